@@ -1,0 +1,56 @@
+#!/usr/bin/env node
+/**
+ * The way in. Runs on any Node from 20.20 on: an older one than the program wants hands over to the pinned
+ * runtime of the package, and passes signals and the exit code through.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const wanted = [22, 18];
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const program = join(root, 'dist', 'src', 'main', 'almanac.js');
+const readiness = join(root, 'scripts', 'ready.mjs');
+
+if (!existsSync(program) && existsSync(readiness)) (await import(readiness)).ready();
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major > wanted[0] || (major === wanted[0] && minor >= wanted[1])) {
+  await import(program);
+} else {
+  handOver(pinnedRuntime());
+}
+
+function pinnedRuntime() {
+  const name = `node-${process.platform}-${process.arch}`;
+  try {
+    const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+    const runtime = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+    if (existsSync(runtime)) return runtime;
+  } catch {
+    // Not installed for this platform: said below, with the remedy.
+  }
+  process.stderr.write(`almanac: needs Node ${wanted.join('.')} or later; this is ${process.versions.node}\n`);
+  process.exit(1);
+}
+
+function handOver(runtime) {
+  const child = spawn(runtime, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    // The channel closes when this process is killed outright, and the program then ends itself.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, __ALMANAC_HANDED_OVER: '1' },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => child.kill(signal));
+  }
+  child.on('error', (error) => {
+    process.stderr.write(`almanac: the pinned runtime did not start: ${error.message}\n`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    process.exit(code ?? 128 + (constants.signals[signal ?? 'SIGKILL'] ?? 9));
+  });
+}

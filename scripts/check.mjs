@@ -1,0 +1,24 @@
+/** Everything a machine can say about the source without running it: format, lint, types, dead code, the OpenAPI file. */
+import { spawnSync } from 'node:child_process';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const steps = [
+  ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
+  ['types', 'tsc', ['-p', 'tsconfig.json']],
+  ['typed lint', 'eslint', ['--max-warnings', '0', '.']],
+  ['dead code', 'knip', []],
+  ['OpenAPI drift', 'node', ['scripts/openapi.ts', '--check']],
+  ['OpenAPI lint', 'redocly', ['lint', 'assets/openapi.json']],
+];
+
+for (const [name, command, args] of steps) {
+  process.stdout.write(`check: ${name}\n`);
+  const done = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+  if (done.status !== 0) {
+    process.stderr.write(`check: ${name} failed (${command} ${args.join(' ')})\n`);
+    process.exit(1);
+  }
+}
+process.stdout.write('check: all good\n');

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { decodeArtifact } from './decode.ts';
+import type { Missing, Reading, Recogniser, Unreadable } from './reading.ts';
+import type { ArtifactSource, ReadingObserver } from './source.ts';
+
+/** Settings of a file source. */
+export interface FileSourceOptions<A> {
+  readonly path: string;
+  readonly recognise: Recogniser<A>;
+  /** A larger file is unreadable. */
+  readonly maxBytes: number;
+  /** Milliseconds since 1970; only to tell whether a file is still being written. */
+  readonly clock: () => number;
+  readonly observe?: ReadingObserver<A>;
+}
+
+/**
+ * A file younger than this may change again without its times changing: kernel timestamps have a grain of some
+ * milliseconds. Until it is older it is read again each time.
+ */
+const settledAfterMs = 100;
+
+type Bytes = { kind: 'bytes'; bytes: Buffer; modifiedAt: number; stamp: string } | Missing | Unreadable;
+
+/**
+ * An artifact in a file, seen as it is now: one `stat` in each turn of the event loop that asks for it, and a
+ * read only when the file changed. A file that is replaced by rename is never seen in part.
+ */
+export function fileSource<A>(options: FileSourceOptions<A>): ArtifactSource<A> {
+  const { path, recognise, maxBytes, clock, observe } = options;
+  let reading: Reading<A> | undefined;
+  let stamp = '';
+  let seen = '';
+  let lookedInThisTurn = false;
+
+  function forgetTurn(): void {
+    lookedInThisTurn = false;
+  }
+
+  function look(): Reading<A> {
+    const stats = statOf(path);
+    if (reading && !('kind' in stats) && stampOf(stats) === stamp) return reading;
+    const read = 'kind' in stats ? stats : readBytes(path, maxBytes, clock);
+    stamp = read.kind === 'bytes' ? read.stamp : '';
+    const identity = read.kind === 'bytes' ? identityOf(read.bytes, read.modifiedAt) : `${read.kind} ${read.why}`;
+    if (reading && identity === seen) return reading;
+    seen = identity;
+    reading = read.kind === 'bytes' ? decodeArtifact(read.bytes, read.modifiedAt, recognise) : read;
+    observe?.(reading);
+    return reading;
+  }
+
+  return {
+    read() {
+      if (lookedInThisTurn && reading) return reading;
+      lookedInThisTurn = true;
+      setImmediate(forgetTurn);
+      return look();
+    },
+    start() {
+      look();
+      return Promise.resolve();
+    },
+    stop: () => Promise.resolve(),
+  };
+}
+
+function statOf(path: string): Stats | Missing | Unreadable {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? missing();
+  } catch (error) {
+    return failure(error);
+  }
+}
+
+function readBytes(path: string, maxBytes: number, clock: () => number): Bytes {
+  let descriptor: number;
+  try {
+    // Not blocking: a FIFO in the artifact's place must not stop the service.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    return failure(error);
+  }
+  try {
+    const before = fstatSync(descriptor);
+    if (!before.isFile()) return { kind: 'unreadable', why: 'it is not a regular file' };
+    if (before.size > maxBytes) return tooLarge(maxBytes);
+    const bytes = readBounded(descriptor, maxBytes);
+    if (!bytes) return tooLarge(maxBytes);
+    const after = fstatSync(descriptor);
+    const settled = stampOf(before) === stampOf(after) && clock() - after.ctimeMs > settledAfterMs;
+    return { kind: 'bytes', bytes, modifiedAt: after.mtimeMs, stamp: settled ? stampOf(after) : '' };
+  } catch (error) {
+    return failure(error);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Reads to the end, or null when there is more than the bound: the size may have grown since it was asked. */
+function readBounded(descriptor: number, maxBytes: number): Buffer | null {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    const count = readSync(descriptor, chunk, 0, chunk.length, null);
+    if (count === 0) return Buffer.concat(chunks, total);
+    total += count;
+    if (total > maxBytes) return null;
+    chunks.push(chunk.subarray(0, count));
+  }
+}
+
+function stampOf(stats: Stats): string {
+  return `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+}
+
+function identityOf(bytes: Buffer, modifiedAt: number): string {
+  return `${modifiedAt} ${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+function tooLarge(maxBytes: number): Unreadable {
+  return { kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` };
+}
+
+function missing(): Missing {
+  return { kind: 'missing', why: 'there is no such file' };
+}
+
+function failure(error: unknown): Missing | Unreadable {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return missing();
+  return { kind: 'unreadable', why: `it cannot be read (${code})` };
+}

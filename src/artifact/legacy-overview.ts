@@ -1,0 +1,65 @@
+import Type from 'typebox';
+import { maxTopLabelers } from '../contract/limits.ts';
+import { adequacies } from '../contract/vocabulary.ts';
+import { anyWord, check, count, generatedAt, labelerDid, measure } from './schema.ts';
+
+/** The label overview of the observatory that runs today: `schema_version: 23` and no `schema`. */
+
+/** A time that is published as null when it is absent or unusable. */
+const heartbeat = () => Type.Optional(Type.Unknown());
+
+const censusMap = () => Type.Record(Type.String(), count());
+
+const LegacyOverviewSchema = Type.Object({
+  schema_version: Type.Literal(23),
+  generated_at: generatedAt(),
+  hold: Type.Optional(Type.Boolean()),
+  window_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+  labeler_count: count(),
+  alert_count: count(),
+  alerts_by_rule_24h: Type.Optional(Type.Record(Type.String(), count())),
+  alerts_by_rule_7d: Type.Optional(Type.Record(Type.String(), count())),
+  census: Type.Object({
+    visibility_class: censusMap(),
+    reachability_state: censusMap(),
+    classification_confidence: censusMap(),
+    auditability: censusMap(),
+  }),
+  network_weather: Type.Object({
+    signals: Type.Array(anyWord()),
+    attribution: Type.String(),
+    supports_negative_claim: Type.Boolean(),
+  }),
+  observation: Type.Optional(
+    Type.Object({
+      adequacy: Type.Unsafe<(typeof adequacies)[number]>({ type: 'string', enum: [...adequacies] }),
+      reason: Type.String(),
+      window_minutes: count(),
+      coverage_threshold: measure(),
+      labelers_attempted: count(),
+      labelers_adequate: count(),
+      labelers_degraded: count(),
+      labelers_accessible: count(),
+      labelers_unattempted: count(),
+      attempts: count(),
+      successes: count(),
+      last_attempt_ts: heartbeat(),
+      last_success_ts: heartbeat(),
+    }),
+  ),
+  heartbeats: Type.Object({
+    last_discovery_ok_ts: heartbeat(),
+    last_ingest_ok_ts: heartbeat(),
+    last_scan_ok_ts: heartbeat(),
+    last_report_ok_ts: heartbeat(),
+  }),
+  top_labelers_7d: Type.Array(Type.Object({ labeler_did: labelerDid(), count: count() }), {
+    maxItems: maxTopLabelers,
+  }),
+});
+
+/** The legacy label overview, as read: the parts of it that are published, and nothing else. */
+export type LegacyOverview = Type.Static<typeof LegacyOverviewSchema>;
+
+/** Checks an artifact whose `schema_version` says that it is the legacy producer's. */
+export const checkLegacyOverview = check(LegacyOverviewSchema);

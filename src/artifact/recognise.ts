@@ -1,0 +1,99 @@
+import { parseTimestamp } from '../contract/timestamp.ts';
+import { checkLegacyOverview, type LegacyOverview } from './legacy-overview.ts';
+import type { Malformed, Recognised, UnknownSchema } from './reading.ts';
+import { checkRecentOverview, type RecentOverview } from './recent-overview.ts';
+import { type Check, isObject, own } from './schema.ts';
+import { checkWeatherSummary, type WeatherSummary } from './weather-summary.ts';
+import { checkWeatherwatchSummary, type WeatherwatchSummary } from './weatherwatch-summary.ts';
+
+/** Each instrument has two known producers; content alone tells their artifacts apart. */
+
+/** An artifact of the label instrument, ours or the legacy producer's. */
+export type LabelArtifact =
+  | { readonly schema: 'labels.recent-overview.v1'; readonly overview: RecentOverview }
+  | { readonly schema: '23'; readonly overview: LegacyOverview };
+
+/** An artifact of the weather instrument, ours or weatherwatch's. */
+export type WeatherArtifact =
+  | { readonly schema: 'weather.summary.v1'; readonly summary: WeatherSummary }
+  | { readonly schema: 'weatherwatch.summary/v2'; readonly summary: WeatherwatchSummary };
+
+/** Recognises either label artifact. */
+export function recogniseLabels(value: unknown): Recognised<LabelArtifact> {
+  if (!isObject(value)) return unknownSchema();
+  const schema = own(value, 'schema');
+  if (schema === 'labels.recent-overview.v1') {
+    return narrowed(schema, checkRecentOverview, value, invertedInterval, (overview) => ({ schema, overview }));
+  }
+  if (schema === undefined && own(value, 'schema_version') === 23) {
+    return narrowed('23', checkLegacyOverview, value, tooManyAlerts, (overview) => ({ schema: '23', overview }));
+  }
+  return unknownSchema();
+}
+
+/** Recognises either weather artifact. */
+export function recogniseWeather(value: unknown): Recognised<WeatherArtifact> {
+  if (!isObject(value)) return unknownSchema();
+  const schema = own(value, 'schema');
+  if (schema === 'weather.summary.v1') {
+    return narrowed(schema, checkWeatherSummary, value, invertedWindow, (summary) => ({ schema, summary }));
+  }
+  if (schema === 'weatherwatch.summary/v2') {
+    return narrowed(
+      schema,
+      checkWeatherwatchSummary,
+      value,
+      () => null,
+      (summary) => ({ schema, summary }),
+    );
+  }
+  return unknownSchema();
+}
+
+type Fault = Pick<Malformed, 'pointer' | 'why'>;
+
+function narrowed<T, A>(
+  schema: string,
+  check: Check<T>,
+  value: Record<string, unknown>,
+  faultOf: (value: T) => Fault | null,
+  as: (value: T) => A,
+): Recognised<A> {
+  const checked = check(value);
+  if (!checked.ok) return { kind: 'malformed', schema, pointer: checked.pointer, why: checked.why };
+  const fault = faultOf(checked.value);
+  if (fault) return { kind: 'malformed', schema, pointer: fault.pointer, why: fault.why };
+  return { kind: 'recognised', artifact: as(checked.value) };
+}
+
+function unknownSchema(): UnknownSchema {
+  return { kind: 'unknown_schema', why: 'its schema is none that this instrument is known to write' };
+}
+
+/** An interval that ends before it starts says nothing about any time. */
+function inverted(interval: { start: string; end: string }, pointer: string): Fault | null {
+  const start = parseTimestamp(interval.start);
+  const end = parseTimestamp(interval.end);
+  if (start !== null && end !== null && start <= end) return null;
+  return { pointer, why: 'ends before it starts' };
+}
+
+function invertedInterval({ coverage }: RecentOverview): Fault | null {
+  const warmup = coverage.warmup && inverted(coverage.warmup, '/coverage/warmup');
+  if (warmup) return warmup;
+  for (const [index, gap] of coverage.gaps.entries()) {
+    const fault = inverted(gap, `/coverage/gaps/${index}`);
+    if (fault) return fault;
+  }
+  return null;
+}
+
+function invertedWindow({ window }: WeatherSummary): Fault | null {
+  return inverted(window, '/window');
+}
+
+/** The published sum of all rules must itself be a count. */
+function tooManyAlerts({ alerts_by_rule_7d: rules = {} }: LegacyOverview): Fault | null {
+  const total = Object.values(rules).reduce((sum, count) => sum + count, 0);
+  return total > Number.MAX_SAFE_INTEGER ? { pointer: '/alerts_by_rule_7d', why: 'adds up to more than 2^53-1' } : null;
+}

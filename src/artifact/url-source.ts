@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { decodeArtifact } from './decode.ts';
+import type { Reading, Recogniser } from './reading.ts';
+import type { ArtifactSource, ReadingObserver } from './source.ts';
+
+/** Settings of a URL source; all times in milliseconds. */
+export interface UrlSourceOptions<A> {
+  /** The operator's own address, `http:` or `https:`. */
+  readonly url: URL;
+  readonly recognise: Recogniser<A>;
+  readonly maxBytes: number;
+  readonly pollMs: number;
+  /** A whole answer must arrive within this. */
+  readonly timeoutMs: number;
+  /** Not reachable for this long: unreadable. Until then the last reading stands, at its true age. */
+  readonly graceMs: number;
+  /** How long `start` waits for the first answer. */
+  readonly firstAnswerMs: number;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly observe?: ReadingObserver<A>;
+}
+
+type Answer =
+  | { kind: 'bytes'; bytes: Buffer; modifiedAt: number | null; validators: Headers }
+  | { kind: 'unchanged' }
+  | { kind: 'gone' }
+  | { kind: 'too_large' }
+  | { kind: 'unreachable'; why: string };
+
+/**
+ * An artifact behind an address, polled with conditional requests. A request for a fact never waits for the
+ * address: it sees the last answer, judged by its own age.
+ */
+export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
+  const { url, recognise, maxBytes, pollMs, timeoutMs, graceMs, firstAnswerMs, clock, observe } = options;
+  const stopping = new AbortController();
+  let reading: Reading<A> = { kind: 'unreadable', why: 'the address has not answered yet' };
+  let bytes: Buffer | null = null;
+  let validators: Headers | null = null;
+  let lastAnswerAt = Number.NEGATIVE_INFINITY;
+  let polling: Promise<void> = Promise.resolve();
+
+  function become(next: Reading<A>): void {
+    reading = next;
+    observe?.(next);
+  }
+
+  function forget(next: Reading<A>): void {
+    bytes = null;
+    validators = null;
+    if (next.kind !== reading.kind || !('why' in reading) || !('why' in next) || next.why !== reading.why) become(next);
+  }
+
+  function accept(answer: Answer): void {
+    if (answer.kind !== 'unreachable') lastAnswerAt = clock();
+    switch (answer.kind) {
+      case 'unchanged':
+        return;
+      case 'gone':
+        return forget({ kind: 'missing', why: 'the address answers that there is none' });
+      case 'too_large':
+        return forget({ kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` });
+      case 'unreachable':
+        if (clock() - lastAnswerAt < graceMs) return;
+        return forget({ kind: 'unreadable', why: `the address cannot be reached (${answer.why})` });
+      case 'bytes': {
+        validators = answer.validators;
+        const same = bytes?.equals(answer.bytes) ?? false;
+        if (same && (answer.modifiedAt === null || modified(reading) === answer.modifiedAt)) return;
+        bytes = answer.bytes;
+        become(decodeArtifact(answer.bytes, answer.modifiedAt ?? clock(), recognise));
+      }
+    }
+  }
+
+  async function poll(): Promise<void> {
+    accept(await ask({ url, maxBytes, timeoutMs, validators, stop: stopping.signal }));
+  }
+
+  async function pollForEver(first: Promise<void>): Promise<void> {
+    await first;
+    while (!stopping.signal.aborted) {
+      await delay(pollMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      if (!stopping.signal.aborted) await poll();
+    }
+  }
+
+  return {
+    read: () => reading,
+    async start() {
+      const first = poll();
+      polling = pollForEver(first);
+      await Promise.race([first, delay(firstAnswerMs, undefined, { ref: false })]);
+    },
+    async stop() {
+      stopping.abort();
+      await polling;
+    },
+  };
+}
+
+function modified(reading: Reading<unknown>): number | null {
+  return reading.kind === 'readable' ? reading.modifiedAt : null;
+}
+
+interface Question {
+  url: URL;
+  maxBytes: number;
+  timeoutMs: number;
+  validators: Headers | null;
+  stop: AbortSignal;
+}
+
+async function ask({ url, maxBytes, timeoutMs, validators, stop }: Question): Promise<Answer> {
+  const deadline = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
+  try {
+    const headers = new Headers({ Accept: 'application/json' });
+    const etag = validators?.get('etag');
+    const lastModified = validators?.get('last-modified');
+    if (etag) headers.set('If-None-Match', etag);
+    if (lastModified) headers.set('If-Modified-Since', lastModified);
+    const response = await fetch(url, { headers, redirect: 'manual', signal: deadline });
+    if (response.status === 304 && validators) return await discarded(response, { kind: 'unchanged' });
+    if (response.status === 404 || response.status === 410) return await discarded(response, { kind: 'gone' });
+    if (response.status !== 200) {
+      return await discarded(response, { kind: 'unreachable', why: `status ${response.status}` });
+    }
+    const bytes = await readBounded(response, maxBytes);
+    if (!bytes) return { kind: 'too_large' };
+    return {
+      kind: 'bytes',
+      bytes,
+      modifiedAt: httpDate(response.headers.get('last-modified')),
+      validators: response.headers,
+    };
+  } catch (error) {
+    return { kind: 'unreachable', why: reason(error, deadline) };
+  }
+}
+
+async function discarded(response: Response, answer: Answer): Promise<Answer> {
+  await response.body?.cancel();
+  return answer;
+}
+
+async function readBounded(response: Response, maxBytes: number): Promise<Buffer | null> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of response.body ?? []) {
+    total += chunk.length;
+    // Leaving the loop cancels the body.
+    if (total > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, total);
+}
+
+function httpDate(text: string | null): number | null {
+  const at = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(at) ? null : at;
+}
+
+function reason(error: unknown, deadline: AbortSignal): string {
+  if (deadline.aborted) return 'no answer in time';
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof Error && 'code' in cause) return String(cause.code);
+  return 'the request failed';
+}

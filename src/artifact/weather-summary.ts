@@ -1,0 +1,81 @@
+import Type from 'typebox';
+import {
+  type CollectionName,
+  collectionNames,
+  conditionStates,
+  confidences,
+  origins,
+  weatherFreshnessStates,
+} from '../contract/vocabulary.ts';
+import { check, count, generatedAt, measure, nullable, oneOf, usableInstant } from './schema.ts';
+
+/** `weather.summary.v1`: what our weather instrument hands over. */
+
+const Collection = Type.Object({
+  total: count(),
+  mean_rate_per_s: nullable(measure()),
+  observed_seconds: measure(),
+  observed_windows: count(),
+  unobserved_windows: count(),
+});
+
+/** One collection of either weather artifact, as read. */
+export type CollectionSummary = Type.Static<typeof Collection>;
+
+/** The published collections by name; other names of the artifact are never looked at. */
+export function collections() {
+  const named: Record<string, Type.TSchema> = {};
+  for (const name of collectionNames) named[name] = Type.Optional(nullable(Collection));
+  return Type.Unsafe<Partial<Record<CollectionName, CollectionSummary | null>>>(Type.Object(named));
+}
+
+/** Conditions of either weather artifact; an unusable `as_of` is published as null. */
+export const Conditions = () =>
+  Type.Object({
+    state: oneOf(conditionStates),
+    label: Type.String(),
+    headline: Type.String(),
+    sentence: Type.String(),
+    confidence: oneOf(confidences),
+    as_of: Type.Optional(nullable(Type.String())),
+  });
+
+const WeatherSummarySchema = Type.Object({
+  schema: Type.Literal('weather.summary.v1'),
+  generated_at: generatedAt(),
+  origin: Type.Optional(oneOf(origins)),
+  source: Type.Object({ endpoint: Type.String(), method: Type.String() }),
+  window: Type.Object({
+    start: usableInstant(),
+    end: usableInstant(),
+    bucket_seconds: count(),
+    span_seconds: measure(),
+    observed_seconds: measure(),
+    coverage_ratio: nullable(measure()),
+    observed_windows: count(),
+    unobserved_windows: count(),
+  }),
+  conditions: Conditions(),
+  total_events: Type.Object({
+    total: nullable(count()),
+    mean_rate_per_s: nullable(measure()),
+    observed_seconds: measure(),
+  }),
+  collections: collections(),
+  freshness: Type.Object({
+    state: oneOf(weatherFreshnessStates),
+    newest_observation_end: nullable(Type.String()),
+    newest_complete_observation_end: nullable(Type.String()),
+    age_seconds: nullable(Type.Number()),
+    max_age_seconds: measure(),
+    basis: Type.String(),
+  }),
+  measures: Type.String(),
+  does_not_measure: Type.Array(Type.String()),
+});
+
+/** Our weather summary, as read; also what our instrument writes. */
+export type WeatherSummary = Type.Static<typeof WeatherSummarySchema>;
+
+/** Checks an artifact whose `schema` says that it is ours. */
+export const checkWeatherSummary = check(WeatherSummarySchema);

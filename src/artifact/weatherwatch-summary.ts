@@ -1,0 +1,41 @@
+import Type from 'typebox';
+import { weatherFreshnessStates } from '../contract/vocabulary.ts';
+import { check, count, generatedAt, measure, nullable, oneOf } from './schema.ts';
+import { Conditions, collections } from './weather-summary.ts';
+
+/** `weatherwatch.summary/v2`: what the weather observatory that runs today writes. */
+
+/** The year 9999 ends here: a bucket beyond it has no RFC 3339 spelling. */
+const unixSeconds = () => Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
+
+const WeatherwatchSummarySchema = Type.Object({
+  schema: Type.Literal('weatherwatch.summary/v2'),
+  generated_at: generatedAt(),
+  source_endpoint: Type.String(),
+  measures: Type.String(),
+  does_not_measure: Type.Array(Type.String()),
+  interval: Type.Object({
+    first_bucket_start: nullable(unixSeconds()),
+    last_bucket_end: nullable(unixSeconds()),
+    span_seconds: measure(),
+    observed_seconds: measure(),
+    coverage_ratio: nullable(measure()),
+  }),
+  conditions: nullable(Conditions()),
+  metrics: collections(),
+  total_events: Type.Object({ total: count(), mean_rate_per_s: nullable(measure()) }),
+  freshness: Type.Object({
+    state: oneOf(weatherFreshnessStates),
+    newest_observation_end: Type.Optional(nullable(Type.String())),
+    newest_complete_observation_end: Type.Optional(nullable(Type.String())),
+    age_seconds: Type.Optional(nullable(Type.Number())),
+    current_threshold_seconds: Type.Optional(nullable(measure())),
+    basis: Type.Optional(nullable(Type.String())),
+  }),
+});
+
+/** The weatherwatch summary, as read: the parts of it that are published, and nothing else. */
+export type WeatherwatchSummary = Type.Static<typeof WeatherwatchSummarySchema>;
+
+/** Checks an artifact whose `schema` says that it is weatherwatch's second version. */
+export const checkWeatherwatchSummary = check(WeatherwatchSummarySchema);

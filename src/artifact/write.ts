@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** Default names of the artifacts in the artifact folder. */
+export const artifactNames = { labels: 'labels-overview.json', weather: 'weather-summary.json' } as const;
+
+/**
+ * Replaces an artifact whole: temporary file beside it, fsync, rename, fsync of the folder. A reader sees the
+ * old bytes or the new ones, never a mixture, and a crash at any point leaves one of the two in place.
+ * Rejects when any step fails (a full disk, say); the artifact in place is then still the old one.
+ */
+export async function writeArtifact(path: string, artifact: object): Promise<void> {
+  const folder = dirname(path);
+  const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await using(await open(temporary, 'wx', 0o644), async (file) => {
+      await file.writeFile(`${JSON.stringify(artifact, null, 1)}\n`);
+      await file.sync();
+    });
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch(() => {
+      // It may never have been made; the first error is the one that counts.
+    });
+    throw error;
+  }
+  await using(await open(folder, 'r'), (handle) => handle.sync());
+}
+
+async function using(handle: FileHandle, work: (handle: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await work(handle);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,97 @@
+import Type from 'typebox';
+import { LabelFreshness, WeatherFreshness } from './freshness.ts';
+import { contractIds, type FactContractId } from './identifiers.ts';
+import { LegacyLabelFacts, RecentLabelFacts } from './labels.ts';
+import { closed, constant, orNull, timestamp, word } from './schema.ts';
+import { methods, origins } from './vocabulary.ts';
+import { WeatherConditionsFacts, WeatherMetricsFacts } from './weather.ts';
+
+const doesNotMeasure = Type.Array(Type.String(), { description: 'What the instrument does not measure.' });
+
+const provenanceCore = {
+  instrument: word(['labels', 'weather'], 'Instrument identifier.'),
+  method: word(methods, 'How the observations were obtained.'),
+  artifact_schema_version: Type.String({ description: 'Schema of the artifact that the facts were read from.' }),
+  origin: Type.Optional(
+    word(origins, "Where the observations come from; anything but 'live' is not an observation of the network."),
+  ),
+  does_not_measure: Type.Optional(doesNotMeasure),
+};
+
+/** How label facts were obtained. */
+export const LabelProvenance = closed(provenanceCore, { title: 'LabelProvenance' });
+/** How weather facts were obtained. */
+export const WeatherProvenance = closed(
+  {
+    ...provenanceCore,
+    source_endpoint: Type.String({ description: 'The one host whose stream was observed.' }),
+    measures: Type.String({ description: 'What is counted, in one sentence.' }),
+  },
+  { title: 'WeatherProvenance' },
+);
+export type LabelProvenance = Type.Static<typeof LabelProvenance>;
+export type WeatherProvenance = Type.Static<typeof WeatherProvenance>;
+
+function envelope<F extends Type.TSchema, P extends Type.TSchema, S extends Type.TSchema>(
+  contract: FactContractId,
+  instrument: 'labels' | 'weather',
+  parts: { facts: F; provenance: P; freshness: S },
+  title: string,
+) {
+  return closed(
+    {
+      contract: constant(contract, 'Identifier of this fact contract, with its major version: pin against it.'),
+      instrument: constant(instrument, 'Which instrument produced the facts.'),
+      generated_at: orNull(
+        timestamp('Instant.'),
+        'When the instrument produced the artifact, verbatim; not the time of the request. Null when the instrument does not say.',
+      ),
+      retrieved_at: timestamp('When the service built this representation.'),
+      age_seconds: orNull(
+        Type.Number(),
+        'retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null.',
+      ),
+      facts: parts.facts,
+      caveats: Type.Array(Type.String(), { description: 'Limits that are part of the fact.' }),
+      provenance: parts.provenance,
+      freshness: parts.freshness,
+    },
+    { title },
+  );
+}
+
+/** `GET /v1/labels/overview`: the facts of the rolling epoch, or those of the legacy producer. */
+export const LabelsOverview = envelope(
+  contractIds.labelsOverview,
+  'labels',
+  {
+    facts: Type.Union([RecentLabelFacts, LegacyLabelFacts], {
+      description: 'Rolling epoch (it has acquisition), or the legacy producer (it has census).',
+    }),
+    provenance: LabelProvenance,
+    freshness: LabelFreshness,
+  },
+  'LabelsOverview',
+);
+export type LabelsOverview = Type.Static<typeof LabelsOverview>;
+
+/** `GET /v1/weather/conditions`. */
+export const WeatherConditionsEnvelope = envelope(
+  contractIds.weatherConditions,
+  'weather',
+  { facts: WeatherConditionsFacts, provenance: WeatherProvenance, freshness: WeatherFreshness },
+  'WeatherConditionsEnvelope',
+);
+export type WeatherConditionsEnvelope = Type.Static<typeof WeatherConditionsEnvelope>;
+
+/** `GET /v1/weather/metrics`. */
+export const WeatherMetricsEnvelope = envelope(
+  contractIds.weatherMetrics,
+  'weather',
+  { facts: WeatherMetricsFacts, provenance: WeatherProvenance, freshness: WeatherFreshness },
+  'WeatherMetricsEnvelope',
+);
+export type WeatherMetricsEnvelope = Type.Static<typeof WeatherMetricsEnvelope>;
+
+/** Any fact envelope. */
+export type FactEnvelope = LabelsOverview | WeatherConditionsEnvelope | WeatherMetricsEnvelope;

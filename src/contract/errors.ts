@@ -1,0 +1,71 @@
+import Type from 'typebox';
+import { LabelFreshness } from './freshness.ts';
+import { closed, word } from './schema.ts';
+
+/**
+ * Every error that a client of the facts API can meet: one table of code, status and message.
+ * A message says what happened and what to do, and never shows a path, a query or a stack.
+ */
+export const errorTable = {
+  bad_request: {
+    status: 400,
+    message: 'The request could not be understood as HTTP. Send a well-formed HTTP/1.1 request.',
+  },
+  not_found: { status: 404, message: 'No such path. See /openapi.json for the paths of this service.' },
+  method_not_allowed: { status: 405, message: 'This service is read-only. Use GET, HEAD or OPTIONS.' },
+  request_timeout: { status: 408, message: 'The request did not arrive in time. Send it again.' },
+  uri_too_long: { status: 414, message: 'The request target is too long. No path of this service is.' },
+  headers_too_large: { status: 431, message: 'The request headers are too large. Send fewer or smaller ones.' },
+  internal_error: {
+    status: 500,
+    message: 'The service could not build the fact. Nothing may be concluded from this; try again later.',
+  },
+  source_unavailable: {
+    status: 503,
+    message:
+      'There is no usable current reading from this instrument. This is absence of a reading, not proof that nothing was observed.',
+  },
+  source_stale: {
+    status: 503,
+    message:
+      'The latest reading is older than the freshness bound allows. Do not use an earlier reading as current; try again later.',
+  },
+  source_held: {
+    status: 503,
+    message:
+      "The instrument's operator is holding this reading back. Do not use an earlier reading as current; try again later.",
+  },
+  asset_unavailable: {
+    status: 503,
+    message: 'This document is not available now. The facts themselves are not affected.',
+  },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+/** A code of the closed list of errors. */
+export type ErrorCode = keyof typeof errorTable;
+
+/** All error codes, in the order of the table. */
+export const errorCodes = Object.keys(errorTable) as ErrorCode[];
+
+/** The Error object (contract, "Error object"); `freshness` only where a label artifact was read and refused. */
+export const ErrorBody = closed(
+  {
+    error: closed({
+      status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
+      code: word(errorCodes as readonly ErrorCode[], 'A code of a closed list.'),
+      message: Type.String({ description: 'What happened and what to do, for a person. Not for matching.' }),
+      freshness: Type.Optional(LabelFreshness),
+    }),
+  },
+  {
+    title: 'Error',
+    description: 'Clients preserve the error and never substitute zero counts or a prior reading.',
+  },
+);
+export type ErrorBody = Type.Static<typeof ErrorBody>;
+
+/** The Error object of a code. */
+export function errorBody(code: ErrorCode, freshness?: LabelFreshness): ErrorBody {
+  const { status, message } = errorTable[code];
+  return { error: { status, code, message, ...(freshness ? { freshness } : {}) } };
+}

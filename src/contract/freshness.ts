@@ -1,0 +1,65 @@
+import Type from 'typebox';
+import { defaultMaxAgeSeconds } from './limits.ts';
+import { closed, measure, orNull, timestamp, word } from './schema.ts';
+import { freshnessBases, freshnessStates, weatherFreshnessStates } from './vocabulary.ts';
+
+const ageSeconds = () =>
+  orNull(
+    Type.Number(),
+    "Retrieval time minus the artifact's generated_at, in seconds. Null when generated_at is unusable.",
+  );
+
+const maxAgeSeconds = () =>
+  Type.Integer({
+    minimum: 0,
+    default: defaultMaxAgeSeconds,
+    description: 'Age beyond which the reading is stale, in seconds. Configurable: use the value returned.',
+  });
+
+/** Freshness of the label artifact, judged with the clock of the request (contract, "Freshness object"). */
+export const LabelFreshness = closed(
+  {
+    state: word(freshnessStates, 'The first that applies of unavailable, held, stale, warming_up, fresh.'),
+    age_seconds: ageSeconds(),
+    basis: word(
+      freshnessBases,
+      'Which rule decided: the age of the artifact, or the age of the latest accepted collector page.',
+    ),
+    max_age_seconds: maxAgeSeconds(),
+    collection_age_seconds: Type.Optional(
+      orNull(
+        Type.Number(),
+        'Rolling epoch only: retrieval time minus coverage.observed_through, in seconds. Null when no page has been accepted.',
+      ),
+    ),
+    collection_max_age_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        default: defaultMaxAgeSeconds,
+        description: 'Rolling epoch only: collection age beyond which the reading is stale, in seconds.',
+      }),
+    ),
+  },
+  { title: 'LabelFreshness', description: 'Freshness of the label artifact, judged when the request was answered.' },
+);
+export type LabelFreshness = Type.Static<typeof LabelFreshness>;
+
+/** Freshness of the weather artifact as its instrument judged it: copied, never judged again. */
+export const WeatherFreshness = closed(
+  {
+    state: word(weatherFreshnessStates, 'As the instrument judged it at generated_at.'),
+    newest_observation_end: orNull(timestamp('Instant.'), 'End of the newest observed window.'),
+    newest_complete_observation_end: orNull(timestamp('Instant.'), 'End of the newest window observed in full.'),
+    age_seconds: orNull(Type.Number(), 'Age of the newest observation at generated_at, in seconds.'),
+    max_age_seconds: orNull(
+      measure('Seconds.'),
+      'Age beyond which the instrument calls its reading stale, in seconds.',
+    ),
+    basis: orNull(Type.String(), 'The rule that the instrument judged by, in its words.'),
+  },
+  {
+    title: 'WeatherFreshness',
+    description: "Judged by the instrument at generated_at: add the envelope's age_seconds to learn the age now.",
+  },
+);
+export type WeatherFreshness = Type.Static<typeof WeatherFreshness>;

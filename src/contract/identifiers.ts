@@ -1,0 +1,46 @@
+/** Names that clients pin against, and the identifier syntaxes that may appear on the wire. */
+
+/** Contract ids: each carries its major version (contract, section "Versioning"). */
+export const contractIds = {
+  instruments: 'atproto.facts.instruments/v1',
+  labelsOverview: 'atproto.facts.labels.overview/v1',
+  weatherConditions: 'atproto.facts.weather.conditions/v1',
+  weatherMetrics: 'atproto.facts.weather.metrics/v1',
+} as const;
+
+/** The contract id of a fact endpoint. */
+export type FactContractId = (typeof contractIds)['labelsOverview' | 'weatherConditions' | 'weatherMetrics'];
+
+/** Paths of the contract, relative to `{base_url}`, matched exactly. */
+export const paths = {
+  instruments: '/v1/instruments',
+  labelsOverview: '/v1/labels/overview',
+  weatherConditions: '/v1/weather/conditions',
+  weatherMetrics: '/v1/weather/metrics',
+  health: '/health',
+  openapi: '/openapi.json',
+} as const;
+
+/** A path of the contract. */
+export type ContractPath = (typeof paths)[keyof typeof paths];
+
+/** did:plc: 24 characters of base32 (did:plc specification). */
+export const didPlcPattern = '^did:plc:[a-z2-7]{24}$';
+
+/**
+ * did:web as AT Protocol allows it: a host name and no path; `localhost` may carry a port (`%3A`)
+ * (AT Protocol, DID syntax).
+ */
+export const didWebPattern =
+  '^did:web:(?:localhost(?:%3[Aa][0-9]{1,5})?|(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)$';
+
+/** Longest DID accepted anywhere, in characters. */
+export const maxDidLength = 261;
+
+const didPlc = new RegExp(didPlcPattern);
+const didWeb = new RegExp(didWebPattern);
+
+/** Whether the text is a did:plc or did:web, the two methods that AT Protocol blesses. */
+export function isDid(text: string): boolean {
+  return text.length <= maxDidLength && (didPlc.test(text) || didWeb.test(text));
+}

@@ -1,0 +1,44 @@
+import Type from 'typebox';
+import { contractIds } from './identifiers.ts';
+import { closed, constant, orNull, timestamp, word } from './schema.ts';
+import { freshnessStates, instrumentStates } from './vocabulary.ts';
+
+/** One instrument of the index. */
+export const InstrumentEntry = closed(
+  {
+    instrument: word(['weather', 'labels', 'drift'], 'Instrument identifier.'),
+    state: word(
+      instrumentStates,
+      'PRESENT: the artifact is readable, though the fact may still be refused. UNAVAILABLE: it cannot be read. NOT_PUBLISHED: deliberately private.',
+    ),
+    generated_at: orNull(
+      timestamp('Instant.'),
+      'When the instrument produced its artifact; null when unknown or unusable.',
+    ),
+    endpoints: Type.Array(Type.String(), { description: 'Paths of its facts, relative to the base address.' }),
+    note: Type.String({ description: 'What the instrument observes, or why nothing of it is published.' }),
+    freshness_state: Type.Optional(
+      word(freshnessStates, 'Only for the label instrument, and only when its artifact is readable.'),
+    ),
+  },
+  { title: 'InstrumentEntry' },
+);
+export type InstrumentEntry = Type.Static<typeof InstrumentEntry>;
+
+/** The instrument index (contract, `GET /v1/instruments`). */
+export const InstrumentIndex = closed(
+  {
+    contract: constant(contractIds.instruments, 'Identifier of this contract.'),
+    retrieved_at: timestamp('When the service looked at the artifacts.'),
+    instruments: Type.Array(InstrumentEntry, { minItems: 3, maxItems: 3 }),
+  },
+  { title: 'InstrumentIndex', description: 'Every instrument is listed, whatever its state: none is ever omitted.' },
+);
+export type InstrumentIndex = Type.Static<typeof InstrumentIndex>;
+
+/** Liveness of the publication service only; it says nothing of the instruments. */
+export const Health = closed(
+  { status: Type.Literal('ok'), service: Type.String({ description: 'Name of the answering service.' }) },
+  { title: 'Health' },
+);
+export type Health = Type.Static<typeof Health>;

@@ -1,0 +1,22 @@
+/** Limits of the contract (section "Limits"), with their units. */
+
+/** Cache lifetime of 200 responses of the index and the fact endpoints, in seconds. */
+export const cacheSeconds = 60;
+
+/** Width of an ETag's age bucket, in seconds of artifact age. */
+export const bucketSeconds = 60;
+
+/** Default bound on the age of the label artifact and of its collection, in seconds. */
+export const defaultMaxAgeSeconds = 7200;
+
+/** How far ahead of the service's clock a label timestamp may lie and still be usable, in seconds. */
+export const futureToleranceSeconds = 300;
+
+/** Most gaps that `coverage.gaps` lists; more make the whole window one unknown gap. */
+export const maxGaps = 128;
+
+/** Most entries of `top_labelers_7d`. */
+export const maxTopLabelers = 10;
+
+/** Default bound on the size of an artifact, in bytes: 4 MiB. */
+export const defaultMaxArtifactBytes = 4 * 1024 * 1024;

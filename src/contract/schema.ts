@@ -1,0 +1,51 @@
+import Type from 'typebox';
+import { didPlcPattern, didWebPattern, maxDidLength } from './identifiers.ts';
+
+/**
+ * Schema pieces that every published shape is made of. Published objects are closed: a key that no line of
+ * code names is a fault, in a test and in a client.
+ */
+
+/** A closed object. */
+export function closed<P extends Type.TProperties>(properties: P, options: Type.TObjectOptions = {}) {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+/** A value, or JSON null for "not known". */
+export function orNull<S extends Type.TSchema>(schema: S, description: string) {
+  return Type.Union([schema, Type.Null()], { description });
+}
+
+/** One word of a closed list. */
+export function word<const W extends readonly string[]>(words: W, description: string) {
+  return Type.Unsafe<W[number]>({ type: 'string', enum: [...words], description });
+}
+
+/** A constant. */
+export function constant<const C extends string>(value: C, description: string) {
+  return Type.Literal(value, { description });
+}
+
+/** A count of observed things: an integer from 0 to 2^53-1. */
+export function count(description: string) {
+  return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
+}
+
+/** A rate, ratio or duration: finite and not negative. */
+export function measure(description: string) {
+  return Type.Number({ minimum: 0, description });
+}
+
+/** An instant: RFC 3339, UTC. */
+export function timestamp(description: string) {
+  return Type.String({ format: 'date-time', description });
+}
+
+/** The DID of a labeler, a public moderation service. */
+export function labelerDid() {
+  return Type.String({
+    pattern: `${didPlcPattern}|${didWebPattern}`,
+    maxLength: maxDidLength,
+    description: 'DID of the labeler: a public moderation service, the only identity that an aggregate fact names.',
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * The one spelling of time on the wire: RFC 3339 in UTC, with `Z` or `+00:00`.
+ * Instruments' timestamps pass through verbatim, so they are parsed to be judged and never re-formatted.
+ */
+
+const spelling = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,12}))?(?:Z|\+00:00)$/;
+const longest = '9999-12-31T23:59:59.123456789012+00:00'.length;
+
+/** An instant in microseconds since 1970-01-01T00:00:00Z; finer digits of the spelling are cut off. */
+export type Micros = number & { readonly __unit: 'microseconds' };
+
+/**
+ * Reads a timestamp of the contract (RFC 3339; section "Timestamps in artifacts" of the decisions).
+ * Null when the text is no timestamp, names a day that does not exist, or carries any offset but UTC:
+ * such a time is unusable and is never guessed at.
+ */
+export function parseTimestamp(text: unknown): Micros | null {
+  if (typeof text !== 'string' || text.length > longest) return null;
+  const match = spelling.exec(text);
+  if (!match) return null;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return null;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCDate() !== day || date.getUTCMonth() !== month - 1) return null;
+  date.setUTCHours(hour, minute, second);
+  const fraction = Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'));
+  return (date.getTime() * 1000 + fraction) as Micros;
+}
+
+/** The service's own spelling of an instant given in milliseconds since 1970: UTC, milliseconds, `Z`. */
+export function formatTimestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** Seconds from `earlier` to `later`, exact to the microsecond; negative when `earlier` lies ahead. */
+export function secondsBetween(earlier: Micros, later: Micros): number {
+  return (later - earlier) / 1_000_000;
+}
+
+/** Milliseconds of a wall clock as microseconds. */
+export function microsFromMillis(milliseconds: number): Micros {
+  return (milliseconds * 1000) as Micros;
+}

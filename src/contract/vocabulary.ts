@@ -1,0 +1,108 @@
+/** The closed vocabularies of the contract. A word outside its list is never published as it came. */
+
+/** Instrument index states (contract, "Instrument index"). PRESENT means readable, not servable. */
+export const instrumentStates = ['PRESENT', 'UNAVAILABLE', 'NOT_PUBLISHED'] as const;
+export type InstrumentState = (typeof instrumentStates)[number];
+
+/** Freshness states of the label artifact, decided when it is read. */
+export const freshnessStates = ['fresh', 'warming_up', 'stale', 'held', 'unavailable'] as const;
+export type FreshnessState = (typeof freshnessStates)[number];
+
+/** Which rule decided a label freshness state. */
+export const freshnessBases = ['artifact_generated_at', 'collection_observed_through'] as const;
+export type FreshnessBasis = (typeof freshnessBases)[number];
+
+/** Label coverage status. No recorded gaps does not prove complete source coverage. */
+export const coverageStatuses = ['warming_up', 'gapped', 'no_recorded_gaps', 'unknown'] as const;
+export type CoverageStatus = (typeof coverageStatuses)[number];
+
+/** Why a part of the window was not observed (warmup and gaps). */
+export const gapReasons = [
+  'not_observed',
+  'source_unavailable',
+  'ingest_paused',
+  'cursor_reset',
+  'maintenance',
+  'warmup',
+  'unknown',
+] as const;
+export type GapReason = (typeof gapReasons)[number];
+
+/** Basis of a label epoch's start. */
+export const acquisitionBases = ['local_acceptance_clock'] as const;
+
+/** Legacy observation adequacy: whether the window has standing for a negative claim. */
+export const adequacies = ['adequate', 'partial', 'unobserved'] as const;
+export type Adequacy = (typeof adequacies)[number];
+
+/** Legacy label-network signal words. */
+export const signalWords = [
+  'noisy',
+  'conflicted',
+  'churny',
+  'degraded',
+  'calm',
+  'unobserved',
+  'under-observed',
+] as const;
+export type SignalWord = (typeof signalWords)[number];
+
+/** Keys of the legacy census's four maps. */
+export const censusKeys = {
+  visibility_class: ['declared', 'protocol_public', 'observed_only', 'unresolved', 'unknown'],
+  reachability_state: ['accessible', 'auth_required', 'down', 'unknown'],
+  classification_confidence: ['high', 'medium', 'low', 'unknown'],
+  auditability: ['high', 'medium', 'low', 'unknown'],
+} as const;
+export type CensusMap = keyof typeof censusKeys;
+
+/** Where an artifact's observations come from; anything but `live` is said in a fixed first caveat. */
+export const origins = ['live', 'simulated', 'sample'] as const;
+export type Origin = (typeof origins)[number];
+
+/** How a fact was obtained. */
+export const methods = ['label_stream_and_poll', 'legacy_label_poll', 'jetstream_windows'] as const;
+
+/** Published weather collections, by name. */
+export const collectionNames = [
+  'post.create',
+  'post.create.reply',
+  'post.create.quote',
+  'post.delete',
+  'like.create',
+  'like.delete',
+  'repost.create',
+  'repost.delete',
+  'follow.create',
+  'follow.delete',
+  'block.create',
+  'block.delete',
+  'listitem.create',
+  'listitem.delete',
+  'profile.update',
+  'identity.event',
+  'account.event',
+] as const;
+export type CollectionName = (typeof collectionNames)[number];
+
+/** Weather condition states. The unavailable ones never turn into calm. */
+export const conditionStates = [
+  'station_offline',
+  'unavailable',
+  'lull',
+  'calm',
+  'active',
+  'unsettled',
+  'turbulent',
+  'storm',
+  'severe_storm',
+] as const;
+export type ConditionState = (typeof conditionStates)[number];
+
+/** How much history a weather condition rests on. */
+export const confidences = ['supported', 'thin', 'unsupported'] as const;
+export type Confidence = (typeof confidences)[number];
+
+/** Weather freshness as the instrument judged it at `generated_at`. */
+export const weatherFreshnessStates = ['current', 'partial', 'stale', 'unavailable'] as const;
+export type WeatherFreshnessState = (typeof weatherFreshnessStates)[number];

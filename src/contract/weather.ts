@@ -1,0 +1,100 @@
+import Type from 'typebox';
+import { closed, count, measure, orNull, timestamp, word } from './schema.ts';
+import { type CollectionName, collectionNames, conditionStates, confidences } from './vocabulary.ts';
+
+/** The interval that the weather facts speak of, exactly as the instrument cut it. */
+export const WeatherWindow = closed(
+  {
+    start: orNull(timestamp('Instant.'), 'Start, inclusive; null when nothing was observed.'),
+    end: orNull(timestamp('Instant.'), 'End, exclusive; null when nothing was observed.'),
+    bucket_seconds: Type.Optional(count('Width of one window, in seconds.')),
+    span_seconds: measure('Length of the interval, in seconds.'),
+    observed_seconds: measure('How much of it was watched, in seconds.'),
+    coverage_ratio: orNull(
+      measure('Ratio.'),
+      'observed_seconds / span_seconds. Below 1 the instrument did not watch all of the interval; null when the span is 0.',
+    ),
+    observed_windows: Type.Optional(count('Windows that were watched at least in part.')),
+    unobserved_windows: Type.Optional(count('Windows that were not watched at all.')),
+  },
+  { title: 'WeatherWindow' },
+);
+export type WeatherWindow = Type.Static<typeof WeatherWindow>;
+
+/** The conditions in words. */
+export const WeatherConditions = closed(
+  {
+    state: word(
+      conditionStates,
+      'Condition state. station_offline and unavailable are absence of a reading, not calm.',
+    ),
+    label: Type.String({ description: 'The state, for people.' }),
+    headline: Type.String({ description: 'One line.' }),
+    sentence: Type.String({ description: 'One plain sentence.' }),
+    confidence: word(confidences, 'How much history the comparison rests on.'),
+    as_of: orNull(timestamp('Instant.'), 'End of the window that was read; null when none was.'),
+  },
+  { title: 'WeatherConditions' },
+);
+export type WeatherConditions = Type.Static<typeof WeatherConditions>;
+
+/** Total events observed and their rate over the observed duration. */
+export const TotalEvents = closed(
+  {
+    total: orNull(count('Events.'), 'Events observed, tracked or not; null when nothing was observed.'),
+    mean_rate_per_s: orNull(measure('Rate.'), 'Events per observed second; null when nothing was observed.'),
+    observed_seconds: Type.Optional(measure('Seconds that the rate divides by.')),
+  },
+  { title: 'TotalEvents' },
+);
+export type TotalEvents = Type.Static<typeof TotalEvents>;
+
+/** Observed events of one collection. */
+export const CollectionMetrics = closed(
+  {
+    total: count('Events observed: never an estimate of what occurred.'),
+    mean_rate_per_s: orNull(measure('Rate.'), 'Events per observed second.'),
+    observed_seconds: measure('Seconds that the rate divides by.'),
+    observed_windows: count('Windows that were watched at least in part.'),
+    unobserved_windows: count('Windows that were not watched; they are omitted, never interpolated.'),
+  },
+  { title: 'CollectionMetrics' },
+);
+export type CollectionMetrics = Type.Static<typeof CollectionMetrics>;
+
+function collectionsSchema() {
+  const properties: Record<string, Type.TSchema> = {};
+  for (const name of collectionNames) {
+    properties[name] = Type.Optional(
+      Type.Union([CollectionMetrics, Type.Null()], {
+        description: `${name}; absent or null when it was not observed.`,
+      }),
+    );
+  }
+  return Type.Unsafe<Partial<Record<CollectionName, CollectionMetrics | null>>>(
+    closed(properties, {
+      title: 'Collections',
+      description: 'By collection name. A name that is missing was not observed.',
+    }),
+  );
+}
+
+/** Facts of `GET /v1/weather/conditions`. */
+export const WeatherConditionsFacts = closed(
+  {
+    conditions: Type.Union([WeatherConditions, Type.Null()], {
+      description: 'Null when the instrument produced no conditions: absence of a reading, not calm.',
+    }),
+    window: WeatherWindow,
+    total_events: TotalEvents,
+  },
+  { title: 'WeatherConditionsFacts' },
+);
+export type WeatherConditionsFacts = Type.Static<typeof WeatherConditionsFacts>;
+
+/** Facts of `GET /v1/weather/metrics`. */
+export const WeatherMetricsFacts = closed(
+  { window: WeatherWindow, collections: collectionsSchema(), total_events: TotalEvents },
+  { title: 'WeatherMetricsFacts' },
+);
+export type WeatherMetricsFacts = Type.Static<typeof WeatherMetricsFacts>;

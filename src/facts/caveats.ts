@@ -1,0 +1,52 @@
+import type { Origin } from '../contract/vocabulary.ts';
+
+/** The fixed caveats: what each instrument structurally cannot see. The artifact's own follow them. */
+
+const originCaveats: Record<Exclude<Origin, 'live'>, string> = {
+  simulated: 'These facts come from a simulated network. They say nothing about the real one.',
+  sample: 'These facts come from a bundled sample. They say nothing about the network now.',
+};
+
+const labelCaveats = {
+  recent: [
+    'Observed application and removal events do not establish which labels are active now.',
+    'Having no observations does not mean that no labels exist.',
+    'Windows run on the local acceptance clock: nothing before acquisition.started_at was observed.',
+    'No recorded gaps does not prove complete source coverage.',
+  ],
+  legacy: [
+    'Observed application and removal events do not establish which labels are active now.',
+    'Having no observations does not mean that no labels exist.',
+    'A quiet result with supports_negative_claim false means that not enough was seen to say, not that nothing happened.',
+    'top_labelers_7d ranks labelers by alerts, not by label volume: this producer counts alerts.',
+  ],
+} as const;
+
+const weatherCaveats = [
+  'Counts are of what one stream host delivered to one observer, never an estimate of what occurred.',
+  'Rates divide by observed time; time that was not watched is omitted, never interpolated.',
+  'Events are counted, not accounts: participant turnover is unavailable by construction.',
+  'A re-delivery under a new position cannot be told from a new event.',
+  'Freshness was judged by the instrument at generated_at: add age_seconds to learn the age now.',
+] as const;
+
+const aheadCaveat = "generated_at lies ahead of this service's clock: one of the two clocks is wrong.";
+
+function ofOrigin(origin: Origin): string[] {
+  return origin === 'live' ? [] : [originCaveats[origin]];
+}
+
+/** Caveats of the rolling epoch: origin, fixed, then the artifact's own. */
+export function recentLabelCaveats(origin: Origin, own: readonly string[]): string[] {
+  return [...ofOrigin(origin), ...labelCaveats.recent, ...own];
+}
+
+/** Caveats of the legacy label producer. */
+export function legacyLabelCaveats(): string[] {
+  return [...labelCaveats.legacy];
+}
+
+/** Caveats of either weather producer; `ahead` when generated_at lies in the future. */
+export function weatherCaveatsFor(origin: Origin, ahead: boolean): string[] {
+  return [...ofOrigin(origin), ...weatherCaveats, ...(ahead ? [aheadCaveat] : [])];
+}

@@ -1,0 +1,98 @@
+import type { LabelArtifact } from '../artifact/recognise.ts';
+import type { LabelFreshness } from '../contract/freshness.ts';
+import { futureToleranceSeconds } from '../contract/limits.ts';
+import { type Micros, microsFromMillis, parseTimestamp, secondsBetween } from '../contract/timestamp.ts';
+import type { FreshnessBasis, FreshnessState } from '../contract/vocabulary.ts';
+
+/**
+ * The judge of label freshness: pure, with the clock of the request. The states are tried in the order of the
+ * contract: unavailable, held, stale, warming_up, fresh; the first that applies is the verdict.
+ */
+
+/** The operator's bounds, in seconds. */
+export interface FreshnessBounds {
+  readonly maxAgeSeconds: number;
+  readonly collectionMaxAgeSeconds: number;
+}
+
+/** What of a label artifact the verdict rests on; read once for each artifact, judged at every request. */
+export interface LabelEvidence {
+  /** Null when it is absent or no timestamp of the contract. */
+  readonly generatedAt: Micros | null;
+  /** The latest accepted collector page; the legacy producer hands over no collection clock. */
+  readonly collection: { readonly observedThrough: Micros | null } | 'not_recorded';
+  readonly held: boolean;
+  readonly warming: boolean;
+}
+
+/** The verdict: whether the fact may be served, and the Freshness object to send either way. */
+export type Judgement =
+  | { readonly servable: true; readonly ageSeconds: number; readonly freshness: LabelFreshness }
+  | {
+      readonly servable: false;
+      readonly state: 'stale' | 'held' | 'unavailable';
+      readonly freshness: LabelFreshness;
+    };
+
+/** Reads the evidence out of either label artifact. */
+export function labelEvidence(artifact: LabelArtifact): LabelEvidence {
+  const { overview } = artifact;
+  const common = { generatedAt: parseTimestamp(overview.generated_at), held: overview.hold === true };
+  if (artifact.schema === '23') return { ...common, collection: 'not_recorded', warming: false };
+  const { coverage, window_days } = artifact.overview;
+  return {
+    ...common,
+    collection: { observedThrough: parseTimestamp(coverage.observed_through) },
+    warming: coverage.warmup !== null || coverage.observed_days < window_days,
+  };
+}
+
+/** Judges a readable label artifact at `now` (milliseconds since 1970). */
+export function judgeLabels(evidence: LabelEvidence, bounds: FreshnessBounds, now: number): Judgement {
+  const age = usableAge(evidence.generatedAt, now);
+  const collectionAge =
+    evidence.collection === 'not_recorded' ? undefined : usableAge(evidence.collection.observedThrough, now);
+  const { state, basis } = verdict(evidence, bounds, age, collectionAge);
+  const freshness: LabelFreshness = {
+    state,
+    age_seconds: age,
+    basis,
+    max_age_seconds: bounds.maxAgeSeconds,
+    ...(collectionAge === undefined
+      ? {}
+      : { collection_age_seconds: collectionAge, collection_max_age_seconds: bounds.collectionMaxAgeSeconds }),
+  };
+  if (age !== null && (state === 'fresh' || state === 'warming_up')) {
+    return { servable: true, ageSeconds: age, freshness };
+  }
+  return { servable: false, state: state === 'stale' || state === 'held' ? state : 'unavailable', freshness };
+}
+
+/** The rules in the order of the contract. A collection age of undefined: this producer records none. */
+function verdict(
+  evidence: LabelEvidence,
+  bounds: FreshnessBounds,
+  age: number | null,
+  collectionAge: number | null | undefined,
+): { state: FreshnessState; basis: FreshnessBasis } {
+  if (age === null) return { state: 'unavailable', basis: 'artifact_generated_at' };
+  if (collectionAge === null) return { state: 'unavailable', basis: 'collection_observed_through' };
+  if (evidence.held) return { state: 'held', basis: 'artifact_generated_at' };
+  if (age > bounds.maxAgeSeconds) return { state: 'stale', basis: 'artifact_generated_at' };
+  if (collectionAge !== undefined && collectionAge > bounds.collectionMaxAgeSeconds) {
+    return { state: 'stale', basis: 'collection_observed_through' };
+  }
+  return { state: evidence.warming ? 'warming_up' : 'fresh', basis: 'artifact_generated_at' };
+}
+
+/** Age in seconds, or null when the time is unusable: none, or too far ahead. */
+function usableAge(at: Micros | null, now: number): number | null {
+  if (at === null) return null;
+  const age = ageSeconds(at, now);
+  return age < -futureToleranceSeconds ? null : age;
+}
+
+/** Exact age in seconds at `now` (milliseconds since 1970); negative when the instant lies ahead. */
+export function ageSeconds(at: Micros, now: number): number {
+  return secondsBetween(at, microsFromMillis(now));
+}

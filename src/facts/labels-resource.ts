@@ -1,0 +1,68 @@
+import type { Readable } from '../artifact/reading.ts';
+import type { LabelArtifact } from '../artifact/recognise.ts';
+import type { ArtifactSource } from '../artifact/source.ts';
+import type { LabelsOverview } from '../contract/envelope.ts';
+import { contractIds } from '../contract/identifiers.ts';
+import { formatTimestamp } from '../contract/timestamp.ts';
+import type { HeaderList } from '../http/headers.ts';
+import { legacyLabelCaveats, recentLabelCaveats } from './caveats.ts';
+import { ageBucket, entityTag } from './entity-tag.ts';
+import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from './judge.ts';
+import { legacyLabelProvenance, projectLegacyLabels } from './project-legacy-labels.ts';
+import { projectRecentLabels, recentLabelProvenance } from './project-recent-labels.ts';
+import { represent } from './representation.ts';
+import { type FactResource, keepOne, oncePer } from './resource.ts';
+
+const refusals = { stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const;
+
+/** The label overview: judged at every request, refused before anything conditional is looked at. */
+export function labelsResource(
+  source: ArtifactSource<LabelArtifact>,
+  bounds: FreshnessBounds,
+  common: HeaderList,
+): FactResource {
+  const evidenceOf = oncePer((reading: Readable<LabelArtifact>) => labelEvidence(reading.artifact));
+  const representationOf = keepOne<LabelArtifact>((reading, bucket, now) =>
+    represent({
+      envelope: labelsEnvelope(reading.artifact, judgeLabels(evidenceOf(reading), bounds, now), now),
+      etag: entityTag(contractIds.labelsOverview, reading.digest, bucket),
+      modifiedAt: reading.modifiedAt,
+      builtAt: now,
+      common,
+    }),
+  );
+
+  return (now) => {
+    const reading = source.read();
+    if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable' };
+    const judgement = judgeLabels(evidenceOf(reading), bounds, now);
+    if (!judgement.servable) {
+      return { kind: 'refused', code: refusals[judgement.state], freshness: judgement.freshness };
+    }
+    return { kind: 'served', representation: representationOf(reading, ageBucket(judgement.ageSeconds), now) };
+  };
+}
+
+/** The envelope of a servable label artifact. */
+export function labelsEnvelope(artifact: LabelArtifact, judgement: Judgement, now: number): LabelsOverview {
+  const { overview } = artifact;
+  return {
+    contract: contractIds.labelsOverview,
+    instrument: 'labels',
+    generated_at: overview.generated_at ?? null,
+    retrieved_at: formatTimestamp(now),
+    age_seconds: judgement.freshness.age_seconds,
+    ...(artifact.schema === '23'
+      ? {
+          facts: projectLegacyLabels(artifact.overview),
+          caveats: legacyLabelCaveats(),
+          provenance: legacyLabelProvenance(),
+        }
+      : {
+          facts: projectRecentLabels(artifact.overview),
+          caveats: recentLabelCaveats(artifact.overview.origin ?? 'live', artifact.overview.caveats),
+          provenance: recentLabelProvenance(artifact.overview),
+        }),
+    freshness: judgement.freshness,
+  };
+}

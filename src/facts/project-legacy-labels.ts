@@ -1,0 +1,108 @@
+import type { LegacyOverview } from '../artifact/legacy-overview.ts';
+import type { LabelProvenance } from '../contract/envelope.ts';
+import type { LegacyLabelFacts } from '../contract/labels.ts';
+import { parseTimestamp } from '../contract/timestamp.ts';
+import { type CensusMap, censusKeys, type SignalWord, signalWords } from '../contract/vocabulary.ts';
+
+/** The legacy label overview (schema 23) to the facts, by name and nothing else. */
+export function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts {
+  const { alerts_by_rule_24h: rules24h, alerts_by_rule_7d: rules7d, census, heartbeats } = overview;
+  return {
+    labeler_count: overview.labeler_count,
+    alert_count_total: overview.alert_count,
+    alert_count_window: rules7d === undefined ? null : sum(rules7d),
+    ...(rules24h === undefined ? {} : { alerts_by_rule_24h: knownRules(rules24h) }),
+    ...(rules7d === undefined ? {} : { alerts_by_rule_7d: knownRules(rules7d) }),
+    census: {
+      visibility_class: censusMap('visibility_class', census.visibility_class),
+      reachability_state: censusMap('reachability_state', census.reachability_state),
+      classification_confidence: censusMap('classification_confidence', census.classification_confidence),
+      auditability: censusMap('auditability', census.auditability),
+    },
+    network_weather: networkWeather(overview),
+    ...(overview.observation === undefined ? {} : { observation: observation(overview.observation) }),
+    heartbeats: {
+      discovery: usable(heartbeats.last_discovery_ok_ts),
+      ingest: usable(heartbeats.last_ingest_ok_ts),
+      scan: usable(heartbeats.last_scan_ok_ts),
+      report: usable(heartbeats.last_report_ok_ts),
+    },
+    top_labelers_7d: overview.top_labelers_7d.map(({ labeler_did, count }) => ({ labeler_did, count })),
+    ...(overview.window_days === undefined ? {} : { window_days: overview.window_days }),
+    current_label_state: 'unknown',
+  };
+}
+
+/** How the legacy facts were obtained. */
+export function legacyLabelProvenance(): LabelProvenance {
+  return { instrument: 'labels', method: 'legacy_label_poll', artifact_schema_version: '23' };
+}
+
+/**
+ * Never calm without standing: when the observation is absent, partial or unobserved, `calm` goes, the adequacy
+ * word comes, and no negative claim is supported, whatever the artifact said. Positive findings stand.
+ */
+function networkWeather({
+  network_weather: weather,
+  observation,
+}: LegacyOverview): LegacyLabelFacts['network_weather'] {
+  const adequacy = observation?.adequacy ?? 'unobserved';
+  const adequacyWord: SignalWord = adequacy === 'unobserved' ? 'unobserved' : 'under-observed';
+  const standing = adequacy === 'adequate';
+  const known = signalWords.filter((word) => weather.signals.includes(word));
+  const kept = inArtifactOrder(known, weather.signals).filter((word) => standing || word !== 'calm');
+  const qualified = kept.length === 0 || (!standing && !kept.includes(adequacyWord));
+  return {
+    signals: qualified ? [...kept, adequacyWord] : kept,
+    attribution: weather.attribution,
+    supports_negative_claim: standing && kept.length > 0 && weather.supports_negative_claim,
+  };
+}
+
+function inArtifactOrder(words: readonly SignalWord[], order: readonly string[]): SignalWord[] {
+  return words.toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
+}
+
+function observation(seen: NonNullable<LegacyOverview['observation']>): NonNullable<LegacyLabelFacts['observation']> {
+  return {
+    adequacy: seen.adequacy,
+    reason: seen.reason,
+    window_minutes: seen.window_minutes,
+    coverage_threshold: seen.coverage_threshold,
+    labelers_attempted: seen.labelers_attempted,
+    labelers_adequate: seen.labelers_adequate,
+    labelers_degraded: seen.labelers_degraded,
+    labelers_accessible: seen.labelers_accessible,
+    labelers_unattempted: seen.labelers_unattempted,
+    attempts: seen.attempts,
+    successes: seen.successes,
+    last_attempt_ts: usable(seen.last_attempt_ts),
+    last_success_ts: usable(seen.last_success_ts),
+  };
+}
+
+/** The timestamp verbatim, or null when it is absent or unusable. */
+function usable(value: unknown): string | null {
+  return typeof value === 'string' && parseTimestamp(value) !== null ? value : null;
+}
+
+const ruleName = /^[a-z][a-z0-9_]{0,63}$/;
+
+function knownRules(rules: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(rules).filter(([name]) => ruleName.test(name)));
+}
+
+/** Rules whose names are not published still count. */
+function sum(rules: Record<string, number>): number {
+  return Object.values(rules).reduce((total, count) => total + count, 0);
+}
+
+function censusMap(map: CensusMap, counts: Record<string, number>): Record<string, number> {
+  const vocabulary: readonly string[] = censusKeys[map];
+  const known: Record<string, number> = {};
+  for (const [key, count] of Object.entries(counts)) {
+    const published = vocabulary.includes(key) ? key : 'unknown';
+    known[published] = (known[published] ?? 0) + count;
+  }
+  return known;
+}

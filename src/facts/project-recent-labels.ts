@@ -1,0 +1,98 @@
+import type { RecentOverview } from '../artifact/recent-overview.ts';
+import type { LabelProvenance } from '../contract/envelope.ts';
+import type { Coverage, CoverageSources, Gap, RecentLabelFacts } from '../contract/labels.ts';
+import { maxGaps } from '../contract/limits.ts';
+import { formatTimestamp, parseTimestamp } from '../contract/timestamp.ts';
+import { type CoverageStatus, coverageStatuses, type GapReason, gapReasons } from '../contract/vocabulary.ts';
+
+/** `labels.recent-overview.v1` to the facts: every published field is named here, and nothing else is published. */
+export function projectRecentLabels(overview: RecentOverview): RecentLabelFacts {
+  const { acquisition, counts } = overview;
+  return {
+    labeler_count: overview.labeler_count,
+    alert_count_total: null,
+    alert_count_window: null,
+    top_labelers_7d: overview.top_labelers_7d.map(({ labeler_did, count }) => ({ labeler_did, count })),
+    window_days: overview.window_days,
+    acquisition: {
+      generation_id: acquisition.generation_id,
+      started_at: acquisition.started_at,
+      basis: acquisition.basis,
+    },
+    coverage: projectCoverage(overview),
+    counts: {
+      events_24h: counts.events_24h,
+      events_7d: counts.events_7d,
+      events_window: counts.events_window,
+      labelers_active_7d: counts.labelers_active_7d,
+      labelers_active_window: counts.labelers_active_window,
+    },
+    current_label_state: 'unknown',
+  };
+}
+
+/** How the rolling epoch's facts were obtained. */
+export function recentLabelProvenance(overview: RecentOverview): LabelProvenance {
+  return {
+    instrument: 'labels',
+    method: 'label_stream_and_poll',
+    artifact_schema_version: 'labels.recent-overview.v1',
+    origin: overview.origin ?? 'live',
+    does_not_measure: overview.does_not_measure.slice(),
+  };
+}
+
+function projectCoverage(overview: RecentOverview): Coverage {
+  const { coverage } = overview;
+  const overflow = coverage.gap_overflow || coverage.gaps.length > maxGaps;
+  const status = statusWord(coverage.status);
+  return {
+    status: overflow && status === 'no_recorded_gaps' ? 'unknown' : status,
+    observed_days: coverage.observed_days,
+    observed_through: coverage.observed_through,
+    warmup: coverage.warmup && gap(coverage.warmup),
+    gaps: overflow ? [wholeWindow(overview)] : coverage.gaps.map(gap),
+    gap_overflow: overflow,
+    sources: projectSources(coverage.sources),
+  };
+}
+
+function projectSources(sources: RecentOverview['coverage']['sources']): CoverageSources {
+  return {
+    enrolled: sources.enrolled,
+    ...(sources.seeded === undefined ? {} : { seeded: sources.seeded }),
+    ...(sources.discovered === undefined ? {} : { discovered: sources.discovered }),
+    unstarted: sources.unstarted,
+    probing: sources.probing,
+    refused: sources.refused,
+    established: sources.established,
+    pre_epoch_skipped: sources.pre_epoch_skipped,
+    undated_skipped: sources.undated_skipped,
+    late_skipped: sources.late_skipped,
+    ...(sources.future_skipped === undefined ? {} : { future_skipped: sources.future_skipped }),
+    cursor_order_unverified: sources.cursor_order_unverified,
+    undated_only: sources.undated_only,
+    provider_rejects: sources.provider_rejects,
+    unavailable: sources.unavailable,
+  };
+}
+
+function gap({ start, end, reason }: { start: string; end: string; reason: string }): Gap {
+  return { start, end, reason: reasonWord(reason) };
+}
+
+/** More gaps than can be listed: nothing finer can be said than that the whole window is uncertain. */
+function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
+  const end = parseTimestamp(generated_at);
+  if (end === null || typeof generated_at !== 'string') throw new Error('a refused artifact is never projected');
+  const start = formatTimestamp(Math.floor(end / 1000) - window_days * 86_400_000);
+  return { start, end: generated_at, reason: 'unknown' };
+}
+
+function statusWord(word: string): CoverageStatus {
+  return coverageStatuses.find((known) => known === word) ?? 'unknown';
+}
+
+function reasonWord(word: string): GapReason {
+  return gapReasons.find((known) => known === word) ?? 'unknown';
+}

@@ -1,0 +1,145 @@
+import type { WeatherArtifact } from '../artifact/recognise.ts';
+import type { CollectionSummary, WeatherSummary } from '../artifact/weather-summary.ts';
+import type { WeatherwatchSummary } from '../artifact/weatherwatch-summary.ts';
+import type { WeatherProvenance } from '../contract/envelope.ts';
+import type { WeatherFreshness } from '../contract/freshness.ts';
+import { formatTimestamp, parseTimestamp } from '../contract/timestamp.ts';
+import { type CollectionName, collectionNames } from '../contract/vocabulary.ts';
+import type { CollectionMetrics, TotalEvents, WeatherConditions, WeatherWindow } from '../contract/weather.ts';
+
+/** The parts of a weather artifact that its two facts are made of. */
+export interface WeatherParts {
+  readonly conditions: WeatherConditions | null;
+  readonly window: WeatherWindow;
+  readonly totalEvents: TotalEvents;
+  readonly collections: Partial<Record<CollectionName, CollectionMetrics | null>>;
+  readonly freshness: WeatherFreshness;
+  readonly provenance: WeatherProvenance;
+}
+
+/** Either weather artifact to its published parts, by name and nothing else. */
+export function projectWeather(artifact: WeatherArtifact): WeatherParts {
+  return artifact.schema === 'weather.summary.v1' ? ours(artifact.summary) : weatherwatch(artifact.summary);
+}
+
+function ours(summary: WeatherSummary): WeatherParts {
+  const { window, total_events: total, freshness } = summary;
+  return {
+    conditions: conditions(summary.conditions),
+    window: {
+      start: window.start,
+      end: window.end,
+      bucket_seconds: window.bucket_seconds,
+      span_seconds: window.span_seconds,
+      observed_seconds: window.observed_seconds,
+      coverage_ratio: window.coverage_ratio,
+      observed_windows: window.observed_windows,
+      unobserved_windows: window.unobserved_windows,
+    },
+    totalEvents: {
+      total: total.observed_seconds === 0 ? null : total.total,
+      mean_rate_per_s: total.mean_rate_per_s,
+      observed_seconds: total.observed_seconds,
+    },
+    collections: collections(summary.collections),
+    freshness: {
+      state: freshness.state,
+      newest_observation_end: usable(freshness.newest_observation_end),
+      newest_complete_observation_end: usable(freshness.newest_complete_observation_end),
+      age_seconds: freshness.age_seconds,
+      max_age_seconds: freshness.max_age_seconds,
+      basis: freshness.basis,
+    },
+    provenance: {
+      instrument: 'weather',
+      method: 'jetstream_windows',
+      artifact_schema_version: summary.schema,
+      origin: summary.origin ?? 'live',
+      source_endpoint: summary.source.endpoint,
+      measures: summary.measures,
+      does_not_measure: withTurnover(summary.does_not_measure),
+    },
+  };
+}
+
+function weatherwatch(summary: WeatherwatchSummary): WeatherParts {
+  const { interval, total_events: total, freshness } = summary;
+  return {
+    conditions: summary.conditions && conditions(summary.conditions),
+    window: {
+      start: fromUnixSeconds(interval.first_bucket_start),
+      end: fromUnixSeconds(interval.last_bucket_end),
+      span_seconds: interval.span_seconds,
+      observed_seconds: interval.observed_seconds,
+      coverage_ratio: interval.coverage_ratio,
+    },
+    totalEvents: {
+      total: interval.observed_seconds === 0 ? null : total.total,
+      mean_rate_per_s: total.mean_rate_per_s,
+    },
+    collections: collections(summary.metrics),
+    freshness: {
+      state: freshness.state,
+      newest_observation_end: usable(freshness.newest_observation_end),
+      newest_complete_observation_end: usable(freshness.newest_complete_observation_end),
+      age_seconds: freshness.age_seconds ?? null,
+      max_age_seconds: freshness.current_threshold_seconds ?? null,
+      basis: freshness.basis ?? null,
+    },
+    provenance: {
+      instrument: 'weather',
+      method: 'jetstream_windows',
+      artifact_schema_version: summary.schema,
+      source_endpoint: summary.source_endpoint,
+      measures: summary.measures,
+      does_not_measure: withTurnover(summary.does_not_measure),
+    },
+  };
+}
+
+function conditions(seen: WeatherSummary['conditions']): WeatherConditions {
+  return {
+    state: seen.state,
+    label: seen.label,
+    headline: seen.headline,
+    sentence: seen.sentence,
+    confidence: seen.confidence,
+    as_of: usable(seen.as_of),
+  };
+}
+
+/** A collection that was never observed is null, never a zero: nobody looked. */
+function collections(seen: Partial<Record<CollectionName, CollectionSummary | null>>): WeatherParts['collections'] {
+  const published: WeatherParts['collections'] = {};
+  for (const name of collectionNames) {
+    const entry = Object.hasOwn(seen, name) ? seen[name] : undefined;
+    if (entry === undefined) continue;
+    published[name] = entry === null || entry.observed_seconds === 0 ? null : metrics(entry);
+  }
+  return published;
+}
+
+function metrics(entry: CollectionSummary): CollectionMetrics {
+  return {
+    total: entry.total,
+    mean_rate_per_s: entry.mean_rate_per_s,
+    observed_seconds: entry.observed_seconds,
+    observed_windows: entry.observed_windows,
+    unobserved_windows: entry.unobserved_windows,
+  };
+}
+
+/** Events are counted, not accounts: this holds of every weather artifact, said or not. */
+function withTurnover(list: readonly string[]): string[] {
+  const turnover = 'participant turnover';
+  return list.includes(turnover) ? list.slice() : [...list, turnover];
+}
+
+/** The timestamp verbatim, or null when it is absent, a dash, or otherwise unusable. */
+function usable(text: string | null | undefined): string | null {
+  return typeof text === 'string' && parseTimestamp(text) !== null ? text : null;
+}
+
+function fromUnixSeconds(seconds: number | null): string | null {
+  return seconds === null ? null : formatTimestamp(seconds * 1000);
+}

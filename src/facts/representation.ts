@@ -1,0 +1,92 @@
+import type { FactEnvelope } from '../contract/envelope.ts';
+import { cacheSeconds } from '../contract/limits.ts';
+import type { Coding } from '../http/accept-encoding.ts';
+import { encode } from '../http/compress.ts';
+import { type HeaderList, httpDate } from '../http/headers.ts';
+import { jsonType, type Reply } from '../http/reply.ts';
+import { findLeak, type Leak } from './privacy.ts';
+
+/** Cache-Control of everything that may be cached (contract, "Limits"). */
+export const cacheControl = `public, max-age=${cacheSeconds}`;
+
+/** A fact that must not be served because an identity stands in it. */
+export class PrivacyAlarm extends Error {
+  readonly leak: Leak;
+
+  constructor(leak: Leak) {
+    super(`refused to publish: a ${leak.shape} stands at ${leak.pointer}`);
+    this.name = 'PrivacyAlarm';
+    this.leak = leak;
+  }
+}
+
+/** The bytes of one fact in one age bucket: built once and served as they are. */
+export interface Representation {
+  readonly etag: string;
+  readonly notModified: Reply;
+  /** The 200 in a content coding, made when it is first asked for. */
+  ok(coding: Coding): Reply;
+}
+
+/** What a representation is made of. */
+export interface RepresentationParts {
+  readonly envelope: FactEnvelope;
+  readonly etag: string;
+  /** Modification time of the artifact, in milliseconds since 1970. */
+  readonly modifiedAt: number;
+  /** The instant it is built, in milliseconds since 1970. */
+  readonly builtAt: number;
+  /** Headers of every response. */
+  readonly common: HeaderList;
+}
+
+/** Serialises a fact, after the privacy scan. Throws PrivacyAlarm when it must not be served. */
+export function represent({ envelope, etag, modifiedAt, builtAt, common }: RepresentationParts): Representation {
+  const leak = findLeak(envelope);
+  if (leak) throw new PrivacyAlarm(leak);
+  const body = Buffer.from(JSON.stringify(envelope));
+  const validators: HeaderList = [
+    'ETag',
+    etag,
+    // Never later than `Date`, whatever the clock that wrote the artifact said.
+    'Last-Modified',
+    httpDate(Math.min(modifiedAt, builtAt)),
+    'Cache-Control',
+    cacheControl,
+    'Vary',
+    'Accept-Encoding',
+    ...common,
+  ];
+  const made = new Map<Coding, Reply>();
+
+  function make(coding: Coding): Reply {
+    const bytes = encode(body, coding);
+    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
+    return {
+      status: 200,
+      headers: [
+        'Content-Type',
+        jsonType,
+        'Content-Length',
+        String(bytes.length),
+        ...codingHeader,
+        'Accept-Ranges',
+        'none',
+        ...validators,
+      ],
+      body: bytes,
+    };
+  }
+
+  return {
+    etag,
+    notModified: { status: 304, headers: validators, body: null },
+    ok(coding) {
+      const known = made.get(coding);
+      if (known) return known;
+      const reply = make(coding);
+      made.set(coding, reply);
+      return reply;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { Readable, Reading } from '../artifact/reading.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+import type { LabelFreshness } from '../contract/freshness.ts';
+import type { Representation } from './representation.ts';
+
+/** What a fact endpoint has to say right now. */
+export type Outcome =
+  | { readonly kind: 'served'; readonly representation: Representation }
+  | {
+      readonly kind: 'refused';
+      readonly code: Extract<ErrorCode, 'source_unavailable' | 'source_stale' | 'source_held'>;
+      readonly freshness?: LabelFreshness;
+    };
+
+/** A fact endpoint: asked at every request, with that request's clock (milliseconds since 1970). */
+export type FactResource = (now: number) => Outcome;
+
+/** Keeps one representation: that of the artifact and age bucket that were asked for last. */
+export function keepOne<A>(build: (readable: Readable<A>, bucket: number, now: number) => Representation) {
+  let kept: { reading: Reading<A>; bucket: number; builtAt: number; representation: Representation } | undefined;
+  return (reading: Readable<A>, bucket: number, now: number): Representation => {
+    // A clock that was set back must not be answered with times that lie ahead of it.
+    if (kept && kept.reading === reading && kept.bucket === bucket && now >= kept.builtAt) return kept.representation;
+    kept = { reading, bucket, builtAt: now, representation: build(reading, bucket, now) };
+    return kept.representation;
+  };
+}
+
+/** The value that a function gives for an object, computed once for each object. */
+export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) => V {
+  let last: { key: K; value: V } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, value: compute(key) };
+    return last.value;
+  };
+}

@@ -1,0 +1,88 @@
+import type { Readable } from '../artifact/reading.ts';
+import type { WeatherArtifact } from '../artifact/recognise.ts';
+import type { ArtifactSource } from '../artifact/source.ts';
+import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../contract/envelope.ts';
+import { contractIds } from '../contract/identifiers.ts';
+import { formatTimestamp, type microsFromMillis, parseTimestamp } from '../contract/timestamp.ts';
+import type { HeaderList } from '../http/headers.ts';
+import { weatherCaveatsFor } from './caveats.ts';
+import { ageBucket, entityTag } from './entity-tag.ts';
+import { ageSeconds } from './judge.ts';
+import { projectWeather } from './project-weather.ts';
+import { represent } from './representation.ts';
+import { type FactResource, keepOne, oncePer } from './resource.ts';
+
+/** When a weather artifact says it was made. Null is the instrument's own word and is served; unusable is refused. */
+export type WeatherTime =
+  | { readonly kind: 'known'; readonly text: string; readonly at: ReturnType<typeof microsFromMillis> }
+  | { readonly kind: 'not_said' }
+  | { readonly kind: 'unusable' };
+
+/** Reads `generated_at` of either weather artifact. */
+export function weatherTime(artifact: WeatherArtifact): WeatherTime {
+  const text = artifact.summary.generated_at;
+  if (text === null) return { kind: 'not_said' };
+  const at = parseTimestamp(text);
+  return text === undefined || at === null ? { kind: 'unusable' } : { kind: 'known', text, at };
+}
+
+type Fact = 'weatherConditions' | 'weatherMetrics';
+
+/** One of the two weather facts. Weather freshness is copied, never judged, so only an unusable artifact is refused. */
+export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifact>, common: HeaderList): FactResource {
+  const timeOf = oncePer((reading: Readable<WeatherArtifact>) => weatherTime(reading.artifact));
+  const representationOf = keepOne<WeatherArtifact>((reading, bucket, now) =>
+    represent({
+      envelope: weatherEnvelope(fact, reading.artifact, timeOf(reading), now),
+      etag: entityTag(contractIds[fact], reading.digest, bucket),
+      modifiedAt: reading.modifiedAt,
+      builtAt: now,
+      common,
+    }),
+  );
+
+  return (now) => {
+    const reading = source.read();
+    if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable' };
+    const time = timeOf(reading);
+    if (time.kind === 'unusable') return { kind: 'refused', code: 'source_unavailable' };
+    // Without a time of its own the artifact has no age: the bucket is then the minute of the request's clock.
+    const bucket = ageBucket(time.kind === 'known' ? ageSeconds(time.at, now) : now / 1000);
+    return { kind: 'served', representation: representationOf(reading, bucket, now) };
+  };
+}
+
+/** The envelope of one of the weather facts. */
+export function weatherEnvelope(
+  fact: Fact,
+  artifact: WeatherArtifact,
+  time: WeatherTime,
+  now: number,
+): WeatherConditionsEnvelope | WeatherMetricsEnvelope {
+  const { conditions, window, totalEvents, collections, freshness, provenance } = projectWeather(artifact);
+  const age = time.kind === 'known' ? ageSeconds(time.at, now) : null;
+  const head = {
+    instrument: 'weather' as const,
+    generated_at: time.kind === 'known' ? time.text : null,
+    retrieved_at: formatTimestamp(now),
+    age_seconds: age,
+  };
+  const tail = {
+    caveats: weatherCaveatsFor(provenance.origin ?? 'live', age !== null && age < 0),
+    provenance,
+    freshness,
+  };
+  return fact === 'weatherConditions'
+    ? {
+        contract: contractIds.weatherConditions,
+        ...head,
+        facts: { conditions, window, total_events: totalEvents },
+        ...tail,
+      }
+    : {
+        contract: contractIds.weatherMetrics,
+        ...head,
+        facts: { window, collections, total_events: totalEvents },
+        ...tail,
+      };
+}

@@ -1,0 +1,50 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { Coding } from './accept-encoding.ts';
+import { encode } from './compress.ts';
+
+/** A file of the built program that is served as it is; read again only when it changed on disk. */
+export interface AssetFile {
+  /** Its bytes in a coding, or null when it is missing or cannot be read. */
+  bytes(coding: Coding): { readonly bytes: Buffer; readonly coding: Coding } | null;
+}
+
+const suffixes = { br: '.br', gzip: '.gz' } as const;
+
+/** An asset at a path. A compressed twin beside it (`.br`, `.gz`), made by the build, is preferred to compressing here. */
+export function assetFile(path: string): AssetFile {
+  let stamp = '';
+  const made = new Map<Coding, Buffer>();
+
+  function current(): boolean {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats?.isFile()) return false;
+    const now = `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+    if (now !== stamp) {
+      made.clear();
+      stamp = now;
+    }
+    return true;
+  }
+
+  return {
+    bytes(coding) {
+      try {
+        if (!current()) return null;
+        const known = made.get(coding);
+        if (known) return { bytes: known, coding };
+        const bytes = twin(path, coding) ?? encode(readFileSync(path), coding);
+        made.set(coding, bytes);
+        return { bytes, coding };
+      } catch {
+        // Unreadable is answered like missing: the caller says so to the client.
+        return null;
+      }
+    },
+  };
+}
+
+function twin(path: string, coding: Coding): Buffer | null {
+  if (coding === 'identity') return null;
+  const compressed = path + suffixes[coding];
+  return statSync(compressed, { throwIfNoEntry: false })?.isFile() ? readFileSync(compressed) : null;
+}

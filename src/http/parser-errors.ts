@@ -1,0 +1,59 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ErrorCode } from '../contract/errors.ts';
+import { type HeaderList, httpDate } from './headers.ts';
+import { errorReply } from './reply.ts';
+
+/** How long a refused connection may go on sending before it is cut, in milliseconds. */
+const lingerMs = 2_000;
+
+const answered = new WeakSet<Duplex>();
+
+/** What the HTTP parser refused, as an error code, or null when no reply is possible. */
+export function codeOfParserError(error: Error): ErrorCode | null {
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'ECONNRESET' || code === 'EPIPE') return null;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  if (code === 'HPE_HEADER_OVERFLOW') return overflowedInTarget(error) ? 'uri_too_long' : 'headers_too_large';
+  return 'bad_request';
+}
+
+/** The parser counts the target and the headers as one; which of them was too long shows in the bytes it held. */
+function overflowedInTarget(error: Error): boolean {
+  if (!('rawPacket' in error) || !Buffer.isBuffer(error.rawPacket)) return false;
+  const start = error.rawPacket.subarray(0, 32 * 1024).toString('latin1');
+  return /^[A-Z]+ \S*$/.test(start);
+}
+
+/**
+ * Answers on a connection whose request never became one. The connection is read a while longer, so that the
+ * reply is not lost to a reset, and then ended.
+ */
+export function answerParserError(error: Error, socket: Duplex, common: HeaderList, now: number): void {
+  if (answered.has(socket)) return;
+  answered.add(socket);
+  const code = codeOfParserError(error);
+  if (code === null || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  answerRaw(socket, code, common, now);
+}
+
+/** Writes an error reply straight to a connection and lets it linger. */
+export function answerRaw(
+  socket: Duplex,
+  code: ErrorCode,
+  common: HeaderList,
+  now: number,
+  more: HeaderList = [],
+): void {
+  const { status, headers, body } = errorReply(code, common, more);
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, `Date: ${httpDate(now)}`, 'Connection: close'];
+  for (let at = 0; at + 1 < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body?.toString('utf8') ?? ''}`);
+  socket.resume();
+  const linger = setTimeout(() => socket.destroy(), lingerMs);
+  linger.unref();
+  socket.once('close', () => clearTimeout(linger));
+}

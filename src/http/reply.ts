@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ErrorCode, errorBody, errorTable } from '../contract/errors.ts';
+import type { LabelFreshness } from '../contract/freshness.ts';
+import { allowedMethods, type HeaderList, httpDate, preflightHeaders } from './headers.ts';
+
+/** A whole answer: what is sent for GET; HEAD sends the same without the body. */
+export interface Reply {
+  readonly status: number;
+  /** Everything but `Date`. */
+  readonly headers: HeaderList;
+  /** Null where the status has no body: 204 and 304. */
+  readonly body: Buffer | null;
+}
+
+/** Content type of every JSON answer. */
+export const jsonType = 'application/json; charset=utf-8';
+
+/** Sends a reply. `now` (milliseconds since 1970) is the request's clock, so that `Date` agrees with what was judged. */
+export function send(request: IncomingMessage, response: ServerResponse, reply: Reply, now: number): void {
+  response.sendDate = false;
+  response.writeHead(reply.status, ['Date', httpDate(now), ...reply.headers]);
+  if (reply.body === null || request.method === 'HEAD') response.end();
+  else response.end(reply.body);
+}
+
+/** A reply with a body. */
+export function withBody(status: number, contentType: string, body: Buffer, headers: HeaderList): Reply {
+  return {
+    status,
+    headers: ['Content-Type', contentType, 'Content-Length', String(body.length), ...headers],
+    body,
+  };
+}
+
+/** A JSON reply. */
+export function json(status: number, value: object, headers: HeaderList): Reply {
+  return withBody(status, jsonType, Buffer.from(JSON.stringify(value)), headers);
+}
+
+/** The Error object of a code; `common` are the server's headers on every response. */
+export function errorReply(
+  code: ErrorCode,
+  common: HeaderList,
+  more: HeaderList = [],
+  freshness?: LabelFreshness,
+): Reply {
+  return json(errorTable[code].status, errorBody(code, freshness), [...common, ...more]);
+}
+
+/** 405, the same on every path. */
+export function methodNotAllowed(common: HeaderList): Reply {
+  return errorReply('method_not_allowed', common, ['Allow', allowedMethods]);
+}
+
+/** 204, the same on every path; it has no body and so no Content-Length. */
+export function preflight(common: HeaderList): Reply {
+  return { status: 204, headers: [...common, ...preflightHeaders], body: null };
+}

@@ -1,0 +1,104 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { allowedMethods, type HeaderList } from './headers.ts';
+import { answerParserError, answerRaw } from './parser-errors.ts';
+import { errorReply, send } from './reply.ts';
+
+/** What a public server needs to know. */
+export interface HttpServerOptions {
+  /** Answers one well-formed request; it may throw, and the client then gets 500 without detail. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Headers that every response carries. */
+  readonly common: HeaderList;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Told of an error that no client is told of. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** A public HTTP server that can be started and stopped once. */
+export interface HttpServer {
+  /** Listens; resolves with the port. Rejects when the port is in use or not permitted. */
+  start(at: { host: string; port: number }): Promise<number>;
+  /** Stops accepting, lets what is in flight finish for at most `graceMs`, then cuts the rest. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Limits below HTTP; each protects the other readers from one slow or greedy client. */
+export const httpLimits = {
+  /** Target and headers together, in bytes. */
+  maxHeaderBytes: 16 * 1024,
+  maxHeadersCount: 100,
+  /** The headers of a request must have arrived within this, in milliseconds. */
+  headersTimeoutMs: 10_000,
+  /** A whole request must have arrived within this. */
+  requestTimeoutMs: 20_000,
+  /** An idle connection is kept for longer than the proxies in front keep theirs. */
+  keepAliveTimeoutMs: 75_000,
+  checkEveryMs: 1_000,
+} as const;
+
+/** Makes a server; nothing listens before `start`. */
+export function createHttpServer({ handle, common, clock, failed }: HttpServerOptions): HttpServer {
+  const server = createServer({
+    maxHeaderSize: httpLimits.maxHeaderBytes,
+    headersTimeout: httpLimits.headersTimeoutMs,
+    requestTimeout: httpLimits.requestTimeoutMs,
+    keepAliveTimeout: httpLimits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: httpLimits.checkEveryMs,
+    // The default answer to a missing Host is not the Error object; the request is refused below instead.
+    requireHostHeader: false,
+    noDelay: true,
+  });
+  server.maxHeadersCount = httpLimits.maxHeadersCount;
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    try {
+      if (request.headers.host === undefined && request.httpVersionMajor === 1 && request.httpVersionMinor === 1) {
+        send(request, response, errorReply('bad_request', common, ['Connection', 'close']), clock());
+        return;
+      }
+      handle(request, response);
+    } catch (error) {
+      failed(error);
+      if (response.headersSent) response.destroy();
+      else send(request, response, errorReply('internal_error', common, ['Cache-Control', 'no-store']), clock());
+    }
+  }
+
+  server.on('request', answer);
+  // An expectation that is not understood is no reason to refuse a read.
+  server.on('checkExpectation', answer);
+  server.on('clientError', (error, socket) => answerParserError(error, socket, common, clock()));
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    answerRaw(socket, 'method_not_allowed', common, clock(), ['Allow', allowedMethods]);
+  });
+
+  return {
+    start: ({ host, port }) => listen(server, host, port),
+    stop: (graceMs) => close(server, graceMs),
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    // A long queue: ten thousand clients may come at once after a restart.
+    server.listen({ host, port, backlog: 4096 }, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function close(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

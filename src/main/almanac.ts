@@ -1,0 +1,46 @@
+import { OperatorError } from '../ops/errors.ts';
+import { unknown } from '../ops/settings.ts';
+import { packageVersion } from './command.ts';
+import { commandNames, commands, knownFlags } from './commands.ts';
+import { commandHelp, overview } from './help.ts';
+
+/** The way in: finds the command, runs it, and turns what comes of it into an exit code. */
+async function main(argv: readonly string[]): Promise<number> {
+  endWithParent();
+  const [name = 'help', ...args] = argv;
+  if (name === 'help' || name === '--help' || name === '-h') return print(overview());
+  if (name === 'version' || name === '--version') return print(`almanac ${packageVersion()}`);
+  const found = commandNames.find((known) => known === name);
+  if (!found) {
+    throw new OperatorError(
+      unknown(`command ${name}`, name, commandNames, (known) => known).message.replace('setting ', ''),
+    );
+  }
+  const command = commands[found];
+  if (args.includes('--help') || args.includes('-h')) return print(commandHelp(found, command));
+  return command.run({ args, env: process.env, knownFlags, print });
+}
+
+function print(line: string): number {
+  process.stdout.write(`${line}\n`);
+  return 0;
+}
+
+/** Started by an older runtime: when that process is killed outright, this one must not live on alone. */
+function endWithParent(): void {
+  if (process.env['__ALMANAC_HANDED_OVER'] === undefined || !process.connected) return;
+  delete process.env['__ALMANAC_HANDED_OVER'];
+  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  process.channel?.unref();
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    if (error instanceof OperatorError) process.stderr.write(`almanac: ${error.message}\n`);
+    else process.stderr.write(`almanac: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  },
+);

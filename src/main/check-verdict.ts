@@ -1,0 +1,127 @@
+import type { Reading } from '../artifact/reading.ts';
+import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
+import { type ErrorCode, errorTable } from '../contract/errors.ts';
+import type { LabelFreshness } from '../contract/freshness.ts';
+import { paths } from '../contract/identifiers.ts';
+import { type FreshnessBounds, judgeLabels, labelEvidence } from '../facts/judge.ts';
+import { labelsEnvelope } from '../facts/labels-resource.ts';
+import { findLeak } from '../facts/privacy.ts';
+import { weatherEnvelope, weatherTime } from '../facts/weather-resource.ts';
+
+/** What a client would get from one path. */
+interface Answer {
+  readonly path: string;
+  readonly status: number;
+  readonly code: ErrorCode | null;
+}
+
+/** What the facts API would make of an artifact. */
+export interface Verdict {
+  readonly verdict: 'servable' | 'refused' | 'not_an_artifact';
+  /** The schema it was recognised by; null when by none. */
+  readonly schema: string | null;
+  readonly instrument: 'labels' | 'weather' | null;
+  /** Freshness state of a label artifact; null for the others. */
+  readonly state: string | null;
+  readonly reasons: readonly string[];
+  readonly freshness: LabelFreshness | null;
+  readonly answers: readonly Answer[];
+}
+
+const notAnArtifact = { schema: null, instrument: null, state: null, freshness: null, answers: [] } as const;
+
+/** Judges a reading at `now` (milliseconds since 1970). */
+export function verdictOf(
+  reading: Reading<LabelArtifact | WeatherArtifact>,
+  bounds: FreshnessBounds,
+  now: number,
+): Verdict {
+  if (reading.kind !== 'readable') return unreadable(reading);
+  const { artifact } = reading;
+  return 'overview' in artifact ? labelsVerdict(artifact, bounds, now) : weatherVerdict(artifact, now);
+}
+
+function unreadable(reading: Exclude<Reading<unknown>, { kind: 'readable' }>): Verdict {
+  const schema = reading.kind === 'malformed' ? reading.schema : null;
+  const where = reading.kind === 'malformed' && reading.pointer !== '' ? ` at ${reading.pointer}` : '';
+  return {
+    ...notAnArtifact,
+    schema,
+    verdict: schema !== null || reading.kind === 'unreadable' ? 'refused' : 'not_an_artifact',
+    reasons: [`${reading.kind.replace('_', ' ')}${where}: ${reading.why}`],
+  };
+}
+
+function labelsVerdict(artifact: LabelArtifact, bounds: FreshnessBounds, now: number): Verdict {
+  const judgement = judgeLabels(labelEvidence(artifact), bounds, now);
+  const { freshness } = judgement;
+  const common = { schema: artifact.schema, instrument: 'labels', state: freshness.state, freshness } as const;
+  if (!judgement.servable) {
+    const code = ({ stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const)[
+      judgement.state
+    ];
+    const answers = [{ path: paths.labelsOverview, status: errorTable[code].status, code }];
+    return { ...common, verdict: 'refused', reasons: [refusal(freshness)], answers };
+  }
+  return scanned(common, [[paths.labelsOverview, labelsEnvelope(artifact, judgement, now)]]);
+}
+
+function refusal(freshness: LabelFreshness): string {
+  const collection = freshness.basis === 'collection_observed_through';
+  switch (freshness.state) {
+    case 'held':
+      return 'the artifact declares hold';
+    case 'stale':
+      return collection
+        ? `the collection is ${freshness.collection_age_seconds} s old, more than ${freshness.collection_max_age_seconds} s`
+        : `the artifact is ${freshness.age_seconds} s old, more than ${freshness.max_age_seconds} s`;
+    default:
+      return collection ? 'coverage.observed_through is unusable' : 'generated_at is unusable';
+  }
+}
+
+function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
+  const time = weatherTime(artifact);
+  const common = { schema: artifact.schema, instrument: 'weather', state: null, freshness: null } as const;
+  const both = [paths.weatherConditions, paths.weatherMetrics];
+  if (time.kind === 'unusable') {
+    const answers = both.map((path) => ({ path, status: 503, code: 'source_unavailable' as const }));
+    return { ...common, verdict: 'refused', reasons: ['generated_at is unusable'], answers };
+  }
+  return scanned(common, [
+    [paths.weatherConditions, weatherEnvelope('weatherConditions', artifact, time, now)],
+    [paths.weatherMetrics, weatherEnvelope('weatherMetrics', artifact, time, now)],
+  ]);
+}
+
+/** The last line of defence, as the API draws it. */
+function scanned(common: Omit<Verdict, 'verdict' | 'reasons' | 'answers'>, facts: [string, object][]): Verdict {
+  const leaks = facts.map(([path, envelope]) => ({ path, leak: findLeak(envelope) }));
+  const reasons = leaks.flatMap(({ path, leak }) =>
+    leak ? [`${path}: a ${leak.shape} stands at ${leak.pointer}`] : [],
+  );
+  const answers = leaks.map(({ path, leak }) =>
+    leak ? { path, status: 500, code: 'internal_error' as const } : { path, status: 200, code: null },
+  );
+  return { ...common, verdict: reasons.length === 0 ? 'servable' : 'refused', reasons, answers };
+}
+
+/** The verdict for a person to read. */
+export function explain(file: string, verdict: Verdict): string {
+  const lines = [`${file}: ${verdict.verdict.replaceAll('_', ' ')}`];
+  if (verdict.schema !== null) lines.push(`  schema      ${verdict.schema}`);
+  if (verdict.state !== null) lines.push(`  state       ${verdict.state}`);
+  for (const reason of verdict.reasons) lines.push(`  because     ${reason}`);
+  if (verdict.freshness) {
+    lines.push(
+      `  age         ${verdict.freshness.age_seconds ?? 'unusable'} s of at most ${verdict.freshness.max_age_seconds} s`,
+    );
+    if (verdict.freshness.collection_age_seconds !== undefined) {
+      const { collection_age_seconds: age, collection_max_age_seconds: max } = verdict.freshness;
+      lines.push(`  collection  ${age ?? 'unusable'} s of at most ${max} s`);
+    }
+  }
+  for (const { path, status, code } of verdict.answers)
+    lines.push(`  GET ${path} -> ${status}${code ? ` ${code}` : ''}`);
+  return lines.join('\n');
+}

@@ -1,0 +1,20 @@
+import { checkCommand } from './check.ts';
+import type { Command } from './command.ts';
+import { factsCommand } from './facts.ts';
+
+/** Every command, in the order of the help. */
+export const commands = {
+  facts: factsCommand,
+  check: checkCommand,
+} as const satisfies Record<string, Command>;
+
+/** A command's name. */
+export type CommandName = keyof typeof commands;
+
+/** The names of all commands. */
+export const commandNames = Object.keys(commands) as CommandName[];
+
+/** The flags of all commands: what a variable or a config file may name, whichever command reads it. */
+export const knownFlags: readonly string[] = [
+  ...new Set(Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag))),
+];

@@ -1,0 +1,38 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Reading } from '../artifact/reading.ts';
+
+/** Metrics of the facts process: bounded names and dimensions, no client and no identity. */
+export interface FactsMetrics {
+  answered(route: string, status: number): void;
+  observed(instrument: string, reading: Reading<unknown>): void;
+}
+
+/** Registers the metrics of the facts process. */
+export function factsMetrics(registry: Registry): FactsMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'almanac_facts_requests_total',
+    help: 'Answers sent, by route of the closed list and status.',
+    labelNames: ['route', 'status'],
+    registers,
+  });
+  const readable = new Gauge({
+    name: 'almanac_facts_artifact_readable',
+    help: '1 when the artifact of the instrument is readable, else 0.',
+    labelNames: ['instrument'],
+    registers,
+  });
+  const refused = new Counter({
+    name: 'almanac_facts_artifact_refusals_total',
+    help: 'Changes of an artifact to a reading that cannot be published, by kind.',
+    labelNames: ['instrument', 'reading'],
+    registers,
+  });
+  return {
+    answered: (route, status) => requests.inc({ route, status: String(status) }),
+    observed: (instrument, reading) => {
+      readable.set({ instrument }, reading.kind === 'readable' ? 1 : 0);
+      if (reading.kind !== 'readable') refused.inc({ instrument, reading: reading.kind });
+    },
+  };
+}

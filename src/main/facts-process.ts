@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { createFactsApp, factsCommonHeaders } from '../facts/app.ts';
+import { factsDocuments } from '../facts/documents.ts';
+import { createHttpServer } from '../http/server.ts';
+import { OperatorError, systemCode } from '../ops/errors.ts';
+import { errorFields, type Log } from '../ops/log.ts';
+import type { Values } from '../ops/setting.ts';
+import { artifactSources } from './artifact-sources.ts';
+import { packageRoot } from './command.ts';
+import type { FactsMetrics } from './facts-metrics.ts';
+import type { factsSettings } from './facts-settings.ts';
+
+/** Requests in flight may take this long after a stop was asked for, in milliseconds. */
+const graceMs = 5_000;
+
+/** A facts server that listens. */
+export interface RunningFacts {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Starts the facts API of one process over its artifacts. Throws OperatorError when it cannot listen. */
+export async function startFacts(
+  settings: Values<typeof factsSettings>,
+  log: Log,
+  metrics: FactsMetrics | null,
+): Promise<RunningFacts> {
+  const clock = Date.now;
+  const observed = metrics ? { observed: metrics.observed } : {};
+  const { labels, weather } = artifactSources(settings, { log, clock, ...observed });
+  const handle = createFactsApp({
+    labels,
+    weather,
+    bounds: {
+      maxAgeSeconds: settings.maxAgeSeconds,
+      collectionMaxAgeSeconds: settings.collectionMaxAgeSeconds ?? settings.maxAgeSeconds,
+    },
+    basePath: basePath(settings.basePath),
+    documents: factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders),
+    clock,
+    alarm: (path, error) => log.error('a fact could not be built', { path, ...errorFields(error) }),
+    ...(metrics || settings.accessLog ? { answered: answered(settings, log, metrics) } : {}),
+  });
+  const server = createHttpServer({
+    handle,
+    common: factsCommonHeaders,
+    clock,
+    failed: (error) => log.error('a request failed', errorFields(error)),
+  });
+  await Promise.all([labels.start(), weather.start()]);
+  const { host, port } = settings;
+  const listening = await server.start({ host, port }).catch((error: unknown) => {
+    throw new OperatorError(`cannot listen on ${host}:${port}: ${listenFault(error)}`);
+  });
+  log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
+  return {
+    port: listening,
+    async stop() {
+      await server.stop(graceMs);
+      await Promise.all([labels.stop(), weather.stop()]);
+      log.info('stopped');
+    },
+  };
+}
+
+function answered(settings: Values<typeof factsSettings>, log: Log, metrics: FactsMetrics | null) {
+  return (route: string, status: number): void => {
+    metrics?.answered(route, status);
+    if (settings.accessLog) log.info('answered', { route, status });
+  };
+}
+
+/** A prefix without its trailing slash; the empty one serves at the root. */
+export function basePath(text: string): string {
+  const trimmed = text.replace(/\/+$/, '');
+  if (trimmed === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(trimmed)) return trimmed;
+  throw new OperatorError(`--base-path wants a path such as /atproto; got ${JSON.stringify(text)}`);
+}
+
+function listenFault(error: unknown): string {
+  switch (systemCode(error)) {
+    case 'EADDRINUSE':
+      return 'the port is in use; choose another with --port';
+    case 'EACCES':
+      return 'this user may not use the port; choose one above 1023 with --port';
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'this machine has no such address; choose another with --host';
+    default:
+      return systemCode(error) ?? 'unknown error';
+  }
+}

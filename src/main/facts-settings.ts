@@ -1,0 +1,86 @@
+import { defaultMaxAgeSeconds, defaultMaxArtifactBytes } from '../contract/limits.ts';
+import { logLevels } from '../ops/log.ts';
+import { choice, integer, optionalInteger, optionalText, text, toggle } from '../ops/setting.ts';
+
+const days = 366 * 86_400;
+const ports = { min: 0, max: 65_535 };
+
+/** Settings that every server command has. */
+export const serverSettings = {
+  logLevel: choice('log-level', logLevels, 'info', 'quietest level of the log on stderr'),
+  metricsPort: optionalInteger(
+    'metrics-port',
+    'PORT',
+    ports,
+    'serve Prometheus metrics on this loopback port; off unless given',
+  ),
+};
+
+/** Settings that judge a label artifact. */
+export const freshnessSettings = {
+  maxAgeSeconds: integer(
+    'max-age-seconds',
+    'S',
+    defaultMaxAgeSeconds,
+    { min: 0, max: days },
+    'label artifacts older than this are refused as stale',
+  ),
+  collectionMaxAgeSeconds: optionalInteger(
+    'collection-max-age-seconds',
+    'S',
+    { min: 0, max: days },
+    'label collections older than this are refused as stale; as --max-age-seconds unless given',
+  ),
+  maxArtifactBytes: integer(
+    'max-artifact-bytes',
+    'BYTES',
+    defaultMaxArtifactBytes,
+    { min: 1, max: 1024 * 1024 * 1024 },
+    'larger artifacts are unreadable',
+  ),
+};
+
+/** Settings of `almanac facts`. */
+export const factsSettings = {
+  host: text('host', 'HOST', '127.0.0.1', 'address to listen on'),
+  port: integer('port', 'PORT', 8400, ports, 'port to listen on; 0 takes a free one'),
+  basePath: text('base-path', 'PATH', '', 'prefix of every path, such as /atproto'),
+  artifacts: optionalText(
+    'artifacts',
+    'DIR',
+    'folder of labels-overview.json and weather-summary.json; almanac-data/artifacts unless given',
+  ),
+  labelsArtifact: optionalText('labels-artifact', 'FILE|URL', 'the label artifact, instead of the one in --artifacts'),
+  weatherArtifact: optionalText(
+    'weather-artifact',
+    'FILE|URL',
+    'the weather artifact, instead of the one in --artifacts',
+  ),
+  ...freshnessSettings,
+  pollSeconds: integer(
+    'poll-seconds',
+    'S',
+    10,
+    { min: 1, max: 3600 },
+    'how often an artifact behind a URL is asked for',
+  ),
+  unreachableSeconds: integer(
+    'unreachable-seconds',
+    'S',
+    60,
+    { min: 0, max: 86_400 },
+    'an artifact behind a URL that has not answered for this long is unreadable',
+  ),
+  workers: integer('workers', 'N', 1, { min: 1, max: 64 }, 'processes that share the port'),
+  publicUrl: optionalText('public-url', 'URL', 'address that clients know this service by, for links in /llms.txt'),
+  trustProxy: integer(
+    'trust-proxy',
+    'N',
+    0,
+    { min: 0, max: 16 },
+    'number of proxies in front whose X-Forwarded-For is believed; 0 believes none',
+  ),
+  accessLog: toggle('access-log', 'log every request, without client addresses'),
+  accessLogClients: toggle('access-log-clients', 'add client addresses to the access log'),
+  ...serverSettings,
+};

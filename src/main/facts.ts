@@ -1,0 +1,40 @@
+import cluster from 'node:cluster';
+import { createLog } from '../ops/log.ts';
+import type { Values } from '../ops/setting.ts';
+import { resolveSettings } from '../ops/settings.ts';
+import type { Command } from './command.ts';
+import { startFacts } from './facts-process.ts';
+import { factsSettings } from './facts-settings.ts';
+import { serveUntilStopped } from './serve.ts';
+import { runWorkers } from './workers.ts';
+
+/** `almanac facts`: the facts API over an artifact folder, files or addresses. */
+export const factsCommand: Command = {
+  summary: 'the facts API over an artifact folder (or per-instrument paths or URLs)',
+  operands: '',
+  settings: factsSettings,
+  async run({ args, env, knownFlags, print }) {
+    const { values } = resolveSettings(factsSettings, { args, env, knownFlags });
+    const announce = (port: number): void => print(`almanac facts listening on ${address(values, port)}`);
+    if (values.workers > 1 && cluster.isPrimary)
+      return runWorkers(values, createLog('facts', values.logLevel), announce);
+    const worker = cluster.worker ? { worker: cluster.worker.id } : {};
+    const log = createLog('facts', values.logLevel).with(worker);
+    return serveUntilStopped({
+      metricsPort: cluster.isPrimary ? values.metricsPort : null,
+      collectMetrics: values.metricsPort !== null,
+      log,
+      start: async (registry) => {
+        const metrics = registry ? (await import('./facts-metrics.ts')).factsMetrics(registry) : null;
+        const running = await startFacts(values, log, metrics);
+        if (cluster.isPrimary) announce(running.port);
+        return running;
+      },
+    });
+  },
+};
+
+function address({ host, basePath }: Values<typeof factsSettings>, port: number): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}${basePath.replace(/\/+$/, '')}`;
+}

@@ -1,0 +1,26 @@
+import { variableOf } from '../ops/setting.ts';
+import type { Command } from './command.ts';
+import { commands } from './commands.ts';
+
+/** What `almanac help` prints. */
+export function overview(): string {
+  const names = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
+  return [
+    'usage: almanac COMMAND [settings]',
+    '',
+    ...names,
+    '',
+    'almanac COMMAND --help lists the settings of a command. Flags win over ALMANAC_* variables, and these over',
+    'the file named by --config (one JSON object, keyed by flag names).',
+  ].join('\n');
+}
+
+/** What `almanac COMMAND --help` prints. */
+export function commandHelp(name: string, { summary, operands, settings }: Command): string {
+  const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
+    const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;
+    const given = fallback === null || fallback === '' || fallback === false ? '' : ` (${String(fallback)})`;
+    return `  ${usage.padEnd(36)}${help}${given}\n  ${''.padEnd(36)}${variableOf(flag)}`;
+  });
+  return [`usage: almanac ${name} ${operands ? `${operands} ` : ''}[settings]`, '', summary, '', ...rows].join('\n');
+}

@@ -1,0 +1,73 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { stopOnSignal } from '../ops/lifecycle.ts';
+import type { Log } from '../ops/log.ts';
+import { serveMetrics } from '../ops/metrics.ts';
+import type { Values } from '../ops/setting.ts';
+import type { factsSettings } from './facts-settings.ts';
+
+/** A worker that died is started again after this, in milliseconds, so that a fault in a loop stays cheap. */
+const restartAfterMs = 500;
+
+/**
+ * N processes on one port. Announces the port once all of them listen; a worker that dies later is replaced.
+ * Resolves with 1 when one cannot even start: it has said why.
+ */
+export async function runWorkers(
+  { workers, metricsPort }: Values<typeof factsSettings>,
+  log: Log,
+  announce: (port: number) => void,
+): Promise<number> {
+  let stopping = false;
+  const started = await Promise.all(Array.from({ length: workers }, () => startWorker()));
+  const port = started[0];
+  if (port === undefined || started.includes(null) || port === null) {
+    await stopWorkers();
+    return 1;
+  }
+  const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, await workersText());
+  cluster.on('exit', (worker, code, signal) => {
+    if (!stopping) void replace(worker, code, signal);
+  });
+  announce(port);
+
+  async function replace(worker: Worker, code: number, signal: string): Promise<void> {
+    log.error('a worker died and is replaced', { worker: worker.id, code, signal });
+    await delay(restartAfterMs);
+    if (!stopping) await startWorker();
+  }
+
+  await stopOnSignal(async () => {
+    stopping = true;
+    await stopWorkers();
+    await metrics?.stop();
+  });
+  return 0;
+}
+
+/** Starts one worker; resolves with its port once it listens, or null when it ended before. */
+async function startWorker(): Promise<number | null> {
+  const worker = cluster.fork();
+  const listening = once(worker, 'listening').then(([address]) => (address as { port: number }).port);
+  const ended = once(worker, 'exit').then(() => null);
+  return Promise.race([listening, ended]);
+}
+
+async function stopWorkers(): Promise<void> {
+  const alive = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+  await Promise.all(
+    alive.map(async (worker) => {
+      if (worker.isDead()) return;
+      const ended = once(worker, 'exit');
+      worker.process.kill('SIGTERM');
+      await ended;
+    }),
+  );
+}
+
+async function workersText() {
+  const { AggregatorRegistry } = await import('prom-client');
+  const registry = new AggregatorRegistry();
+  return { contentType: registry.contentType, text: () => registry.clusterMetrics() };
+}

@@ -1,0 +1,60 @@
+import { pino } from 'pino';
+
+/** Levels of the log, quietest last. */
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+/** A level of the log. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** Fields of one log line. Never a client address, a DID of an account, or a record's content. */
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** The operator's log: JSON lines on stderr. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A log that adds fields to every line. */
+  with(fields: LogFields): Log;
+}
+
+/** Makes the log of a process; `name` is the command's. */
+export function createLog(name: string, level: LogLevel): Log {
+  const logger = pino(
+    {
+      level,
+      base: { name, pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    // Synchronous, so that the last line before a crash is not the one that is missing.
+    pino.destination({ fd: 2, sync: true }),
+  );
+  return wrap(logger);
+}
+
+function wrap(logger: pino.Logger): Log {
+  return {
+    debug: (message, fields = {}) => logger.debug(fields, message),
+    info: (message, fields = {}) => logger.info(fields, message),
+    warn: (message, fields = {}) => logger.warn(fields, message),
+    error: (message, fields = {}) => logger.error(fields, message),
+    with: (fields) => wrap(logger.child(fields)),
+  };
+}
+
+/** A log that keeps nothing. */
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => silentLog,
+};
+
+/** An error as log fields: its name, message and stack, for the operator only. */
+export function errorFields(error: unknown): LogFields {
+  return error instanceof Error
+    ? { error: error.name, why: error.message, stack: error.stack }
+    : { error: 'unknown', why: String(error) };
+}

@@ -1,0 +1,123 @@
+/**
+ * One setting of one command: its flag, and by it its `ALMANAC_*` variable and its key in the config file. The
+ * tables of settings are the single source of the parser, the help text and the documented tables.
+ */
+export interface Setting<T> {
+  /** Name without dashes, in kebab case: `max-age-seconds`. */
+  readonly flag: string;
+  /** What stands for the value in the help text; null for a switch, which takes none. */
+  readonly placeholder: string | null;
+  readonly help: string;
+  readonly fallback: T;
+  /** May be given more than once; the values are joined into a list. */
+  readonly repeatable: boolean;
+  /** Reads the texts that were given; a thrown message completes "--flag VALUE: …". */
+  readonly parse: (texts: readonly string[]) => T;
+}
+
+/** The values of a table of settings. */
+export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
+
+/** A table of settings, by the name that the code uses. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+function last(texts: readonly string[]): string {
+  return texts.at(-1) ?? '';
+}
+
+/** A text. */
+export function text(flag: string, placeholder: string, fallback: string, help: string): Setting<string> {
+  return { flag, placeholder, help, fallback, repeatable: false, parse: last };
+}
+
+/** A text that may be absent: off, or derived from another setting. */
+export function optionalText(flag: string, placeholder: string, help: string): Setting<string | null> {
+  return { flag, placeholder, help, fallback: null, repeatable: false, parse: last };
+}
+
+/** One of a few words. */
+export function choice<const W extends readonly string[]>(
+  flag: string,
+  words: W,
+  fallback: W[number],
+  help: string,
+): Setting<W[number]> {
+  return {
+    flag,
+    placeholder: words.join('|'),
+    help,
+    fallback,
+    repeatable: false,
+    parse: (texts) => {
+      const word = words.find((known) => known === last(texts));
+      if (word === undefined) throw new Error(`wants one of ${words.join(', ')}`);
+      return word;
+    },
+  };
+}
+
+/** Bounds of a whole number, both included. */
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+function wholeNumber(bounds: Bounds): (texts: readonly string[]) => number {
+  return (texts) => {
+    const value = /^\d{1,15}$/.test(last(texts)) ? Number(last(texts)) : Number.NaN;
+    if (value >= bounds.min && value <= bounds.max) return value;
+    throw new Error(`wants a whole number from ${bounds.min} to ${bounds.max}`);
+  };
+}
+
+/** A whole number within bounds. */
+export function integer(
+  flag: string,
+  placeholder: string,
+  fallback: number,
+  bounds: Bounds,
+  help: string,
+): Setting<number> {
+  return { flag, placeholder, help, fallback, repeatable: false, parse: wholeNumber(bounds) };
+}
+
+/** A whole number within bounds that may be absent. */
+export function optionalInteger(
+  flag: string,
+  placeholder: string,
+  bounds: Bounds,
+  help: string,
+): Setting<number | null> {
+  return { flag, placeholder, help, fallback: null, repeatable: false, parse: wholeNumber(bounds) };
+}
+
+/** On or off; off unless given. */
+export function toggle(flag: string, help: string): Setting<boolean> {
+  return {
+    flag,
+    placeholder: null,
+    help,
+    fallback: false,
+    repeatable: false,
+    parse: (texts) => {
+      if (last(texts) === 'true' || last(texts) === '1') return true;
+      if (last(texts) === 'false' || last(texts) === '0') return false;
+      throw new Error('wants true or false');
+    },
+  };
+}
+
+/** A list: the flag may be given several times; a variable separates its members by commas. */
+export function list(
+  flag: string,
+  placeholder: string,
+  fallback: readonly string[],
+  help: string,
+): Setting<readonly string[]> {
+  return { flag, placeholder, help, fallback, repeatable: true, parse: (texts) => texts.filter((one) => one !== '') };
+}
+
+/** The variable of a flag: `max-age-seconds` is `ALMANAC_MAX_AGE_SECONDS`. */
+export function variableOf(flag: string): string {
+  return `ALMANAC_${flag.replaceAll('-', '_').toUpperCase()}`;
+}

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { closest, distance } from 'fastest-levenshtein';
+import { OperatorError, systemCode } from './errors.ts';
+import { type Setting, type Settings, type Values, variableOf } from './setting.ts';
+
+/** Where settings come from, strongest first: flags, `ALMANAC_*` variables, the config file, the fallback. */
+export interface SettingSources {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Flags of every command: a variable or key that another command knows is not a mistake here. */
+  readonly knownFlags: readonly string[];
+}
+
+/** The resolved settings of a command, and what stood on the command line beside them. */
+export interface Resolved<S extends Settings> {
+  readonly values: Values<S>;
+  readonly positionals: readonly string[];
+}
+
+/** The flag that names the config file; it is no setting of its own. */
+export const configFlag = 'config';
+
+/**
+ * Resolves a command's settings. Throws OperatorError for an unknown setting, naming the nearest known one, and
+ * for a value that does not fit, naming where it came from.
+ */
+export function resolveSettings<S extends Settings>(settings: S, sources: SettingSources): Resolved<S> {
+  const table = Object.values(settings);
+  const { given, positionals } = readFlags(table, sources.args);
+  const config = given.get(configFlag) ?? textList(sources.env[variableOf(configFlag)]);
+  const fromFile = config ? readConfig(config.at(-1) ?? '', sources.knownFlags) : new Map<string, string[]>();
+  refuseUnknownVariables(sources.env, sources.knownFlags);
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings)) {
+    const { flag } = setting;
+    const variable = sources.env[variableOf(flag)];
+    const texts = given.get(flag);
+    if (texts) values[name] = parsed(setting, `--${flag}`, texts);
+    else if (variable !== undefined) values[name] = parsed(setting, variableOf(flag), split(setting, variable));
+    else if (fromFile.has(flag)) values[name] = parsed(setting, `config "${flag}"`, fromFile.get(flag) ?? []);
+    else values[name] = setting.fallback;
+  }
+  return { values: values as Values<S>, positionals };
+}
+
+function readFlags(table: readonly Setting<unknown>[], args: readonly string[]) {
+  const options: Record<string, { type: 'string' | 'boolean'; multiple: true }> = {
+    [configFlag]: { type: 'string', multiple: true },
+  };
+  for (const { flag, placeholder } of table) {
+    options[flag] = { type: placeholder === null ? 'boolean' : 'string', multiple: true };
+  }
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  const given = new Map<string, string[]>();
+  const positionals: string[] = [];
+  for (const token of tokens ?? []) {
+    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind !== 'option') continue;
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
+    if (!option) throw unknown(`--${token.name}`, token.name, Object.keys(options), (flag) => `--${flag}`);
+    if (option.type === 'string' && token.value === undefined) throw new OperatorError(`--${token.name} wants a value`);
+    given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? 'true']);
+  }
+  return { given, positionals };
+}
+
+function readConfig(path: string, knownFlags: readonly string[]): Map<string, string[]> {
+  const object = parseConfig(path);
+  const found = new Map<string, string[]>();
+  for (const [key, value] of Object.entries(object)) {
+    if (!knownFlags.includes(key)) throw unknown(`config key "${key}"`, key, knownFlags, (flag) => `"${flag}"`);
+    const members: unknown[] = Array.isArray(value) ? value : [value];
+    if (members.some((member) => !['string', 'number', 'boolean'].includes(typeof member))) {
+      throw new OperatorError(`config "${key}" wants a text, a number, true, false, or a list of texts`);
+    }
+    found.set(key, members.map(String));
+  }
+  return found;
+}
+
+function parseConfig(path: string): object {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new OperatorError(`cannot read the config file ${path} (${systemCode(error) ?? 'unknown error'})`);
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Said below, like any other file that is no JSON object.
+  }
+  throw new OperatorError(`the config file ${path} is not one JSON object`);
+}
+
+function refuseUnknownVariables(env: SettingSources['env'], knownFlags: readonly string[]): void {
+  const known = [...knownFlags, configFlag].map(variableOf);
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('ALMANAC_') && !known.includes(name)) throw unknown(name, name, known, (variable) => variable);
+  }
+}
+
+function parsed(setting: Setting<unknown>, from: string, texts: readonly string[]): unknown {
+  try {
+    return setting.parse(texts);
+  } catch (error) {
+    throw new OperatorError(
+      `${from} ${error instanceof Error ? error.message : 'does not fit'}; got ${JSON.stringify(texts.at(-1))}`,
+    );
+  }
+}
+
+function split(setting: Setting<unknown>, variable: string): string[] {
+  return setting.repeatable ? variable.split(',').map((member) => member.trim()) : [variable];
+}
+
+function textList(variable: string | undefined): string[] | undefined {
+  return variable === undefined ? undefined : [variable];
+}
+
+/** The error for a name that is not on a list, with the nearest that is. */
+export function unknown(
+  what: string,
+  name: string,
+  known: readonly string[],
+  spell: (known: string) => string,
+): OperatorError {
+  const nearest = closest(name, known);
+  const near = nearest !== '' && distance(name, nearest) <= Math.max(3, Math.ceil(name.length / 2));
+  return new OperatorError(`unknown setting ${what}${near ? `; did you mean ${spell(nearest)}?` : ''}`);
+}

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 const wanted = [22, 18];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const program = join(root, 'dist', 'src', 'main', 'almanac.js');
+const program = join(root, 'dist', 'almanac.js');
 const readiness = join(root, 'scripts', 'ready.mjs');
 
 if (!existsSync(program) && existsSync(readiness)) (await import(readiness)).ready();

@@ -64,7 +64,7 @@ export function ready() {
     ...filesUnder('src'),
     ...filesUnder('sim'),
   ]);
-  if (!stampIs('built', sources) || !existsSync(join(root, 'dist', 'src', 'main', 'almanac.js'))) {
+  if (!stampIs('built', sources) || !existsSync(join(root, 'dist', 'almanac.js'))) {
     process.stderr.write('almanac: building, once\n');
     run('node', ['scripts/build.mjs']);
     stamp('built', sources);

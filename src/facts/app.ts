@@ -1,11 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
 import type { ArtifactSource } from '../artifact/source.ts';
 import { paths } from '../contract/identifiers.ts';
 import { chooseCoding } from '../http/accept-encoding.ts';
 import { commonHeaders } from '../http/headers.ts';
 import { matchesEntityTag } from '../http/if-none-match.ts';
-import { errorReply, json, methodNotAllowed, preflight, type Reply, send } from '../http/reply.ts';
+import type { ReadRequest } from '../http/read-request.ts';
+import { errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
 import { below, pathOf } from '../http/target.ts';
 import type { FactsDocuments } from './documents.ts';
 import { instrumentIndex } from './instruments.ts';
@@ -23,8 +23,6 @@ export interface FactsAppOptions {
   /** Prefix of every path, `''` or `/name` without a slash at its end. */
   readonly basePath: string;
   readonly documents: FactsDocuments;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
   /** Told when a fact could not be built, with the reason that no client is shown. */
   readonly alarm: (path: string, error: unknown) => void;
   /** Told of every answer; `route` is a path of the closed list, or `other`. */
@@ -34,11 +32,14 @@ export interface FactsAppOptions {
 /** Headers of every response of the facts API. */
 export const factsCommonHeaders = commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date');
 
-type Route = (request: IncomingMessage, now: number) => Reply;
+/** The headers that may change an answer. */
+type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>;
+
+type Route = (conditions: Conditions, now: number) => Reply;
 
 /** The facts application: a closed table of paths, each exact. */
 export function createFactsApp(options: FactsAppOptions) {
-  const { labels, weather, bounds, basePath, documents, clock, alarm, answered } = options;
+  const { labels, weather, bounds, basePath, documents, alarm, answered } = options;
   const common = factsCommonHeaders;
   const notFound = errorReply('not_found', common);
   const notAllowed = methodNotAllowed(common);
@@ -47,16 +48,16 @@ export function createFactsApp(options: FactsAppOptions) {
 
   const fact =
     (path: string, resource: FactResource): Route =>
-    (request, now) => {
+    (conditions, now) => {
       try {
-        return factReply(request, resource, now);
+        return factReply(conditions, resource, now);
       } catch (error) {
         alarm(path, error);
         return errorReply('internal_error', common, ['Cache-Control', 'no-store']);
       }
     };
 
-  function index(_request: IncomingMessage, now: number): Reply {
+  function index(_conditions: Conditions, now: number): Reply {
     const body = instrumentIndex(weather.read(), labels.read(), bounds, now);
     return json(200, body, ['Cache-Control', cacheControl, 'Accept-Ranges', 'none', ...common]);
   }
@@ -69,33 +70,31 @@ export function createFactsApp(options: FactsAppOptions) {
     [paths.health, () => health],
   ]);
 
-  function replyTo(request: IncomingMessage, now: number): { route: string; reply: Reply } {
-    const { method, url = '' } = request;
+  function replyTo({ method, target, ...conditions }: ReadRequest, now: number): { route: string; reply: Reply } {
     if (method === 'OPTIONS') return { route: 'other', reply: options204 };
     if (method !== 'GET' && method !== 'HEAD') return { route: 'other', reply: notAllowed };
-    const path = below(basePath, pathOf(url));
+    const path = below(basePath, pathOf(target));
     if (path === null) return { route: 'other', reply: notFound };
     const route = routes.get(path);
-    if (route) return { route: path, reply: route(request, now) };
-    const document = documents.answer(path, chooseCoding(request.headers['accept-encoding']));
-    return document ? { route: document.route, reply: document.reply } : { route: 'other', reply: notFound };
+    if (route) return { route: path, reply: route(conditions, now) };
+    const document = documents.answer(path, chooseCoding(conditions.acceptEncoding));
+    return document ?? { route: 'other', reply: notFound };
   }
 
-  return (request: IncomingMessage, response: ServerResponse): void => {
-    const now = clock();
+  return (request: ReadRequest, now: number): Reply => {
     const { route, reply } = replyTo(request, now);
-    send(request, response, reply, now);
     answered?.(route, reply.status);
+    return reply;
   };
 }
 
 /** Refusal comes before the conditional: a validator of an old reading never turns a 503 into a 304. */
-function factReply(request: IncomingMessage, resource: FactResource, now: number): Reply {
+function factReply(conditions: Conditions, resource: FactResource, now: number): Reply {
   const outcome = resource(now);
   if (outcome.kind === 'refused') {
     return errorReply(outcome.code, factsCommonHeaders, ['Cache-Control', 'no-store'], outcome.freshness);
   }
   const { representation } = outcome;
-  if (matchesEntityTag(request.headers['if-none-match'], representation.etag)) return representation.notModified;
-  return representation.ok(chooseCoding(request.headers['accept-encoding']));
+  if (matchesEntityTag(conditions.ifNoneMatch, representation.etag)) return representation.notModified;
+  return representation.ok(chooseCoding(conditions.acceptEncoding));
 }

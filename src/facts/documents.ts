@@ -32,14 +32,22 @@ const pagePolicy: HeaderList = [
   'no-referrer',
 ];
 
-/** The documents in the asset folder of the built program. `common` are the headers of every response. */
-export function factsDocuments(assets: string, common: HeaderList): FactsDocuments {
+/**
+ * The documents in the asset folder of the built program. `common` are the headers of every response, `base` is
+ * the address that links start with: the public URL, or the base path where none is known.
+ */
+export function factsDocuments(assets: string, common: HeaderList, base: string): FactsDocuments {
   const served = (route: string, file: string, contentType: string, headers: HeaderList = []): [string, Document] => [
     route,
     { route, file: assetFile(join(assets, file)), contentType, headers: [...cached, ...headers] },
   ];
+  const linked = (route: string, file: string, contentType: string): [string, Document] => {
+    const link = (bytes: Buffer): Buffer => Buffer.from(bytes.toString('utf8').replaceAll('{base}', base));
+    return [route, { route, file: assetFile(join(assets, file), link), contentType, headers: cached }];
+  };
   const documents = new Map<string, Document>([
     served(paths.openapi, 'openapi.json', jsonType),
+    linked('/llms.txt', 'llms.txt', text),
     served('/docs', 'docs.html', html, pagePolicy),
     served('/assets/docs.js', 'docs.js', script),
     served('/assets/docs.css', 'docs.css', css),

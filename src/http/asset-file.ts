@@ -10,8 +10,11 @@ export interface AssetFile {
 
 const suffixes = { br: '.br', gzip: '.gz' } as const;
 
-/** An asset at a path. A compressed twin beside it (`.br`, `.gz`), made by the build, is preferred to compressing here. */
-export function assetFile(path: string): AssetFile {
+/**
+ * An asset at a path. A compressed twin beside it (`.br`, `.gz`), made by the build, is preferred to compressing
+ * here; `change` makes the served bytes from those of the file.
+ */
+export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (bytes) => bytes): AssetFile {
   let stamp = '';
   const made = new Map<Coding, Buffer>();
 
@@ -32,7 +35,7 @@ export function assetFile(path: string): AssetFile {
         if (!current()) return null;
         const known = made.get(coding);
         if (known) return { bytes: known, coding };
-        const bytes = twin(path, coding) ?? encode(readFileSync(path), coding);
+        const bytes = twin(path, coding) ?? encode(change(readFileSync(path)), coding);
         made.set(coding, bytes);
         return { bytes, coding };
       } catch {

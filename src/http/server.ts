@@ -2,12 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { allowedMethods, type HeaderList } from './headers.ts';
 import { answerParserError, answerRaw } from './parser-errors.ts';
-import { errorReply, send } from './reply.ts';
+import { openPlainLane, type PlainLane } from './plain-lane.ts';
+import { type ReadRequest, readRequest } from './read-request.ts';
+import { errorReply, type Reply, send } from './reply.ts';
 
 /** What a public server needs to know. */
 export interface HttpServerOptions {
   /** Answers one well-formed request; it may throw, and the client then gets 500 without detail. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly answer: (request: ReadRequest, now: number) => Reply;
   /** Headers that every response carries. */
   readonly common: HeaderList;
   /** Milliseconds since 1970. */
@@ -39,7 +41,7 @@ export const httpLimits = {
 } as const;
 
 /** Makes a server; nothing listens before `start`. */
-export function createHttpServer({ handle, common, clock, failed }: HttpServerOptions): HttpServer {
+export function createHttpServer({ answer, common, clock, failed }: HttpServerOptions): HttpServer {
   const server = createServer({
     maxHeaderSize: httpLimits.maxHeaderBytes,
     headersTimeout: httpLimits.headersTimeoutMs,
@@ -52,33 +54,40 @@ export function createHttpServer({ handle, common, clock, failed }: HttpServerOp
   });
   server.maxHeadersCount = httpLimits.maxHeadersCount;
 
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  function answerSafely(request: ReadRequest, now: number): Reply {
     try {
-      if (request.headers.host === undefined && request.httpVersionMajor === 1 && request.httpVersionMinor === 1) {
-        send(request, response, errorReply('bad_request', common, ['Connection', 'close']), clock());
-        return;
-      }
-      handle(request, response);
+      return answer(request, now);
     } catch (error) {
       failed(error);
-      if (response.headersSent) response.destroy();
-      else send(request, response, errorReply('internal_error', common, ['Cache-Control', 'no-store']), clock());
+      return errorReply('internal_error', common, ['Cache-Control', 'no-store']);
     }
   }
 
-  server.on('request', answer);
+  function onRequest(message: IncomingMessage, response: ServerResponse): void {
+    const now = clock();
+    send(message, response, namesHost(message) ? answerSafely(readRequest(message), now) : hostMissing, now);
+  }
+
+  const hostMissing = errorReply('bad_request', common, ['Connection', 'close']);
+  server.on('request', onRequest);
   // An expectation that is not understood is no reason to refuse a read.
-  server.on('checkExpectation', answer);
+  server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => answerParserError(error, socket, common, clock()));
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
     answerRaw(socket, 'method_not_allowed', common, clock(), ['Allow', allowedMethods]);
   });
 
+  const lane = openPlainLane(server, { answer: answerSafely, clock, idleMs: httpLimits.keepAliveTimeoutMs });
   return {
     start: ({ host, port }) => listen(server, host, port),
-    stop: (graceMs) => close(server, graceMs),
+    stop: (graceMs) => close(server, lane, graceMs),
   };
+}
+
+/** HTTP/1.1 wants a Host on every request (RFC 9112, section 3.2). */
+function namesHost(message: IncomingMessage): boolean {
+  return message.headers.host !== undefined || message.httpVersion !== '1.1';
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {
@@ -92,13 +101,17 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-function close(server: Server, graceMs: number): Promise<void> {
+function close(server: Server, lane: PlainLane, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    const cut = setTimeout(() => {
+      lane.cut();
+      server.closeAllConnections();
+    }, graceMs);
     server.close(() => {
       clearTimeout(cut);
       resolve();
     });
+    lane.close();
     server.closeIdleConnections();
   });
 }

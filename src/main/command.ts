@@ -21,7 +21,7 @@ export interface Command {
   run(context: CommandContext): Promise<number>;
 }
 
-/** The folder of the installed package: two up from the built `dist/src/main`, or from `src/main` in a checkout. */
+/** The folder of the installed package: above the built program, or above its sources in a checkout. */
 export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!isPackage(folder)) {

@@ -29,7 +29,7 @@ export async function startFacts(
   const clock = Date.now;
   const observed = metrics ? { observed: metrics.observed } : {};
   const { labels, weather } = artifactSources(settings, { log, clock, ...observed });
-  const handle = createFactsApp({
+  const answer = createFactsApp({
     labels,
     weather,
     bounds: {
@@ -37,13 +37,12 @@ export async function startFacts(
       collectionMaxAgeSeconds: settings.collectionMaxAgeSeconds ?? settings.maxAgeSeconds,
     },
     basePath: basePath(settings.basePath),
-    documents: factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders),
-    clock,
+    documents: factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders, linkBase(settings)),
     alarm: (path, error) => log.error('a fact could not be built', { path, ...errorFields(error) }),
     ...(metrics || settings.accessLog ? { answered: answered(settings, log, metrics) } : {}),
   });
   const server = createHttpServer({
-    handle,
+    answer,
     common: factsCommonHeaders,
     clock,
     failed: (error) => log.error('a request failed', errorFields(error)),
@@ -69,6 +68,13 @@ function answered(settings: Values<typeof factsSettings>, log: Log, metrics: Fac
     metrics?.answered(route, status);
     if (settings.accessLog) log.info('answered', { route, status });
   };
+}
+
+/** What links start with: the address that clients know, or the path alone. */
+function linkBase({ publicUrl, basePath: path }: Values<typeof factsSettings>): string {
+  if (publicUrl === null) return basePath(path);
+  if (URL.canParse(publicUrl) && /^https?:$/.test(new URL(publicUrl).protocol)) return publicUrl.replace(/\/+$/, '');
+  throw new OperatorError(`--public-url wants an http or https address; got ${JSON.stringify(publicUrl)}`);
 }
 
 /** A prefix without its trailing slash; the empty one serves at the root. */

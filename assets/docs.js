@@ -1,0 +1,11 @@
+/* Draws the API reference from the OpenAPI file of this same origin. */
+window.SwaggerUIBundle({
+  url: new URL('openapi.json', document.baseURI).href,
+  dom_id: '#reference',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  supportedSubmitMethods: ['get', 'head'],
+  // The renderer's own validator is a foreign service: nothing here asks another origin.
+  validatorUrl: null,
+});

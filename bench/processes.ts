@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+/** A program under measurement, pinned to one core. */
+export interface Measured {
+  readonly url: string;
+  readonly startedInMs: number;
+  /** Resident memory of the process now, in MiB; of the worker where there are several. */
+  residentMiB(): number;
+  stop(): Promise<void>;
+}
+
+/** Starts a program on a core and waits for the line that tells its address. */
+export async function startMeasured(core: number, command: readonly string[]): Promise<Measured> {
+  const began = performance.now();
+  const child = spawn('taskset', ['-c', String(core), ...command], { stdio: ['ignore', 'pipe', 'ignore'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /listening on (\S+)/.exec(line)?.[1];
+    if (url === undefined) continue;
+    return {
+      url,
+      startedInMs: performance.now() - began,
+      residentMiB: () => residentMiB(child.pid ?? 0),
+      stop: () => ended(child),
+    };
+  }
+  throw new Error(`${command.join(' ')} ended before it listened`);
+}
+
+/** Resident memory of a process, in MiB. */
+export function residentMiB(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kib) / 1024);
+}
+
+/** Stops a child and waits until it is gone. */
+export async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  await gone;
+}
+
+/** What wrk measured. */
+export interface Load {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** One round of wrk from a core: 64 keep-alive connections. Throws when any answer was an error. */
+export function load(core: number, url: string, seconds: number, headers: readonly string[] = []): Load {
+  const args = ['-c', String(core), 'wrk', '-t1', '-c64', `-d${seconds}s`, '--latency'];
+  const done = spawnSync('taskset', [...args, ...headers.flatMap((header) => ['-H', header]), url], {
+    encoding: 'utf8',
+  });
+  if (done.status !== 0) throw new Error(`wrk failed: ${done.stderr}`);
+  if (/Non-2xx or 3xx|Socket errors/.test(done.stdout)) throw new Error(`wrk saw errors:\n${done.stdout}`);
+  return {
+    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(done.stdout)?.[1]),
+    p50Ms: milliseconds(/50%\s+(\S+)/.exec(done.stdout)?.[1]),
+    p99Ms: milliseconds(/99%\s+(\S+)/.exec(done.stdout)?.[1]),
+  };
+}
+
+function milliseconds(text = ''): number {
+  const value = Number.parseFloat(text);
+  if (text.endsWith('us')) return value / 1000;
+  return text.endsWith('ms') ? value : value * 1000;
+}

@@ -1,0 +1,89 @@
+import type Type from 'typebox';
+import { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../envelope.ts';
+import { ErrorBody } from '../errors.ts';
+import { LabelFreshness, WeatherFreshness } from '../freshness.ts';
+import { Health, InstrumentEntry, InstrumentIndex } from '../instruments.ts';
+import * as labels from '../labels.ts';
+import * as weather from '../weather.ts';
+import { headerComponents } from './headers.ts';
+import { parameterComponents, pathItems } from './paths.ts';
+import { responseComponents } from './responses.ts';
+
+/** The OpenAPI 3.1 document of the facts API, made from the same schemas that the types come from. */
+
+const components: Record<string, Type.TSchema> = {
+  InstrumentIndex,
+  InstrumentEntry,
+  LabelsOverview,
+  RecentLabelFacts: labels.RecentLabelFacts,
+  LegacyLabelFacts: labels.LegacyLabelFacts,
+  LegacyObservation: labels.LegacyObservation,
+  NetworkWeather: labels.NetworkWeather,
+  Acquisition: labels.Acquisition,
+  Coverage: labels.Coverage,
+  CoverageSources: labels.CoverageSources,
+  LabelCounts: labels.LabelCounts,
+  Gap: labels.Gap,
+  LabelFreshness,
+  WeatherConditionsEnvelope,
+  WeatherMetricsEnvelope,
+  WeatherConditionsFacts: weather.WeatherConditionsFacts,
+  WeatherMetricsFacts: weather.WeatherMetricsFacts,
+  WeatherConditions: weather.WeatherConditions,
+  WeatherWindow: weather.WeatherWindow,
+  TotalEvents: weather.TotalEvents,
+  CollectionMetrics: weather.CollectionMetrics,
+  WeatherFreshness,
+  Health,
+  Error: ErrorBody,
+};
+
+const description = `Public, anonymous, read-only aggregate facts about the AT Protocol network, as independent instruments observed it.
+
+Every fact carries the limits of the observation behind it: coverage, freshness and, for labels, adequacy. Absence of evidence is reported as absence, never as a confident zero. A refused fact is a 503 with an Error object: keep the error, and never put zeros or an older reading in its place.
+
+No key, no account, no cookies. Query parameters are ignored. Within v1 fields may be added; meanings do not change. Each response names its contract: pin against it.`;
+
+/** Builds the document. `version` is the package's. */
+export function openApiDocument(version: string): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Almanac: public observation facts',
+      version,
+      summary: 'What was observed of the AT Protocol network, with the limits of the observation.',
+      description,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '.', description: 'The base address that this document was read from.' }],
+    security: [],
+    tags: [
+      { name: 'facts', description: 'What was observed.' },
+      { name: 'service', description: 'The service itself.' },
+    ],
+    paths: pathItems,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(components).map(([name, schema]) => [name, withReferences(plain(schema), name)]),
+      ),
+      responses: responseComponents,
+      headers: headerComponents,
+      parameters: parameterComponents,
+    },
+  };
+}
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+function plain(schema: Type.TSchema): Json {
+  return JSON.parse(JSON.stringify(schema)) as Json;
+}
+
+/** A component inside another becomes a reference, found by its title. */
+function withReferences(node: Json, owner: string | null): Json {
+  if (Array.isArray(node)) return node.map((member) => withReferences(member, null));
+  if (typeof node !== 'object' || node === null) return node;
+  const component = Object.keys(components).find((name) => name === node['title'] && name !== owner);
+  if (component !== undefined) return { $ref: `#/components/schemas/${component}` };
+  return Object.fromEntries(Object.entries(node).map(([key, member]) => [key, withReferences(member, null)]));
+}

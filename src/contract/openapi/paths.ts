@@ -1,0 +1,169 @@
+import { paths } from '../identifiers.ts';
+import { examples } from './examples.ts';
+import { headers } from './headers.ts';
+import { jsonContent, response } from './responses.ts';
+
+/** The paths of the contract. What lies outside the contract is not in the document. */
+
+interface Resource {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly ok: { readonly description: string; readonly headers: object; readonly content: object };
+  readonly more: Readonly<Record<string, { $ref: string }>>;
+  readonly parameters?: readonly object[];
+}
+
+const ifNoneMatch = { $ref: '#/components/parameters/IfNoneMatch' };
+const acceptEncoding = { $ref: '#/components/parameters/AcceptEncoding' };
+
+/** Components of the kind `parameters`. */
+export const parameterComponents = {
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description:
+      'Validators from earlier ETag headers, exactly as they came: one, a list, or `*`. Compared weakly; a malformed value matches nothing.',
+    schema: { type: 'string' },
+    example: 'W/"fTM9UUDKzocu1Po-BZS2l2Tk4MH"',
+  },
+  AcceptEncoding: {
+    name: 'Accept-Encoding',
+    in: 'header',
+    required: false,
+    description: 'br and gzip are offered.',
+    schema: { type: 'string' },
+    example: 'br, gzip',
+  },
+} as const;
+
+const factHeaders = headers('ETag', 'LastModified', 'CacheControl', 'Vary', 'ContentEncoding');
+
+function fact(resource: Omit<Resource, 'more' | 'parameters'>, refused: 'LabelsRefused' | 'WeatherRefused'): Resource {
+  return {
+    ...resource,
+    parameters: [ifNoneMatch, acceptEncoding],
+    more: {
+      '304': response('NotModified'),
+      '404': response('NotFound'),
+      '405': response('MethodNotAllowed'),
+      '500': response('InternalError'),
+      '503': response(refused),
+    },
+  };
+}
+
+const plain = { '404': response('NotFound'), '405': response('MethodNotAllowed'), '500': response('InternalError') };
+
+const resources: Record<string, Resource> = {
+  [paths.instruments]: {
+    id: 'Instruments',
+    tag: 'facts',
+    summary: 'The instruments and what can be read of each',
+    description:
+      'Every instrument is listed, whatever its state. PRESENT means readable, not servable: the label overview can still be refused. No validator and never 304.',
+    ok: {
+      description: 'The index.',
+      headers: headers('CacheControl'),
+      content: jsonContent('InstrumentIndex', examples.instruments),
+    },
+    more: plain,
+  },
+  [paths.labelsOverview]: fact(
+    {
+      id: 'LabelsOverview',
+      tag: 'facts',
+      summary: 'Observed label events, with coverage and freshness',
+      description:
+        'Observed label application and removal events in a rolling epoch, or the reading of the legacy producer. It never says which labels are active.',
+      ok: {
+        description: 'A fresh reading, or one of an epoch that is younger than its window (warming_up).',
+        headers: factHeaders,
+        content: jsonContent('LabelsOverview', examples.labelsOverview),
+      },
+    },
+    'LabelsRefused',
+  ),
+  [paths.weatherConditions]: fact(
+    {
+      id: 'WeatherConditions',
+      tag: 'facts',
+      summary: 'Network conditions now, in words',
+      description:
+        'Conditions of aggregate network activity, the interval that they rest on, and how much of it was watched. Unavailable is never calm.',
+      ok: {
+        description: 'The conditions.',
+        headers: factHeaders,
+        content: jsonContent('WeatherConditionsEnvelope', examples.weatherConditions),
+      },
+    },
+    'WeatherRefused',
+  ),
+  [paths.weatherMetrics]: fact(
+    {
+      id: 'WeatherMetrics',
+      tag: 'facts',
+      summary: 'Observed events and rates by collection',
+      description:
+        'Totals and mean rates by collection. Rates divide by observed time; what was not observed is missing or null, never zero.',
+      ok: {
+        description: 'The metrics.',
+        headers: factHeaders,
+        content: jsonContent('WeatherMetricsEnvelope', examples.weatherMetrics),
+      },
+    },
+    'WeatherRefused',
+  ),
+  [paths.health]: {
+    id: 'Health',
+    tag: 'service',
+    summary: 'Liveness of this service',
+    description: 'Says that the publication service answers. It says nothing about any instrument.',
+    ok: { description: 'It answers.', headers: headers('NoStore'), content: jsonContent('Health', examples.health) },
+    more: plain,
+  },
+  [paths.openapi]: {
+    id: 'OpenApi',
+    tag: 'service',
+    summary: 'This document',
+    description: 'The machine-readable contract (OpenAPI 3.1).',
+    ok: {
+      description: 'The document.',
+      headers: headers('CacheControl', 'Vary', 'ContentEncoding'),
+      content: { 'application/json': { schema: { type: 'object', description: 'An OpenAPI 3.1 document.' } } },
+    },
+    parameters: [acceptEncoding],
+    more: { ...plain, '503': response('AssetUnavailable') },
+  },
+};
+
+function pathItem(resource: Resource) {
+  const { id, tag, summary, description, ok, more, parameters } = resource;
+  const common = { tags: [tag], ...(parameters ? { parameters } : {}) };
+  return {
+    get: { operationId: `get${id}`, summary, description, ...common, responses: { '200': ok, ...more } },
+    head: {
+      operationId: `head${id}`,
+      summary: `Headers of GET: ${summary}`,
+      description: 'Same status and headers as GET, Content-Length included, without a body.',
+      ...common,
+      responses: Object.fromEntries(
+        ['200', ...Object.keys(more)].map((status) => [status, { description: 'As GET, without a body.' }]),
+      ),
+    },
+    options: {
+      operationId: `options${id}`,
+      summary: `Preflight: ${summary}`,
+      description: 'Answered alike on every path.',
+      tags: [tag],
+      responses: { '204': response('Preflight'), '405': response('MethodNotAllowed') },
+    },
+  };
+}
+
+/** The path items of the document. */
+export const pathItems = Object.fromEntries(
+  Object.entries(resources).map(([path, resource]) => [path, pathItem(resource)]),
+);

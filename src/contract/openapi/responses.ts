@@ -1,0 +1,65 @@
+import { examples } from './examples.ts';
+import { headers } from './headers.ts';
+
+/** Responses that several operations share. */
+
+/** Named examples as the document spells them. */
+export function named(values: Readonly<Record<string, unknown>>): Record<string, { value: unknown }> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+}
+
+/** JSON content of a schema component. */
+export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {
+  return {
+    'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples: named(values) },
+  };
+}
+
+/** Components of the kind `responses`. */
+export const responseComponents = {
+  NotModified: {
+    description: 'The validator matches: the representation that the client holds is still current. No body.',
+    headers: headers('ETag', 'LastModified', 'CacheControl', 'Vary'),
+  },
+  NotFound: {
+    description: 'No such path. Paths are matched exactly.',
+    headers: headers(),
+    content: jsonContent('Error', examples.notFound),
+  },
+  MethodNotAllowed: {
+    description: 'Any method but GET, HEAD and OPTIONS, on this path as on every other.',
+    headers: headers('Allow'),
+    content: jsonContent('Error', examples.methodNotAllowed),
+  },
+  InternalError: {
+    description: 'The service could not build the fact.',
+    headers: headers('NoStore'),
+    content: jsonContent('Error', examples.internalError),
+  },
+  LabelsRefused: {
+    description:
+      'The overview is refused: unavailable, held or stale, the first that applies. Decided before the conditional request, so it comes even when the validator would match. `error.freshness` is present when an artifact was read. Do not use an older reading as current.',
+    headers: headers('NoStore'),
+    content: jsonContent('Error', examples.labelsRefused),
+  },
+  WeatherRefused: {
+    description:
+      'There is no usable artifact. This is absence of a current reading, not proof that nothing was observed.',
+    headers: headers('NoStore'),
+    content: jsonContent('Error', examples.weatherRefused),
+  },
+  AssetUnavailable: {
+    description: 'This document is missing. The facts are not affected.',
+    headers: headers(),
+    content: jsonContent('Error', examples.assetUnavailable),
+  },
+  Preflight: {
+    description: 'Preflight of a cross-origin request; the same on every path. No body.',
+    headers: headers('Allow', 'AccessControlAllowMethods', 'AccessControlAllowHeaders', 'AccessControlMaxAge'),
+  },
+} as const;
+
+/** A reference to a shared response. */
+export function response(name: keyof typeof responseComponents): { $ref: string } {
+  return { $ref: `#/components/responses/${name}` };
+}

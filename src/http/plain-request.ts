@@ -1,0 +1,54 @@
+import type { ReadRequest } from './read-request.ts';
+
+/** A longer request is left to the full parser. */
+const longest = 8 * 1024;
+
+const target = /^[\x21-\x7e]+$/;
+const headerBlock = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+$/;
+
+/** Fields that change how a message is framed or how long its connection lives: the full parser's business. */
+const framing =
+  /^(?:connection|content-length|expect|http2-settings|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/;
+
+/**
+ * Reads the one shape of request that nearly every reader sends: a whole GET in one piece, HTTP/1.1, one Host, no
+ * body and nothing about framing or the connection. Null for anything else, however harmless: the full parser
+ * decides about that. Nothing is accepted here that it would refuse.
+ */
+export function parsePlainRequest(bytes: Buffer): ReadRequest | null {
+  if (bytes.length > longest || bytes[0] !== 0x47) return null;
+  const text = bytes.toString('latin1');
+  if (!text.startsWith('GET ') || !text.endsWith('\r\n\r\n')) return null;
+  const lineEnd = text.indexOf('\r\n');
+  if (!text.startsWith(' HTTP/1.1', lineEnd - 9)) return null;
+  const wanted = text.slice(4, lineEnd - 9);
+  const block = text.slice(lineEnd + 2, -2);
+  if (!target.test(wanted) || !headerBlock.test(block)) return null;
+  return readFields(wanted, block);
+}
+
+function readFields(wanted: string, block: string): ReadRequest | null {
+  let hosts = 0;
+  let ifNoneMatch: string | undefined;
+  let acceptEncoding: string | undefined;
+  for (let at = 0; at < block.length; ) {
+    const end = block.indexOf('\r\n', at);
+    const colon = block.indexOf(':', at);
+    const name = block.slice(at, colon).toLowerCase();
+    if (name === 'host') hosts++;
+    else if (name === 'if-none-match') ifNoneMatch = joined(ifNoneMatch, block.slice(colon + 1, end).trim());
+    else if (name === 'accept-encoding') acceptEncoding = joined(acceptEncoding, block.slice(colon + 1, end).trim());
+    else if (framing.test(name) && !keepsAlive(name, block.slice(colon + 1, end))) return null;
+    at = end + 2;
+  }
+  return hosts === 1 ? { method: 'GET', target: wanted, ifNoneMatch, acceptEncoding } : null;
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`;
+}
+
+/** What HTTP/1.1 does anyway. */
+function keepsAlive(name: string, value: string): boolean {
+  return name === 'connection' && value.trim().toLowerCase() === 'keep-alive';
+}

@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What of a request a read-only service looks at; nothing else of it can change an answer. */
+export interface ReadRequest {
+  readonly method: string;
+  /** The request target as it came: origin form or absolute form. */
+  readonly target: string;
+  readonly ifNoneMatch: string | undefined;
+  readonly acceptEncoding: string | undefined;
+}
+
+/** The view of a request that node:http parsed. */
+export function readRequest(message: IncomingMessage): ReadRequest {
+  const { method = '', url = '', headers } = message;
+  return {
+    method,
+    target: url,
+    ifNoneMatch: headers['if-none-match'],
+    acceptEncoding: headers['accept-encoding'] as string | undefined,
+  };
+}

@@ -1,0 +1,23 @@
+import { STATUS_CODES } from 'node:http';
+import { httpDate } from './headers.ts';
+import type { Reply } from './reply.ts';
+
+/** Written replies, by reply: a representation is answered many times a second with the very same bytes. */
+const written = new WeakMap<Reply, { date: string; bytes: Buffer }>();
+
+/** A reply as the bytes of an HTTP/1.1 message on a connection that stays open. */
+export function wireBytes(reply: Reply, now: number): Buffer {
+  const date = httpDate(now);
+  const known = written.get(reply);
+  if (known?.date === date) return known.bytes;
+  const bytes = write(reply, date);
+  written.set(reply, { date, bytes });
+  return bytes;
+}
+
+function write({ status, headers, body }: Reply, date: string): Buffer {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nDate: ${date}\r\n`;
+  for (let at = 0; at + 1 < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`;
+  const start = Buffer.from(`${head}\r\n`, 'latin1');
+  return body === null ? start : Buffer.concat([start, body]);
+}

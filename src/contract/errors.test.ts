@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { errorBody, errorCodes, errorTable } from './errors.ts';
+
+describe('errorBody', () => {
+  it.each(errorCodes)('says status, code and a message that shows nothing of the inside: %s', (code) => {
+    const { status, message } = errorTable[code];
+    expect(errorBody(code)).toEqual({ error: { status, code, message } });
+    // The one path it may name is that of the contract.
+    expect(message.replace('/openapi.json', '').replace('HTTP/1.1', '')).not.toMatch(/[/\\]|node:|Error:/);
+  });
+
+  it('carries the freshness of a refused label artifact', () => {
+    const freshness = {
+      state: 'stale',
+      age_seconds: 7201,
+      basis: 'artifact_generated_at',
+      max_age_seconds: 7200,
+    } as const;
+    expect(errorBody('source_stale', freshness).error.freshness).toEqual(freshness);
+  });
+});

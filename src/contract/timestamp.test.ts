@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatTimestamp, microsFromMillis, parseTimestamp, secondsBetween } from './timestamp.ts';
+
+describe('parseTimestamp', () => {
+  it.each([
+    ['2026-11-20T12:00:00Z', 1795176000000000],
+    ['2026-11-20T12:00:00+00:00', 1795176000000000],
+    ['2026-11-20T12:00:00.5Z', 1795176000500000],
+    ['2026-09-11T14:03:22.481907Z', 1789135402481907],
+    ['2026-11-20T12:00:00.123456789Z', 1795176000123456],
+    ['2024-02-29T00:00:00Z', 1709164800000000],
+    ['1969-12-31T23:59:59.999999Z', -1],
+    ['0001-01-01T00:00:00Z', -62135596800000000],
+  ])('reads %s', (text, micros) => {
+    expect(parseTimestamp(text)).toBe(micros);
+  });
+
+  it.each([
+    ['another offset', '2026-11-20T12:00:00+01:00'],
+    ['an unknown offset', '2026-11-20T12:00:00-00:00'],
+    ['no zone', '2026-11-20T12:00:00'],
+    ['a date alone', '2026-11-20'],
+    ['a day that does not exist', '2026-02-29T00:00:00Z'],
+    ['month 13', '2026-13-01T00:00:00Z'],
+    ['month 0', '2026-00-10T00:00:00Z'],
+    ['hour 24', '2026-11-20T24:00:00Z'],
+    ['a leap second', '2026-12-31T23:59:60Z'],
+    ['a space for T', '2026-11-20 12:00:00Z'],
+    ['lower case', '2026-11-20t12:00:00z'],
+    ['an empty fraction', '2026-11-20T12:00:00.Z'],
+    ['space around', ' 2026-11-20T12:00:00Z'],
+    ['a dash', '—'],
+    ['nothing', ''],
+    ['a number', 1795176000],
+    ['null', null],
+    ['absence', undefined],
+    ['a very long fraction', `2026-11-20T12:00:00.${'1'.repeat(500)}Z`],
+  ])('refuses %s', (_what, text) => {
+    expect(parseTimestamp(text)).toBeNull();
+  });
+
+  it('reads back every instant that the service writes', () => {
+    fc.assert(
+      fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }), (date) => {
+        expect(parseTimestamp(formatTimestamp(date.getTime()))).toBe(date.getTime() * 1000);
+      }),
+    );
+  });
+});
+
+describe('secondsBetween', () => {
+  it('is exact to the microsecond, either way', () => {
+    const now = microsFromMillis(1795176000123);
+    const seen = parseTimestamp('2026-11-20T12:05:00.123456Z');
+    expect(seen === null ? null : secondsBetween(seen, now)).toBe(-300.000456);
+    expect(seen === null ? null : secondsBetween(now, seen)).toBe(300.000456);
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { aLegacyOverview, aRecentOverview } from '../../test/support/overviews.ts';
+import type { LegacyOverview } from '../artifact/legacy-overview.ts';
+import type { RecentOverview } from '../artifact/recent-overview.ts';
+import { formatTimestamp } from '../contract/timestamp.ts';
+import { judgeLabels, labelEvidence } from './judge.ts';
+
+const now = Date.parse('2026-11-20T12:00:00.000Z');
+const bounds = { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 };
+
+/** A timestamp that lies so many seconds before now. */
+function ago(seconds: number): string {
+  return formatTimestamp(now - seconds * 1000);
+}
+
+function recent(changes: Partial<RecentOverview> & { observed_through?: string | null } = {}) {
+  const { observed_through = ago(10), ...rest } = changes;
+  const overview = aRecentOverview({ generated_at: ago(0), ...rest });
+  return labelEvidence({
+    schema: 'labels.recent-overview.v1',
+    overview: { ...overview, coverage: { ...overview.coverage, observed_through } },
+  });
+}
+
+function legacy(changes: Partial<LegacyOverview> = {}) {
+  return labelEvidence({ schema: '23', overview: aLegacyOverview({ generated_at: ago(0), ...changes }) });
+}
+
+function verdict(evidence: ReturnType<typeof recent>) {
+  const { state, basis } = judgeLabels(evidence, bounds, now).freshness;
+  return `${state} by ${basis}`;
+}
+
+describe('the age of the artifact', () => {
+  it.each([
+    [0, 'fresh by artifact_generated_at'],
+    [7199.999, 'fresh by artifact_generated_at'],
+    [7200, 'fresh by artifact_generated_at'],
+    [7200.001, 'stale by artifact_generated_at'],
+    [-299.999, 'fresh by artifact_generated_at'],
+    [-300, 'fresh by artifact_generated_at'],
+    [-300.001, 'unavailable by artifact_generated_at'],
+  ])('%d seconds is %s', (age, expected) => {
+    expect(verdict(recent({ generated_at: ago(age) }))).toBe(expected);
+    expect(verdict(legacy({ generated_at: ago(age) }))).toBe(expected);
+  });
+
+  it('is judged to the microsecond', () => {
+    expect(verdict(recent({ generated_at: '2026-11-20T12:05:00.000000Z' }))).toBe('fresh by artifact_generated_at');
+    expect(verdict(recent({ generated_at: '2026-11-20T12:05:00.000001Z' }))).toBe(
+      'unavailable by artifact_generated_at',
+    );
+    expect(verdict(recent({ generated_at: '2026-11-20T09:59:59.999999Z' }))).toBe('stale by artifact_generated_at');
+  });
+
+  it.each([null, '', 'yesterday', '2026-11-20T12:00:00', '2026-11-20T13:00:00+01:00'])(
+    'is unusable when generated_at is %j',
+    (generated_at) => {
+      expect(verdict(recent({ generated_at }))).toBe('unavailable by artifact_generated_at');
+      expect(verdict(legacy({ generated_at }))).toBe('unavailable by artifact_generated_at');
+    },
+  );
+});
+
+it('an artifact that says nothing of when it was made is unavailable', () => {
+  const { generated_at: _, ...overview } = aRecentOverview();
+  expect(verdict(labelEvidence({ schema: 'labels.recent-overview.v1', overview }))).toBe(
+    'unavailable by artifact_generated_at',
+  );
+});
+
+describe('the age of the collection', () => {
+  it.each([
+    [0, 'fresh by artifact_generated_at'],
+    [7200, 'fresh by artifact_generated_at'],
+    [7200.001, 'stale by collection_observed_through'],
+    [-300, 'fresh by artifact_generated_at'],
+    [-300.001, 'unavailable by collection_observed_through'],
+  ])('%d seconds is %s', (age, expected) => {
+    expect(verdict(recent({ observed_through: ago(age) }))).toBe(expected);
+  });
+
+  it.each([null, '', '2026-11-20T12:00:00'])('is unusable when observed_through is %j', (observed_through) => {
+    expect(verdict(recent({ observed_through }))).toBe('unavailable by collection_observed_through');
+  });
+
+  it('has a bound of its own', () => {
+    const evidence = recent({ observed_through: ago(61) });
+    const judged = judgeLabels(evidence, { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 60 }, now);
+    expect(judged).toEqual({
+      servable: false,
+      state: 'stale',
+      freshness: {
+        state: 'stale',
+        age_seconds: 0,
+        basis: 'collection_observed_through',
+        max_age_seconds: 7200,
+        collection_age_seconds: 61,
+        collection_max_age_seconds: 60,
+      },
+    });
+  });
+});
+
+describe('the order of the rules', () => {
+  const old = ago(9000);
+  const warmup = { start: ago(86_400), end: ago(3600), reason: 'not_observed' };
+  const coverage = { ...aRecentOverview().coverage, warmup };
+
+  it('an unusable time is unavailable, even under a hold', () => {
+    expect(verdict(recent({ generated_at: 'no', hold: true }))).toBe('unavailable by artifact_generated_at');
+    expect(verdict(recent({ observed_through: null, hold: true }))).toBe('unavailable by collection_observed_through');
+  });
+  it('of two unusable times the artifact decides', () => {
+    expect(verdict(recent({ generated_at: 'no', observed_through: null }))).toBe(
+      'unavailable by artifact_generated_at',
+    );
+  });
+  it('held comes before stale', () => {
+    expect(verdict(recent({ generated_at: old, hold: true }))).toBe('held by artifact_generated_at');
+    expect(verdict(legacy({ generated_at: old, hold: true }))).toBe('held by artifact_generated_at');
+  });
+  it('when both stale rules apply the age of the artifact decides', () => {
+    expect(verdict(recent({ generated_at: old, observed_through: old }))).toBe('stale by artifact_generated_at');
+  });
+  it('stale comes before warming up', () => {
+    expect(verdict(recent({ generated_at: old, coverage }))).toBe('stale by artifact_generated_at');
+  });
+});
+
+describe('warming up', () => {
+  const { coverage } = aRecentOverview();
+  it('is an epoch with a warm-up', () => {
+    const warmup = { start: ago(86_400), end: ago(3600), reason: 'not_observed' };
+    expect(verdict(recent({ coverage: { ...coverage, warmup } }))).toBe('warming_up by artifact_generated_at');
+  });
+  it('is an epoch that has not seen a whole window', () => {
+    expect(verdict(recent({ coverage: { ...coverage, observed_days: 29 } }))).toBe(
+      'warming_up by artifact_generated_at',
+    );
+    expect(verdict(recent({ coverage: { ...coverage, observed_days: 30 } }))).toBe('fresh by artifact_generated_at');
+  });
+  it('is never said of the legacy producer', () => {
+    expect(verdict(legacy({ window_days: 30 }))).toBe('fresh by artifact_generated_at');
+  });
+});
+
+it('the legacy producer hands over no collection clock', () => {
+  expect(judgeLabels(legacy({ generated_at: ago(30) }), bounds, now)).toEqual({
+    servable: true,
+    ageSeconds: 30,
+    freshness: { state: 'fresh', age_seconds: 30, basis: 'artifact_generated_at', max_age_seconds: 7200 },
+  });
+});
+
+it('a refused time is null, a time ahead is the exact negative difference', () => {
+  expect(judgeLabels(recent({ generated_at: ago(-12.25) }), bounds, now).freshness.age_seconds).toBe(-12.25);
+  expect(judgeLabels(recent({ generated_at: ago(-301) }), bounds, now).freshness.age_seconds).toBeNull();
+  expect(judgeLabels(recent({ observed_through: ago(-301) }), bounds, now).freshness.collection_age_seconds).toBeNull();
+});

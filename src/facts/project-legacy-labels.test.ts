@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { fixture, type JsonObject } from '../../test/support/fixtures.ts';
+import { aLegacyOverview } from '../../test/support/overviews.ts';
+import type { LegacyOverview } from '../artifact/legacy-overview.ts';
+import { legacyLabelProvenance, projectLegacyLabels } from './project-legacy-labels.ts';
+
+it('publishes the parts that have a name in the contract', () => {
+  const legacy = fixture('legacy');
+  const heartbeats = legacy['heartbeats'] as JsonObject;
+  expect(projectLegacyLabels(aLegacyOverview())).toEqual({
+    labeler_count: 584,
+    alert_count_total: 131877,
+    alert_count_window: 1604 + 7 + 133 + 571 + 42,
+    alerts_by_rule_24h: legacy['alerts_by_rule_24h'],
+    alerts_by_rule_7d: legacy['alerts_by_rule_7d'],
+    census: legacy['census'],
+    network_weather: legacy['network_weather'],
+    observation: legacy['observation'],
+    heartbeats: {
+      discovery: heartbeats['last_discovery_ok_ts'],
+      ingest: heartbeats['last_ingest_ok_ts'],
+      scan: heartbeats['last_scan_ok_ts'],
+      report: heartbeats['last_report_ok_ts'],
+    },
+    top_labelers_7d: legacy['top_labelers_7d'],
+    current_label_state: 'unknown',
+  });
+});
+
+it('says where it comes from, and lists nothing that the producer does not publish', () => {
+  expect(legacyLabelProvenance()).toEqual({
+    instrument: 'labels',
+    method: 'legacy_label_poll',
+    artifact_schema_version: '23',
+  });
+});
+
+it('publishes the window when the artifact declares one', () => {
+  expect(projectLegacyLabels(aLegacyOverview({ window_days: 30 })).window_days).toBe(30);
+});
+
+describe('alerts by rule', () => {
+  it('an artifact without them has no alert count for the window, rather than zero', () => {
+    const { alerts_by_rule_7d: _7, alerts_by_rule_24h: _24, ...overview } = aLegacyOverview();
+    const facts = projectLegacyLabels(overview);
+    expect([facts.alert_count_window, facts.alerts_by_rule_7d, facts.alerts_by_rule_24h]).toEqual([
+      null,
+      undefined,
+      undefined,
+    ]);
+  });
+  it('none in the window is a true zero', () => {
+    expect(projectLegacyLabels(aLegacyOverview({ alerts_by_rule_7d: {} })).alert_count_window).toBe(0);
+  });
+  it('names of the wrong shape are dropped and still count', () => {
+    const rules = { data_gap: 7, 'did:plc:ar7c4by46qjdydhdevvrndac': 5, Upper: 3, ['a'.repeat(65)]: 2, constructor: 1 };
+    const facts = projectLegacyLabels(aLegacyOverview({ alerts_by_rule_7d: rules }));
+    expect(facts.alerts_by_rule_7d).toEqual({ data_gap: 7, constructor: 1 });
+    expect(facts.alert_count_window).toBe(18);
+  });
+});
+
+it('census keys outside their vocabulary add to unknown', () => {
+  const { census } = aLegacyOverview();
+  const auditability = { high: 1, low: 2, splendid: 3, unknown: 4, ['__proto__x']: 5 };
+  expect(projectLegacyLabels(aLegacyOverview({ census: { ...census, auditability } })).census.auditability).toEqual({
+    high: 1,
+    low: 2,
+    unknown: 12,
+  });
+});
+
+it('an unusable time of a job is null', () => {
+  const facts = projectLegacyLabels(
+    aLegacyOverview({
+      heartbeats: { last_discovery_ok_ts: 5, last_ingest_ok_ts: '2026-09-11 14:01:57', last_scan_ok_ts: null },
+    }),
+  );
+  expect(facts.heartbeats).toEqual({ discovery: null, ingest: null, scan: null, report: null });
+});
+
+describe('network weather is never calm without standing', () => {
+  type Adequacy = NonNullable<LegacyOverview['observation']>['adequacy'] | 'absent';
+
+  function weather(adequacy: Adequacy, signals: string[], claim = true) {
+    const { observation, ...rest } = aLegacyOverview();
+    const overview = {
+      ...rest,
+      network_weather: { signals, attribution: 'because', supports_negative_claim: claim },
+      ...(adequacy === 'absent' || !observation ? {} : { observation: { ...observation, adequacy } }),
+    };
+    const { network_weather: published } = projectLegacyLabels(overview);
+    return [published.signals, published.supports_negative_claim];
+  }
+
+  it.each<[Adequacy, string[], string[], boolean]>([
+    ['adequate', ['calm'], ['calm'], true],
+    ['adequate', ['noisy', 'calm'], ['noisy', 'calm'], true],
+    ['partial', ['calm'], ['under-observed'], false],
+    ['unobserved', ['calm'], ['unobserved'], false],
+    ['absent', ['calm'], ['unobserved'], false],
+    ['partial', ['churny', 'noisy'], ['churny', 'noisy', 'under-observed'], false],
+    ['partial', ['noisy', 'under-observed'], ['noisy', 'under-observed'], false],
+    ['unobserved', ['degraded', 'under-observed'], ['degraded', 'under-observed', 'unobserved'], false],
+    ['adequate', ['splendid', 'noisy'], ['noisy'], true],
+    ['adequate', ['splendid'], ['under-observed'], false],
+    ['adequate', [], ['under-observed'], false],
+    ['partial', ['splendid'], ['under-observed'], false],
+    ['adequate', ['noisy', 'noisy'], ['noisy'], true],
+  ])('%s and %j publish %j, negative claim %s', (adequacy, signals, published, claim) => {
+    expect(weather(adequacy, signals)).toEqual([published, claim]);
+  });
+
+  it('standing alone supports no claim that the artifact does not make', () => {
+    expect(weather('adequate', ['calm'], false)).toEqual([['calm'], false]);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { fixture } from '../../test/support/fixtures.ts';
+import { aRecentOverview } from '../../test/support/overviews.ts';
+import { projectRecentLabels, recentLabelProvenance } from './project-recent-labels.ts';
+
+const gap = { start: '2026-10-28T02:00:00.000Z', end: '2026-10-28T02:11:30.000Z', reason: 'maintenance' };
+
+function withCoverage(changes: object) {
+  const overview = aRecentOverview();
+  return projectRecentLabels({ ...overview, coverage: { ...overview.coverage, ...changes } });
+}
+
+it('publishes what the artifact says, renamed nowhere', () => {
+  const { labeler_count, top_labelers_7d, window_days, acquisition, coverage, counts } = fixture('recent');
+  expect(projectRecentLabels(aRecentOverview())).toEqual({
+    labeler_count,
+    alert_count_total: null,
+    alert_count_window: null,
+    top_labelers_7d,
+    window_days,
+    acquisition,
+    coverage,
+    counts,
+    current_label_state: 'unknown',
+  });
+});
+
+it('says where it comes from; an artifact without an origin is live', () => {
+  const { origin: _, ...overview } = aRecentOverview();
+  expect(recentLabelProvenance(overview)).toEqual({
+    instrument: 'labels',
+    method: 'label_stream_and_poll',
+    artifact_schema_version: 'labels.recent-overview.v1',
+    origin: 'live',
+    does_not_measure: fixture('recent')['does_not_measure'],
+  });
+});
+
+describe('words that the contract does not know', () => {
+  it('a coverage status becomes unknown', () => {
+    expect(withCoverage({ status: 'perfect' }).coverage.status).toBe('unknown');
+  });
+  it('a reason of a gap or warm-up becomes unknown', () => {
+    const facts = withCoverage({ gaps: [{ ...gap, reason: 'cosmic_rays' }], warmup: { ...gap, reason: 'late' } });
+    expect(facts.coverage.gaps).toEqual([{ ...gap, reason: 'unknown' }]);
+    expect(facts.coverage.warmup).toEqual({ ...gap, reason: 'unknown' });
+  });
+});
+
+describe('optional source counts', () => {
+  it('are absent when the artifact does not know them, and never zero', () => {
+    const overview = aRecentOverview();
+    const { seeded: _s, discovered: _d, future_skipped: _f, ...sources } = overview.coverage.sources;
+    const facts = projectRecentLabels({ ...overview, coverage: { ...overview.coverage, sources } });
+    expect(facts.coverage.sources).toEqual(sources);
+  });
+});
+
+describe('more gaps than can be listed', () => {
+  const whole = [{ start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z', reason: 'unknown' }];
+
+  it('128 gaps are listed', () => {
+    const { coverage } = withCoverage({ gaps: Array.from({ length: 128 }, () => gap) });
+    expect([coverage.gaps.length, coverage.gap_overflow]).toEqual([128, false]);
+  });
+  it('129 gaps make the whole window one unknown gap', () => {
+    const { coverage } = withCoverage({ gaps: Array.from({ length: 129 }, () => gap) });
+    expect([coverage.gaps, coverage.gap_overflow, coverage.status]).toEqual([whole, true, 'gapped']);
+  });
+  it('so does the overflow that the artifact declares, however few it lists', () => {
+    const { coverage } = withCoverage({ gaps: [gap], gap_overflow: true });
+    expect([coverage.gaps, coverage.gap_overflow]).toEqual([whole, true]);
+  });
+  it('nothing then claims that there are no recorded gaps', () => {
+    expect(withCoverage({ gap_overflow: true, status: 'no_recorded_gaps' }).coverage.status).toBe('unknown');
+    expect(withCoverage({ gap_overflow: true, status: 'warming_up' }).coverage.status).toBe('warming_up');
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { fixture, type JsonObject } from '../../test/support/fixtures.ts';
+import { aWeatherSummary, aWeatherwatchSummary } from '../../test/support/overviews.ts';
+import { projectWeather } from './project-weather.ts';
+
+const ours = (changes: object = {}) =>
+  projectWeather({ schema: 'weather.summary.v1', summary: aWeatherSummary(changes) });
+const theirs = (changes: object = {}) =>
+  projectWeather({ schema: 'weatherwatch.summary/v2', summary: aWeatherwatchSummary(changes) });
+
+describe('our summary', () => {
+  const summary = fixture('weather');
+
+  it('publishes what the artifact says, renamed nowhere', () => {
+    const { conditions, window, total_events, collections, freshness, measures, does_not_measure } = summary;
+    expect(ours()).toEqual({
+      conditions,
+      window,
+      totalEvents: total_events,
+      collections,
+      freshness,
+      provenance: {
+        instrument: 'weather',
+        method: 'jetstream_windows',
+        artifact_schema_version: 'weather.summary.v1',
+        origin: 'live',
+        source_endpoint: 'wss://jetstream1.us-east.bsky.network/subscribe',
+        measures,
+        does_not_measure,
+      },
+    });
+  });
+
+  it('drops collections that the contract does not name', () => {
+    const like = (summary['collections'] as JsonObject)['like.create'];
+    expect(ours({ collections: { 'like.create': like, 'poke.create': like, toString: like } }).collections).toEqual({
+      'like.create': like,
+    });
+  });
+
+  it('a collection or total that was never observed is null, never zero', () => {
+    const never = {
+      total: 0,
+      mean_rate_per_s: null,
+      observed_seconds: 0,
+      observed_windows: 0,
+      unobserved_windows: 1440,
+    };
+    const { collections, totalEvents } = ours({
+      collections: { 'like.create': never, 'post.create': null },
+      total_events: { total: 0, mean_rate_per_s: null, observed_seconds: 0 },
+    });
+    expect(collections).toEqual({ 'like.create': null, 'post.create': null });
+    expect(totalEvents).toEqual({ total: null, mean_rate_per_s: null, observed_seconds: 0 });
+  });
+
+  it('an unusable time beside the window is null', () => {
+    const published = ours({
+      conditions: { ...(summary['conditions'] as JsonObject), as_of: '2026-11-20T13:00:00+01:00' },
+      freshness: { ...(summary['freshness'] as JsonObject), newest_observation_end: 'soon' },
+    });
+    expect(published.conditions?.as_of).toBeNull();
+    expect(published.freshness.newest_observation_end).toBeNull();
+  });
+
+  it('always says that it does not measure turnover', () => {
+    expect(ours({ does_not_measure: ['content'] }).provenance.does_not_measure).toEqual([
+      'content',
+      'participant turnover',
+    ]);
+  });
+});
+
+describe('the weatherwatch summary', () => {
+  const summary = fixture('weatherwatch');
+  const conditions = summary['conditions'] as JsonObject;
+
+  it('publishes the parts that have a name in the contract', () => {
+    expect(theirs()).toEqual({
+      conditions: {
+        state: 'active',
+        label: 'Active',
+        headline: 'Active',
+        sentence: 'Somewhat busier than this hour usually is.',
+        confidence: 'thin',
+        as_of: '2026-08-28T14:05:00+00:00',
+      },
+      window: {
+        start: '2026-08-28T13:53:00.000Z',
+        end: '2026-08-28T14:05:00.000Z',
+        span_seconds: 720,
+        observed_seconds: 612.404235,
+        coverage_ratio: 0.850561,
+      },
+      totalEvents: { total: 319696, mean_rate_per_s: 522.0343 },
+      collections: summary['metrics'],
+      freshness: {
+        state: 'current',
+        newest_observation_end: '2026-08-28T14:05:00Z',
+        newest_complete_observation_end: '2026-08-28T14:05:00Z',
+        age_seconds: 21.604118,
+        max_age_seconds: 660,
+        basis: 'provisional: twice the 5-minute publish period plus one bucket',
+      },
+      provenance: {
+        instrument: 'weather',
+        method: 'jetstream_windows',
+        artifact_schema_version: 'weatherwatch.summary/v2',
+        source_endpoint: 'wss://jetstream1.us-east.bsky.network/subscribe',
+        measures: summary['measures'],
+        does_not_measure: [...(summary['does_not_measure'] as string[]), 'participant turnover'],
+      },
+    });
+  });
+
+  it('null conditions stay null, and an empty as_of is null', () => {
+    expect(theirs({ conditions: null }).conditions).toBeNull();
+    expect(theirs({ conditions: { ...conditions, as_of: '' } }).conditions?.as_of).toBeNull();
+  });
+
+  it('a dash is null, and so is a window without bounds', () => {
+    const published = theirs({
+      freshness: {
+        state: 'unavailable',
+        newest_observation_end: '—',
+        newest_complete_observation_end: '—',
+        age_seconds: null,
+      },
+      interval: {
+        first_bucket_start: null,
+        last_bucket_end: null,
+        span_seconds: 0,
+        observed_seconds: 0,
+        coverage_ratio: null,
+      },
+    });
+    expect(published.freshness).toEqual({
+      state: 'unavailable',
+      newest_observation_end: null,
+      newest_complete_observation_end: null,
+      age_seconds: null,
+      max_age_seconds: null,
+      basis: null,
+    });
+    expect(published.window).toEqual({
+      start: null,
+      end: null,
+      span_seconds: 0,
+      observed_seconds: 0,
+      coverage_ratio: null,
+    });
+    expect(published.totalEvents.total).toBeNull();
+  });
+});

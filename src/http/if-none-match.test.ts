@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { matchesEntityTag } from './if-none-match.ts';
+
+const etag = 'W/"abc_-9"';
+
+it.each([
+  [undefined, false],
+  ['', false],
+  [etag, true],
+  ['"abc_-9"', true],
+  ['*', true],
+  [' * ', true],
+  ['"other"', false],
+  ['"other", W/"abc_-9"', true],
+  ['W/"abc_-9" , "other"', true],
+  [',, W/"abc_-9" ,', true],
+  ['"a,b", "abc_-9"', true],
+  ['"a, W/"abc_-9"', true],
+  ['abc_-9', false],
+  ['w/"abc_-9"', false],
+  ['W/ "abc_-9"', false],
+  ['"abc_-9', false],
+  ['abc_-9"', false],
+  ['garbage, W/"abc_-9"', true],
+  ['x"abc_-9"', false],
+  ['"abc_-9"x', false],
+  ['*, "other"', false],
+  ['"ABC_-9"', false],
+])('%j matches: %s', (header, matches) => {
+  expect(matchesEntityTag(header, etag)).toBe(matches);
+});
+
+it('finds its tag in any list of well-formed tags, and no other', () => {
+  const tag = fc
+    .tuple(fc.constantFrom('', 'W/'), fc.stringMatching(/^[!#-~]{0,12}$/))
+    .map(([weak, text]) => `${weak}"${text}"`);
+  fc.assert(
+    fc.property(fc.array(tag, { minLength: 1, maxLength: 8 }), tag, (list, wanted) => {
+      const bare = (text: string): string => text.replace(/^W\//, '');
+      expect(matchesEntityTag(list.join(', '), wanted)).toBe(list.map(bare).includes(bare(wanted)));
+    }),
+  );
+});
+
+it('answers a hostile header as fast as any other', () => {
+  // A pattern that tried every way to split these would not come to an end.
+  expect(matchesEntityTag('"'.repeat(100_000), etag)).toBe(false);
+  expect(matchesEntityTag(`${' '.repeat(50_000)}x,${'\t'.repeat(50_000)}`, etag)).toBe(false);
+});

@@ -1,6 +1,6 @@
 /**
- * Makes a checkout ready to run: installs when the lock file changed since the last install, builds when a
- * source changed since the last build, says which, and does neither twice. Runs on any Node the machine has.
+ * Makes a checkout ready to run: installs when a package of the lock file is not in place, builds when a source
+ * changed since the last build, says which, and does neither twice. Runs on any Node the machine has.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stamps = join(root, 'node_modules', '.cache', 'almanac');
+const stamps = join(root, 'dist');
 
 function digest(paths) {
   const hash = createHash('sha256');
@@ -31,13 +31,13 @@ function filesUnder(folder) {
 }
 
 function stampIs(name, value) {
-  const path = join(stamps, name);
+  const path = join(stamps, `.${name}`);
   return existsSync(path) && readFileSync(path, 'utf8') === value;
 }
 
 function stamp(name, value) {
   mkdirSync(stamps, { recursive: true });
-  writeFileSync(join(stamps, name), value);
+  writeFileSync(join(stamps, `.${name}`), value);
 }
 
 function run(command, args) {
@@ -50,25 +50,35 @@ function run(command, args) {
   }
 }
 
+/** Whether every package of the lock file that this platform must have is in place, whoever installed it. */
+function installed() {
+  const hidden = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(hidden)) return false;
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const found = JSON.parse(readFileSync(hidden, 'utf8')).packages;
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) => path === '' || optional || found[path]?.version === version,
+  );
+}
+
+function install() {
+  if (installed()) return;
+  process.stderr.write('almanac: installing packages (npm ci), once\n');
+  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+}
+
+/** Builds when a source changed since the last build. */
+export function build() {
+  const sources = digest(['package-lock.json', 'scripts/build.mjs', ...filesUnder('src'), ...filesUnder('sim')]);
+  if (stampIs('built', sources) && existsSync(join(root, 'dist', 'almanac.js'))) return;
+  process.stderr.write('almanac: building, once\n');
+  run('node', ['scripts/build.mjs']);
+  stamp('built', sources);
+}
+
 export function ready() {
-  const lock = digest(['package.json', 'package-lock.json']);
-  if (!stampIs('installed', lock)) {
-    process.stderr.write('almanac: installing packages (npm ci), once\n');
-    run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
-    stamp('installed', lock);
-  }
-  const sources = digest([
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'scripts/build.mjs',
-    ...filesUnder('src'),
-    ...filesUnder('sim'),
-  ]);
-  if (!stampIs('built', sources) || !existsSync(join(root, 'dist', 'almanac.js'))) {
-    process.stderr.write('almanac: building, once\n');
-    run('node', ['scripts/build.mjs']);
-    stamp('built', sources);
-  }
+  install();
+  build();
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) ready();

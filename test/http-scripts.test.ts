@@ -36,6 +36,7 @@ describe.each(scripts)('%s', (name) => {
     let etag = '';
 
     beforeAll(async () => {
+      now = Date.now();
       program = await startAlmanac(['facts', '--port', '0', '--artifacts', artifacts, ...script.args]);
     });
     afterAll(async () => {
@@ -45,7 +46,6 @@ describe.each(scripts)('%s', (name) => {
     });
 
     function put({ instrument, what, text }: ArtifactLine): void {
-      now = Date.now();
       const path = join(artifacts, artifactNames[instrument]);
       if (what === 'missing') return rmSync(path, { force: true });
       const filled = resolveTimes(text, now);

@@ -169,7 +169,7 @@ it('a count that is missing is never served as zero', () => {
   const facts = factsInMemory(fixtureNow.recent);
   for (const count of ['events_24h', 'events_7d', 'events_window', 'labelers_active_7d', 'labelers_active_window']) {
     const artifact = fixture('recent');
-    delete (artifact['counts'] as Record<string, unknown>)[count];
+    delete (artifact.counts as Record<string, unknown>)[count];
     facts.set('recent', Buffer.from(JSON.stringify(artifact)));
     expect(facts.get('/v1/labels/overview').status).toBe(503);
   }

@@ -47,7 +47,10 @@ describe.each(scripts)('%s', (name) => {
 
     function put({ instrument, what, text }: ArtifactLine): void {
       const path = join(artifacts, artifactNames[instrument]);
-      if (what === 'missing') return rmSync(path, { force: true });
+      if (what === 'missing') {
+        rmSync(path, { force: true });
+        return;
+      }
       const filled = resolveTimes(text, now);
       const bytes = what === 'raw' ? filled : JSON.stringify(merged(fixture(fixtureNamed(what)), JSON.parse(filled)));
       writeFileSync(`${path}.new`, bytes);

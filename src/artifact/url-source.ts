@@ -56,22 +56,28 @@ export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
     if (answer.kind !== 'unreachable') lastAnswerAt = clock();
     switch (answer.kind) {
       case 'unchanged':
-        return;
+        break;
       case 'gone':
-        return forget({ kind: 'missing', why: 'the address answers that there is none' });
+        forget({ kind: 'missing', why: 'the address answers that there is none' });
+        break;
       case 'too_large':
-        return forget({ kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` });
+        forget({ kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` });
+        break;
       case 'unreachable':
-        if (clock() - lastAnswerAt < graceMs) return;
-        return forget({ kind: 'unreadable', why: `the address cannot be reached (${answer.why})` });
-      case 'bytes': {
-        validators = answer.validators;
-        const same = bytes?.equals(answer.bytes) ?? false;
-        if (same && (answer.modifiedAt === null || modified(reading) === answer.modifiedAt)) return;
-        bytes = answer.bytes;
-        become(decodeArtifact(answer.bytes, answer.modifiedAt ?? clock(), recognise));
-      }
+        if (clock() - lastAnswerAt < graceMs) break;
+        forget({ kind: 'unreadable', why: `the address cannot be reached (${answer.why})` });
+        break;
+      case 'bytes':
+        take(answer);
     }
+  }
+
+  function take(answer: Extract<Answer, { kind: 'bytes' }>): void {
+    validators = answer.validators;
+    const same = bytes?.equals(answer.bytes) ?? false;
+    if (same && (answer.modifiedAt === null || modified(reading) === answer.modifiedAt)) return;
+    bytes = answer.bytes;
+    become(decodeArtifact(answer.bytes, answer.modifiedAt ?? clock(), recognise));
   }
 
   async function poll(): Promise<void> {

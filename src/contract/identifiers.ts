@@ -21,9 +21,6 @@ export const paths = {
   openapi: '/openapi.json',
 } as const;
 
-/** A path of the contract. */
-export type ContractPath = (typeof paths)[keyof typeof paths];
-
 /** did:plc: 24 characters of base32 (did:plc specification). */
 export const didPlcPattern = '^did:plc:[a-z2-7]{24}$';
 

@@ -2,7 +2,6 @@
 
 /** Instrument index states (contract, "Instrument index"). PRESENT means readable, not servable. */
 export const instrumentStates = ['PRESENT', 'UNAVAILABLE', 'NOT_PUBLISHED'] as const;
-export type InstrumentState = (typeof instrumentStates)[number];
 
 /** Freshness states of the label artifact, decided when it is read. */
 export const freshnessStates = ['fresh', 'warming_up', 'stale', 'held', 'unavailable'] as const;
@@ -33,7 +32,6 @@ export const acquisitionBases = ['local_acceptance_clock'] as const;
 
 /** Legacy observation adequacy: whether the window has standing for a negative claim. */
 export const adequacies = ['adequate', 'partial', 'unobserved'] as const;
-export type Adequacy = (typeof adequacies)[number];
 
 /** Legacy label-network signal words. */
 export const signalWords = [
@@ -97,12 +95,9 @@ export const conditionStates = [
   'storm',
   'severe_storm',
 ] as const;
-export type ConditionState = (typeof conditionStates)[number];
 
 /** How much history a weather condition rests on. */
 export const confidences = ['supported', 'thin', 'unsupported'] as const;
-export type Confidence = (typeof confidences)[number];
 
 /** Weather freshness as the instrument judged it at `generated_at`. */
 export const weatherFreshnessStates = ['current', 'partial', 'stale', 'unavailable'] as const;
-export type WeatherFreshnessState = (typeof weatherFreshnessStates)[number];

@@ -6,23 +6,23 @@ import { legacyLabelProvenance, projectLegacyLabels } from './project-legacy-lab
 
 it('publishes the parts that have a name in the contract', () => {
   const legacy = fixture('legacy');
-  const heartbeats = legacy['heartbeats'] as JsonObject;
+  const heartbeats = legacy.heartbeats as JsonObject;
   expect(projectLegacyLabels(aLegacyOverview())).toEqual({
     labeler_count: 584,
     alert_count_total: 131877,
     alert_count_window: 1604 + 7 + 133 + 571 + 42,
-    alerts_by_rule_24h: legacy['alerts_by_rule_24h'],
-    alerts_by_rule_7d: legacy['alerts_by_rule_7d'],
-    census: legacy['census'],
-    network_weather: legacy['network_weather'],
-    observation: legacy['observation'],
+    alerts_by_rule_24h: legacy.alerts_by_rule_24h,
+    alerts_by_rule_7d: legacy.alerts_by_rule_7d,
+    census: legacy.census,
+    network_weather: legacy.network_weather,
+    observation: legacy.observation,
     heartbeats: {
-      discovery: heartbeats['last_discovery_ok_ts'],
-      ingest: heartbeats['last_ingest_ok_ts'],
-      scan: heartbeats['last_scan_ok_ts'],
-      report: heartbeats['last_report_ok_ts'],
+      discovery: heartbeats.last_discovery_ok_ts,
+      ingest: heartbeats.last_ingest_ok_ts,
+      scan: heartbeats.last_scan_ok_ts,
+      report: heartbeats.last_report_ok_ts,
     },
-    top_labelers_7d: legacy['top_labelers_7d'],
+    top_labelers_7d: legacy.top_labelers_7d,
     current_label_state: 'unknown',
   });
 });
@@ -62,7 +62,7 @@ describe('alerts by rule', () => {
 
 it('census keys outside their vocabulary add to unknown', () => {
   const { census } = aLegacyOverview();
-  const auditability = { high: 1, low: 2, splendid: 3, unknown: 4, ['__proto__x']: 5 };
+  const auditability = { high: 1, low: 2, splendid: 3, unknown: 4, __proto__x: 5 };
   expect(projectLegacyLabels(aLegacyOverview({ census: { ...census, auditability } })).census.auditability).toEqual({
     high: 1,
     low: 2,

@@ -32,7 +32,7 @@ it('says where it comes from; an artifact without an origin is live', () => {
     method: 'label_stream_and_poll',
     artifact_schema_version: 'labels.recent-overview.v1',
     origin: 'live',
-    does_not_measure: fixture('recent')['does_not_measure'],
+    does_not_measure: fixture('recent').does_not_measure,
   });
 });
 

@@ -32,7 +32,7 @@ describe('our summary', () => {
   });
 
   it('drops collections that the contract does not name', () => {
-    const like = (summary['collections'] as JsonObject)['like.create'];
+    const like = (summary.collections as JsonObject)['like.create'];
     expect(ours({ collections: { 'like.create': like, 'poke.create': like, toString: like } }).collections).toEqual({
       'like.create': like,
     });
@@ -56,8 +56,8 @@ describe('our summary', () => {
 
   it('an unusable time beside the window is null', () => {
     const published = ours({
-      conditions: { ...(summary['conditions'] as JsonObject), as_of: '2026-11-20T13:00:00+01:00' },
-      freshness: { ...(summary['freshness'] as JsonObject), newest_observation_end: 'soon' },
+      conditions: { ...(summary.conditions as JsonObject), as_of: '2026-11-20T13:00:00+01:00' },
+      freshness: { ...(summary.freshness as JsonObject), newest_observation_end: 'soon' },
     });
     expect(published.conditions?.as_of).toBeNull();
     expect(published.freshness.newest_observation_end).toBeNull();
@@ -73,7 +73,7 @@ describe('our summary', () => {
 
 describe('the weatherwatch summary', () => {
   const summary = fixture('weatherwatch');
-  const conditions = summary['conditions'] as JsonObject;
+  const conditions = summary.conditions as JsonObject;
 
   it('publishes the parts that have a name in the contract', () => {
     expect(theirs()).toEqual({
@@ -93,7 +93,7 @@ describe('the weatherwatch summary', () => {
         coverage_ratio: 0.850561,
       },
       totalEvents: { total: 319696, mean_rate_per_s: 522.0343 },
-      collections: summary['metrics'],
+      collections: summary.metrics,
       freshness: {
         state: 'current',
         newest_observation_end: '2026-08-28T14:05:00Z',
@@ -107,8 +107,8 @@ describe('the weatherwatch summary', () => {
         method: 'jetstream_windows',
         artifact_schema_version: 'weatherwatch.summary/v2',
         source_endpoint: 'wss://jetstream1.us-east.bsky.network/subscribe',
-        measures: summary['measures'],
-        does_not_measure: [...(summary['does_not_measure'] as string[]), 'participant turnover'],
+        measures: summary.measures,
+        does_not_measure: [...(summary.does_not_measure as string[]), 'participant turnover'],
       },
     });
   });

@@ -41,7 +41,10 @@ export function openPlainLane(server: Server, { answer, clock, idleMs }: PlainLa
 
     function arrived(bytes: Buffer): void {
       const request = parsePlainRequest(bytes);
-      if (!request) return handOver(bytes);
+      if (!request) {
+        handOver(bytes);
+        return;
+      }
       const now = clock();
       // A reader that does not take its answers is not asked for more requests.
       if (!socket.write(wireBytes(answer(request, now), now))) socket.pause();
@@ -77,7 +80,11 @@ export function openPlainLane(server: Server, { answer, clock, idleMs }: PlainLa
   }
 
   return {
-    close: () => connections.forEach((socket) => socket.end()),
-    cut: () => connections.forEach((socket) => socket.destroy()),
+    close() {
+      for (const socket of connections) socket.end();
+    },
+    cut() {
+      for (const socket of connections) socket.destroy();
+    },
   };
 }

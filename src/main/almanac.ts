@@ -28,8 +28,8 @@ function print(line: string): number {
 
 /** Started by an older runtime: when that process is killed outright, this one must not live on alone. */
 function endWithParent(): void {
-  if (process.env['__ALMANAC_HANDED_OVER'] === undefined || !process.connected) return;
-  delete process.env['__ALMANAC_HANDED_OVER'];
+  if (process.env.__ALMANAC_HANDED_OVER === undefined || !process.connected) return;
+  delete process.env.__ALMANAC_HANDED_OVER;
   process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   process.channel?.unref();
 }

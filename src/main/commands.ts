@@ -1,9 +1,13 @@
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
+import { demoCommand } from './demo.ts';
 import { factsCommand } from './facts.ts';
+import { upCommand } from './up.ts';
 
 /** Every command, in the order of the help. */
 export const commands = {
+  up: upCommand,
+  demo: demoCommand,
   facts: factsCommand,
   check: checkCommand,
 } as const satisfies Record<string, Command>;

@@ -20,7 +20,7 @@ export interface Almanac {
 export async function startAlmanac(args: readonly string[], env: Record<string, string> = {}): Promise<Almanac> {
   const child = spawn(process.execPath, [bin, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...env },
   });
   const log: Record<string, unknown>[] = [];
   const said: string[] = [];

@@ -83,7 +83,7 @@ function plain(schema: Type.TSchema): Json {
 function withReferences(node: Json, owner: string | null): Json {
   if (Array.isArray(node)) return node.map((member) => withReferences(member, null));
   if (typeof node !== 'object' || node === null) return node;
-  const component = Object.keys(components).find((name) => name === node['title'] && name !== owner);
+  const component = Object.keys(components).find((name) => name === node.title && name !== owner);
   if (component !== undefined) return { $ref: `#/components/schemas/${component}` };
   return Object.fromEntries(Object.entries(node).map(([key, member]) => [key, withReferences(member, null)]));
 }

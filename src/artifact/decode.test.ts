@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeArtifact, maxDepth } from './decode.ts';
+import type { Recognised } from './reading.ts';
+
+const anything = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });
+const decode = (bytes: Uint8Array) => decodeArtifact(bytes, 5, anything);
+
+describe('decodeArtifact', () => {
+  it('reads any JSON value, with the digest of its bytes', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const bytes = Buffer.from(text);
+        expect(decode(bytes)).toEqual({
+          kind: 'readable',
+          artifact: JSON.parse(text),
+          digest: createHash('sha256').update(bytes).digest('hex'),
+          modifiedAt: 5,
+        });
+      }),
+    );
+  });
+
+  it.each([
+    ['nothing', Buffer.alloc(0), 'it is empty'],
+    ['space alone', Buffer.from('  '), 'it is not one JSON value'],
+    ['two values', Buffer.from('{}{}'), 'it is not one JSON value'],
+    ['a cut value', Buffer.from('{"a": [1, 2'), 'it is not one JSON value'],
+    ['a byte order mark', Buffer.from('\ufeff{}'), 'it is not one JSON value'],
+    ['a byte that is no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'it is not UTF-8'],
+    ['an overlong spelling', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 'it is not UTF-8'],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'it is not UTF-8'],
+    ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), 'it is not one JSON value'],
+    ['NaN', Buffer.from('{"a": NaN}'), 'it is not one JSON value'],
+    ['too many levels', Buffer.from(`${'['.repeat(33)}${']'.repeat(33)}`), 'it nests deeper than 32 levels'],
+    ['a tower', Buffer.from('['.repeat(4_000_000)), 'it nests deeper than 32 levels'],
+  ])('refuses %s', (_what, bytes, why) => {
+    expect(decode(bytes)).toEqual({ kind: 'malformed', pointer: '', schema: null, why });
+  });
+
+  it('takes the deepest that is allowed, and brackets in texts as text', () => {
+    expect(decode(Buffer.from('['.repeat(maxDepth) + ']'.repeat(maxDepth))).kind).toBe('readable');
+    expect(decode(Buffer.from(JSON.stringify(`${'['.repeat(99)}"\\${'{'.repeat(99)}`))).kind).toBe('readable');
+  });
+});

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { fileSource } from './file-source.ts';
+import type { Reading, Recognised } from './reading.ts';
+import { writeArtifact } from './write.ts';
+
+const recognise = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });
+
+let folder = '';
+let path = '';
+let seen: Reading<unknown>[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-file-'));
+  path = join(folder, 'artifact.json');
+  seen = [];
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function source(maxBytes = 1000) {
+  return fileSource({ path, recognise, maxBytes, clock: Date.now, observe: (reading) => seen.push(reading) });
+}
+
+function replace(text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+it('sees the artifact come, change and go, once each', async () => {
+  const artifact = source();
+  expect(artifact.read()).toEqual({ kind: 'missing', why: 'there is no such file' });
+  await nextTurn();
+  replace('{"n":1}');
+  expect(artifact.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 } });
+  await nextTurn();
+  const again = artifact.read();
+  expect(again).toBe(artifact.read());
+  await nextTurn();
+  replace('{"n":2}');
+  expect(artifact.read()).toMatchObject({ artifact: { n: 2 } });
+  await nextTurn();
+  rmSync(path);
+  expect(artifact.read().kind).toBe('missing');
+  expect(seen.map(({ kind }) => kind)).toEqual(['missing', 'readable', 'readable', 'missing']);
+});
+
+it('looks once in each turn of the event loop, and so at every request of the next', async () => {
+  const artifact = source();
+  artifact.read();
+  replace('{"n":1}');
+  expect(artifact.read().kind).toBe('missing');
+  await nextTurn();
+  expect(artifact.read().kind).toBe('readable');
+});
+
+it('a change of the same length in the same instant is not missed', async () => {
+  const artifact = source();
+  for (let n = 0; n < 10; n++) {
+    writeFileSync(path, `{"n":${n}}`);
+    expect(artifact.read()).toMatchObject({ artifact: { n } });
+    await nextTurn();
+  }
+});
+
+it('gives the same reading for the same bytes at the same time', async () => {
+  writeFileSync(path, '{"n":1}');
+  const at = new Date(Date.now() - 60_000);
+  utimesSync(path, at, at);
+  const artifact = source();
+  const first = artifact.read();
+  await nextTurn();
+  expect(artifact.read()).toBe(first);
+  expect(first).toMatchObject({ modifiedAt: at.getTime() });
+});
+
+it('is unreadable above the bound, readable at it', async () => {
+  const artifact = source(7);
+  replace('{"n":1}');
+  expect(artifact.read().kind).toBe('readable');
+  await nextTurn();
+  replace('{"n":12}');
+  expect(artifact.read()).toEqual({ kind: 'unreadable', why: 'it is larger than 7 bytes' });
+});
+
+it('is unreadable where no file is, and never waits for one', () => {
+  mkdirSync(path);
+  expect(source().read()).toEqual({ kind: 'unreadable', why: 'it is not a regular file' });
+  rmSync(path, { recursive: true });
+  execFileSync('mkfifo', [path]);
+  expect(source().read()).toEqual({ kind: 'unreadable', why: 'it is not a regular file' });
+  path = join(folder, 'x'.repeat(300));
+  expect(source().read()).toEqual({ kind: 'unreadable', why: 'it cannot be read (ENAMETOOLONG)' });
+});
+
+it('a folder that is no folder is a missing artifact', () => {
+  writeFileSync(path, '{}');
+  path = join(path, 'artifact.json');
+  expect(source().read()).toEqual({ kind: 'missing', why: 'there is no such file' });
+});
+
+it('reads what the atomic writer wrote', async () => {
+  await writeArtifact(path, { n: 1 });
+  expect(source().read()).toMatchObject({ kind: 'readable', artifact: { n: 1 } });
+});

@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Reading, Recognised } from './reading.ts';
+import type { ArtifactSource } from './source.ts';
+import { urlSource } from './url-source.ts';
+
+const recognise = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+let server: Server;
+let answer: Answer;
+let asked: IncomingMessage[] = [];
+let seen: Reading<unknown>[] = [];
+let source: ArtifactSource<unknown>;
+let now = 0;
+
+beforeEach(async () => {
+  asked = [];
+  seen = [];
+  now = Date.parse('2026-11-20T12:00:00Z');
+  server = createServer((request, response) => {
+    asked.push(request);
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(async () => {
+  await source.stop();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function at(options: { maxBytes?: number; timeoutMs?: number; graceMs?: number; url?: string } = {}) {
+  const { port } = server.address() as AddressInfo;
+  source = urlSource({
+    url: new URL(options.url ?? `http://127.0.0.1:${port}/labels.json`),
+    recognise,
+    maxBytes: options.maxBytes ?? 1000,
+    pollMs: 5,
+    timeoutMs: options.timeoutMs ?? 2_000,
+    graceMs: options.graceMs ?? 60_000,
+    firstAnswerMs: 1_000,
+    clock: () => now,
+    observe: (reading) => seen.push(reading),
+  });
+  return source;
+}
+
+/** Waits for the next answered poll that began after now. */
+async function polled(times = 2): Promise<void> {
+  const wanted = asked.length + times;
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThanOrEqual(wanted), { timeout: 5_000, interval: 2 });
+}
+
+const modified = 'Fri, 20 Nov 2026 11:59:00 GMT';
+
+it('reads what the address answers, with its own time of modification', async () => {
+  answer = (_request, response) => response.writeHead(200, { 'Last-Modified': modified }).end('{"n":1}');
+  await at().start();
+  expect(source.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 }, modifiedAt: Date.parse(modified) });
+});
+
+it('without one, the time is when these bytes first came', async () => {
+  answer = (_request, response) => response.writeHead(200).end('{"n":1}');
+  await at().start();
+  const first = source.read();
+  now += 5_000;
+  await polled();
+  expect(source.read()).toBe(first);
+  expect(first).toMatchObject({ modifiedAt: now - 5_000 });
+});
+
+it('asks conditionally, and an unchanged answer changes nothing', async () => {
+  answer = (request, response) => {
+    if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
+    else response.writeHead(200, { ETag: '"v1"', 'Last-Modified': modified }).end('{"n":1}');
+  };
+  await at().start();
+  const first = source.read();
+  await polled();
+  expect(source.read()).toBe(first);
+  expect(asked[1]?.headers).toMatchObject({ 'if-none-match': '"v1"', 'if-modified-since': modified });
+  expect(seen).toHaveLength(1);
+});
+
+it.each([404, 410])('%d is missing at once', async (status) => {
+  answer = (_request, response) => response.writeHead(200).end('{"n":1}');
+  await at().start();
+  answer = (_request, response) => response.writeHead(status).end();
+  await polled();
+  expect(source.read()).toEqual({ kind: 'missing', why: 'the address answers that there is none' });
+});
+
+it('what cannot be reached keeps its last reading for the grace, and is then unreadable', async () => {
+  answer = (_request, response) => response.writeHead(200).end('{"n":1}');
+  await at().start();
+  answer = (_request, response) => response.writeHead(500).end('{"n":2}');
+  await polled();
+  now += 59_999;
+  await polled();
+  expect(source.read()).toMatchObject({ artifact: { n: 1 } });
+  now += 1;
+  await polled();
+  expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (status 500)' });
+  answer = (_request, response) => response.writeHead(200).end('{"n":3}');
+  await polled();
+  expect(source.read()).toMatchObject({ artifact: { n: 3 } });
+});
+
+it('follows no redirect', async () => {
+  answer = (request, response) => {
+    if (request.url === '/labels.json') response.writeHead(302, { Location: '/other.json' }).end();
+    else response.writeHead(200).end('{"n":1}');
+  };
+  await at().start();
+  await polled();
+  expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (status 302)' });
+  expect(asked.filter(({ url }) => url !== '/labels.json')).toEqual([]);
+});
+
+it('an endless body is cut at the bound and unreadable', async () => {
+  let sent = 0;
+  answer = (_request, response) => {
+    response.writeHead(200);
+    const more = (): void => {
+      sent += 65_536;
+      if (!response.destroyed) response.write(Buffer.alloc(65_536, 0x20), () => setImmediate(more));
+    };
+    more();
+  };
+  await at({ maxBytes: 100_000 }).start();
+  await vi.waitFor(() => expect(source.read()).toEqual({ kind: 'unreadable', why: 'it is larger than 100000 bytes' }));
+  expect(sent).toBeLessThan(64 * 1024 * 1024);
+});
+
+it('an answer that drips is given up at the deadline', async () => {
+  answer = (_request, response) => {
+    response.writeHead(200);
+    response.write('{');
+  };
+  await at({ timeoutMs: 50, graceMs: 0 }).start();
+  await vi.waitFor(() =>
+    expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (no answer in time)' }),
+  );
+});
+
+it('a page that is no artifact is malformed at once', async () => {
+  answer = (_request, response) => response.writeHead(200).end('<!doctype html>');
+  await at().start();
+  expect(source.read()).toMatchObject({ kind: 'malformed', why: 'it is not one JSON value' });
+});
+
+it('nobody there: unreadable from the start, with the reason', async () => {
+  answer = () => undefined;
+  await at({ url: 'http://127.0.0.1:1/labels.json' }).start();
+  await vi.waitFor(() =>
+    expect(source.read()).toMatchObject({ kind: 'unreadable', why: expect.stringMatching(/cannot be reached/) }),
+  );
+});

@@ -9,7 +9,7 @@ const steps = [
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['typed lint', 'eslint', ['--max-warnings', '0', '.']],
   ['dead code', 'knip', []],
-  ['OpenAPI drift', 'node', ['scripts/openapi.ts', '--check']],
+  ['generated files', 'node', ['scripts/generate.ts', '--check']],
   ['OpenAPI lint', 'redocly', ['lint', 'assets/openapi.json']],
 ];
 

@@ -7,6 +7,8 @@ import { errorReply, jsonType, type Reply, withBody } from '../http/reply.ts';
 
 /** The documents beside the facts: the OpenAPI file, the API reference, and the assets that its page loads. */
 export interface FactsDocuments {
+  /** All paths of the list. */
+  readonly routes: readonly string[];
   /** The answer for a path of the closed list, or null when the path is not on it. */
   answer(path: string, coding: Coding): { readonly route: string; readonly reply: Reply } | null;
 }
@@ -57,6 +59,7 @@ export function factsDocuments(assets: string, common: HeaderList, base: string)
   ]);
 
   return {
+    routes: [...documents.keys()],
     answer(path, coding) {
       const document = documents.get(path);
       if (!document) return null;

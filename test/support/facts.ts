@@ -6,7 +6,7 @@ import type { Reply } from '../../src/http/reply.ts';
 import type { ArtifactFixture } from './fixtures.ts';
 import { memorySource } from './memory-source.ts';
 
-const noDocuments: FactsDocuments = { answer: () => null };
+const noDocuments: FactsDocuments = { routes: [], answer: () => null };
 
 /** The facts application over two artifacts in memory, without a socket. */
 export function factsInMemory(now: number) {

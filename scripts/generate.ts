@@ -1,0 +1,20 @@
+/** Writes the files that are made from the source; with --check only says whether those in place are these. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openApiDocument } from '../src/contract/openapi/document.ts';
+import { packageRoot, packageVersion } from '../src/main/command.ts';
+import { settingsDocument } from './settings-doc.ts';
+
+const files = {
+  'assets/openapi.json': `${JSON.stringify(openApiDocument(packageVersion()), null, 2)}\n`,
+  'docs/settings.md': settingsDocument(),
+};
+
+for (const [name, wanted] of Object.entries(files)) {
+  const path = join(packageRoot(), name);
+  if (!process.argv.includes('--check')) writeFileSync(path, wanted);
+  else if (readFileSync(path, 'utf8') !== wanted) {
+    console.error(`${name} has drifted from the source: run npm run generate`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,32 @@
+import { commands } from '../src/main/commands.ts';
+import { variableOf } from '../src/ops/setting.ts';
+
+/** The table of every command's settings, made from the tables that the parser reads. */
+export function settingsDocument(): string {
+  const sections = Object.entries(commands).map(([name, { summary, operands, settings }]) => {
+    const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
+      const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder.replaceAll('|', '\\|')}`;
+      const given = fallback === null || fallback === '' || fallback === false ? '' : `\`${String(fallback)}\``;
+      return `| \`${usage}\` | \`${variableOf(flag)}\` | ${given} | ${help} |`;
+    });
+    return [
+      `## almanac ${[name, operands].filter((word) => word !== '').join(' ')}`,
+      '',
+      `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
+      '',
+      '| flag | variable | default | meaning |',
+      '|---|---|---|---|',
+      ...rows,
+    ].join('\n');
+  });
+  return `${head}\n\n${sections.join('\n\n')}\n`;
+}
+
+const head = `# Settings
+
+Flags win over \`ALMANAC_*\` variables, and these over the config file that \`--config FILE\` (or \`ALMANAC_CONFIG\`) names: one
+JSON object, keyed by flag names without dashes. An unknown flag, variable or key is an error that names the nearest
+known one. A switch takes no value as a flag, and \`true\` or \`false\` elsewhere; a list is given by repeating the flag,
+or with commas in a variable.
+
+This page is generated from the program: \`npm run generate\`.`;

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import { errorTable } from '../src/contract/errors.ts';
+import { paths } from '../src/contract/identifiers.ts';
+import { factsDocuments } from '../src/facts/documents.ts';
+import { commands } from '../src/main/commands.ts';
+import { factsMetrics } from '../src/main/facts-metrics.ts';
+import { root } from './support/imports.ts';
+import { openApi } from './support/openapi.ts';
+
+/** Docs are tests: what they name exists, and what exists is named. */
+
+function page(name: string): string {
+  return readFileSync(join(root, name), 'utf8');
+}
+
+/** The first cell of each row of the tables below a heading, without its backquotes. */
+function firstCells(text: string, heading: string): string[] {
+  const section = text.split(`\n${heading}\n`)[1]?.split(/\n#+ /)[0] ?? '';
+  return rowsOf(section).map((cells) => cells[0] ?? '');
+}
+
+function rowsOf(section: string): string[][] {
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\|(?:-+\|)+$/.test(line))
+    .slice(1)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    );
+}
+
+const readme = page('README.md');
+const scripts = JSON.parse(page('package.json')).scripts as Record<string, string>;
+
+describe('README', () => {
+  it('names commands that exist', () => {
+    const named = [...`${readme}${page('CONTRIBUTING.md')}`.matchAll(/npm (?:run )?(\w+)/g)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => name === undefined || !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+
+  it('lists every command of the program, and no other', () => {
+    const listed = [...readme.matchAll(/^\| `almanac (\w+)/gm)].map(([, name]) => name);
+    expect(listed).toEqual(Object.keys(commands));
+  });
+
+  it('shows an answer that the contract describes', () => {
+    const [, answer = ''] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
+    expect(openApi.faults('get', '/v1/instruments', 200, JSON.parse(answer))).toEqual([]);
+  });
+
+  it('names settings that exist', () => {
+    const known = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
+    const pages = ['README.md', 'SECURITY.md', 'docs/operations.md', 'docs/api.md'].map(page).join('\n');
+    const named = [...pages.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
+    expect(named.filter((flag) => !known.includes(flag) && flag !== 'config' && flag !== 'help')).toEqual([]);
+  });
+
+  it('links to pages that exist', () => {
+    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, target = '']) => target);
+    expect(links.length).toBeGreaterThan(8);
+    for (const link of links) expect(() => page(link), link).not.toThrow();
+  });
+});
+
+describe('docs/api.md', () => {
+  const api = page('docs/api.md');
+
+  it('lists every route, and no other', () => {
+    const documents = factsDocuments(join(root, 'assets'), [], '');
+    const listed = firstCells(`\n# x\n${api}`, '# The facts API for a client');
+    for (const path of Object.values(paths)) expect(listed).toContain(path);
+    const beside = listed.filter((path) => !(Object.values(paths) as string[]).includes(path));
+    expect(beside.filter((path) => documents.answer(path, 'identity') === null)).toEqual([]);
+    expect(listed.filter((path) => path === '/openapi.json' || beside.includes(path)).sort()).toEqual(
+      [...documents.routes].sort(),
+    );
+  });
+
+  it('lists every error code with its status, and no other', () => {
+    const section = api.split('\n## Errors\n')[1] ?? '';
+    const listed = rowsOf(section).map(([status, code]) => `${status} ${code}`);
+    expect(listed).toEqual(Object.entries(errorTable).map(([code, { status }]) => `${status} ${code}`));
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('lists every metric with its dimensions, and no other', async () => {
+    const registry = new Registry();
+    factsMetrics(registry);
+    const metrics = await registry.getMetricsAsJSON();
+    const section = page('docs/operations.md').split('\n## Metrics\n')[1] ?? '';
+    expect(
+      rowsOf(section)
+        .map(([name]) => name)
+        .sort(),
+    ).toEqual(metrics.map(({ name }) => name).sort());
+  });
+});
+
+describe('docs/invariants.md', () => {
+  it('names tests that exist', () => {
+    const named = [...page('docs/invariants.md').matchAll(/`((?:src|test|sim)\/[^`]+)`/g)].map(([, path = '']) => path);
+    expect(named.length).toBeGreaterThan(8);
+    for (const path of named) expect(() => page(path), path).not.toThrow();
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  it('names files that exist', () => {
+    const named = [...page('ARCHITECTURE.md').matchAll(/`((?:src|test|sim|assets|docs)\/[^`*]+\.\w+)`/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(named.length).toBeGreaterThan(5);
+    for (const path of named) expect(() => page(path), path).not.toThrow();
+  });
+});

@@ -25,7 +25,7 @@ function firstCells(text: string, heading: string): string[] {
 function rowsOf(section: string): string[][] {
   return section
     .split('\n')
-    .filter((line) => line.startsWith('|') && !/^\|(?:-+\|)+$/.test(line))
+    .filter((line) => line.startsWith('|') && !/^\|(?: *-+ *\|)+$/.test(line))
     .slice(1)
     .map((line) =>
       line

@@ -1,11 +1,13 @@
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { factsCommand } from './facts.ts';
+import { simCommand } from './sim.ts';
 
 /** Every command, in the order of the help. */
 export const commands = {
   facts: factsCommand,
   check: checkCommand,
+  sim: simCommand,
 } as const satisfies Record<string, Command>;
 
 /** A command's name. */

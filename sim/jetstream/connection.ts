@@ -9,6 +9,8 @@ import { passes, type Subscription } from './subscription.ts';
 const writeBytes = 512 * 1024;
 /** And comes from at most this many seconds of traffic. */
 const writeParts = 64;
+/** A consumer that has been dropped may keep its own side open this long, in milliseconds. */
+const goodbyeMs = 5_000;
 
 /** What a connection is made of. */
 export interface ConnectionOptions {
@@ -91,7 +93,10 @@ export class Connection {
     this.#extra.push(range);
   }
 
-  /** Sends nothing more; ends the socket behind the last byte without a word of goodbye, or at once. */
+  /**
+   * Sends nothing more; ends the socket behind the last byte without a word of goodbye, or resets it. After a
+   * reset, some of what counts as delivered may not have arrived.
+   */
   drop(how: 'end' | 'reset' | 'mid_frame'): void {
     this.#ending = true;
     const { socket, source } = this.#options;
@@ -106,8 +111,9 @@ export class Connection {
       socket.write(bytes.subarray(from, from + 40));
     }
     socket.end();
-    // A consumer that never ends its own side must not keep the socket.
-    socket.once('finish', () => setImmediate(() => socket.destroy()));
+    // Not destroyed at once: a reset would take from the consumer what it has not read yet.
+    const deadline = setTimeout(() => socket.destroy(), goodbyeMs);
+    socket.once('close', () => clearTimeout(deadline));
   }
 
   /** Stops reading, so that neither a ping nor a goodbye is answered. */

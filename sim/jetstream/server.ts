@@ -142,14 +142,13 @@ export class JetstreamServer {
 
   /** The first event for a cursor: from it on, never before the horizon, and live where it lies in the future. */
   #start(id: number, { cursor }: Subscription): number {
-    const { source, seqCursors, nowUs } = this.#options;
+    const { source, truth, seqCursors, nowUs } = this.#options;
     const edge = source.edge(nowUs());
     if (cursor === null) return edge;
     const bySeq = seqCursors && cursor < firstTimeCursor;
     const asked = bySeq ? cursor : source.seek(cursor);
     const honest = Math.min(Math.max(asked, source.oldest(nowUs())), edge);
-    // A number means a time only where the event exists.
-    const cursorUs = bySeq ? nowUs() : cursor;
+    const cursorUs = bySeq ? truth.timeOf(honest) : cursor;
     return this.#faults?.start(id, cursorUs, honest) ?? honest;
   }
 }

@@ -115,7 +115,8 @@ describe('generated traffic', () => {
   });
 
   it('holds texts that look like structure, escapes and scripts of the world', () => {
-    const texts = Array.from({ length: 60 }, (_, second) => frames(blockAt(source(), noonUs + second * 1_000_000)))
+    const some = source();
+    const texts = Array.from({ length: 60 }, (_, second) => frames(blockAt(some, noonUs + second * 1_000_000)))
       .flat()
       .join('\n');
     expect(

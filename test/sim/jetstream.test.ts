@@ -1,5 +1,7 @@
-import { once } from 'node:events';
+import { on, once } from 'node:events';
+import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { manualClock } from '../../sim/clock.ts';
 import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
 import { countsOf, parsed, refusal, subscribe, times } from './consumer.ts';
@@ -199,4 +201,27 @@ it('differs from another host by the factor', async () => {
   const hosts = [1, 1.6].map((endpointFactor) => createSim({ seed: 5, endpointFactor }));
   const [small = 0, large = 0] = hosts.map(({ truth }) => truth.countsBetween(noonUs, noonUs + 3_600_000_000).events);
   expect(large / small).toBeCloseTo(1.6, 1);
+});
+
+it('compresses with its dictionary where a consumer asks for it', async () => {
+  const zstdDictionary = Buffer.from(
+    '"kind":"commit","commit":{"rev":"","operation":"create","collection":"app.bsky.feed.',
+  );
+  const { sim, jetstream } = await startSim({ zstdDictionary });
+  const cursor = String(noonUs - 2_000_000);
+  const wantedCollections = 'app.bsky.feed.like';
+  const plain = await subscribe(jetstream, { cursor, wantedCollections });
+  const { metrics } = sim.truth.countsBetween(noonUs - 2_000_000, noonUs + 1);
+  const likes = metrics['like.create'] + metrics['like.delete'];
+  await plain.received(likes);
+  const target = new URL(jetstream);
+  target.search = new URLSearchParams({ cursor, wantedCollections, compress: 'true' }).toString();
+  const socket = new WebSocket(target);
+  const unpacked: string[] = [];
+  for await (const [data, binary] of on(socket, 'message') as AsyncIterable<[Buffer, boolean]>) {
+    expect(binary).toBe(true);
+    unpacked.push(zstdDecompressSync(data, { dictionary: zstdDictionary }).toString());
+    if (unpacked.length >= plain.frames.length) break;
+  }
+  expect(unpacked).toEqual(plain.frames);
 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { type ManualClock, manualClock } from '../../sim/clock.ts';
 import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
 import { type Consumer, countsOf, parsed, refusal, subscribe, times } from './consumer.ts';
@@ -125,11 +126,12 @@ describe('a half-open socket', () => {
       answered = true;
     });
     consumer.socket.ping();
+    consumer.socket.close();
     scene.clock.advance(5000);
     const other = await subscribe(scene.jetstream);
     other.socket.ping();
     await once(other.socket, 'pong');
-    expect(answered).toBe(false);
+    expect([answered, consumer.socket.readyState]).toEqual([false, WebSocket.CLOSING]);
     expect(scene.sim.truth.deliveries.map(({ closedAtUs }) => closedAtUs)).toEqual([null, null]);
     consumer.socket.terminate();
     expect(scene.sim.faults.fired.half_open).toBe(1);

@@ -2,6 +2,7 @@ import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
 import { factsCommand } from './facts.ts';
+import { simCommand } from './sim.ts';
 import { upCommand } from './up.ts';
 
 /** Every command, in the order of the help. */
@@ -10,6 +11,7 @@ export const commands = {
   demo: demoCommand,
   facts: factsCommand,
   check: checkCommand,
+  sim: simCommand,
 } as const satisfies Record<string, Command>;
 
 /** A command's name. */

@@ -56,8 +56,7 @@ export function startProgram(args: readonly string[], { env = {}, runtime }: Pro
     child,
     stdout,
     stderr,
-    log: () =>
-      stderr.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>),
+    log: () => stderr.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>),
     listening: () => listening,
     ended: () => ended,
   };

@@ -25,8 +25,8 @@ export interface FactsAppOptions {
   readonly documents: FactsDocuments;
   /** Told when a fact could not be built, with the reason that no client is shown. */
   readonly alarm: (path: string, error: unknown) => void;
-  /** Told of every answer; `route` is a path of the closed list, or `other`. */
-  readonly answered?: (route: string, status: number) => void;
+  /** Told of every answer; `route` is a path of the closed list, or `other`; `client` where the server tells it. */
+  readonly answered?: (route: string, status: number, client: string | undefined) => void;
 }
 
 /** Headers of every response of the facts API. */
@@ -83,7 +83,7 @@ export function createFactsApp(options: FactsAppOptions) {
 
   return (request: ReadRequest, now: number): Reply => {
     const { route, reply } = replyTo(request, now);
-    answered?.(route, reply.status);
+    answered?.(route, reply.status, request.client);
     return reply;
   };
 }

@@ -40,6 +40,8 @@ export function openPlainLane(server: Server, { answer, clock, idleMs }: PlainLa
     socket.setTimeout(idleMs);
 
     function arrived(bytes: Buffer): void {
+      // The connection is closing: what was answered arrives, what comes now is not read.
+      if (socket.writableEnded) return;
       const request = parsePlainRequest(bytes);
       if (!request) {
         handOver(bytes);

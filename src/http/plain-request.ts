@@ -3,7 +3,10 @@ import type { ReadRequest } from './read-request.ts';
 /** A longer request is left to the full parser. */
 const longest = 8 * 1024;
 
-const target = /^[\x21-\x7e]+$/;
+/** More fields are the full parser's business: it counts them. */
+const mostFields = 100;
+
+const target = /^\/[\x21-\x7e]*$/;
 const headerBlock = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+$/;
 
 /** Fields that change how a message is framed or how long its connection lives: the full parser's business. */
@@ -28,20 +31,27 @@ export function parsePlainRequest(bytes: Buffer): ReadRequest | null {
 }
 
 function readFields(wanted: string, block: string): ReadRequest | null {
+  let fields = 0;
   let hosts = 0;
   let ifNoneMatch: string | undefined;
   let acceptEncoding: string | undefined;
   for (let at = 0; at < block.length; ) {
+    if (++fields > mostFields) return null;
     const end = block.indexOf('\r\n', at);
     const colon = block.indexOf(':', at);
     const name = block.slice(at, colon).toLowerCase();
     if (name === 'host') hosts++;
-    else if (name === 'if-none-match') ifNoneMatch = joined(ifNoneMatch, block.slice(colon + 1, end).trim());
-    else if (name === 'accept-encoding') acceptEncoding = joined(acceptEncoding, block.slice(colon + 1, end).trim());
+    else if (name === 'if-none-match') ifNoneMatch = joined(ifNoneMatch, trimmed(block.slice(colon + 1, end)));
+    else if (name === 'accept-encoding') acceptEncoding = joined(acceptEncoding, trimmed(block.slice(colon + 1, end)));
     else if (framing.test(name) && !keepsAlive(name, block.slice(colon + 1, end))) return null;
     at = end + 2;
   }
   return hosts === 1 ? { method: 'GET', target: wanted, ifNoneMatch, acceptEncoding } : null;
+}
+
+/** Without the white space of HTTP around it: space and tab alone. */
+function trimmed(value: string): string {
+  return value.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
 }
 
 function joined(before: string | undefined, value: string): string {
@@ -50,5 +60,5 @@ function joined(before: string | undefined, value: string): string {
 
 /** What HTTP/1.1 does anyway. */
 function keepsAlive(name: string, value: string): boolean {
-  return name === 'connection' && value.trim().toLowerCase() === 'keep-alive';
+  return name === 'connection' && trimmed(value).toLowerCase() === 'keep-alive';
 }

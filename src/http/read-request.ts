@@ -7,6 +7,8 @@ export interface ReadRequest {
   readonly target: string;
   readonly ifNoneMatch: string | undefined;
   readonly acceptEncoding: string | undefined;
+  /** Address of the client, where the operator asked for it. */
+  readonly client?: string;
 }
 
 /** The view of a request that node:http parsed. */

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { ClientOf } from './client-address.ts';
 import { allowedMethods, type HeaderList } from './headers.ts';
 import { answerParserError, answerRaw } from './parser-errors.ts';
 import { openPlainLane, type PlainLane } from './plain-lane.ts';
@@ -16,6 +17,8 @@ export interface HttpServerOptions {
   readonly clock: () => number;
   /** Told of an error that no client is told of. */
   readonly failed: (error: unknown) => void;
+  /** Tells each request's client to `answer`; nothing looks at addresses without it. */
+  readonly clientOf?: ClientOf;
 }
 
 /** A public HTTP server that can be started and stopped once. */
@@ -41,7 +44,7 @@ export const httpLimits = {
 } as const;
 
 /** Makes a server; nothing listens before `start`. */
-export function createHttpServer({ answer, common, clock, failed }: HttpServerOptions): HttpServer {
+export function createHttpServer({ answer, common, clock, failed, clientOf }: HttpServerOptions): HttpServer {
   const server = createServer({
     maxHeaderSize: httpLimits.maxHeaderBytes,
     headersTimeout: httpLimits.headersTimeoutMs,
@@ -65,7 +68,12 @@ export function createHttpServer({ answer, common, clock, failed }: HttpServerOp
 
   function onRequest(message: IncomingMessage, response: ServerResponse): void {
     const now = clock();
-    send(message, response, namesHost(message) ? answerSafely(readRequest(message), now) : hostMissing, now);
+    send(message, response, namesHost(message) ? answerSafely(view(message), now) : hostMissing, now);
+  }
+
+  function view(message: IncomingMessage): ReadRequest {
+    const request = readRequest(message);
+    return clientOf ? { ...request, client: clientOf(message) } : request;
   }
 
   const hostMissing = errorReply('bad_request', common, ['Connection', 'close']);
@@ -78,16 +86,21 @@ export function createHttpServer({ answer, common, clock, failed }: HttpServerOp
     answerRaw(socket, 'method_not_allowed', common, clock(), ['Allow', allowedMethods]);
   });
 
-  const lane = openPlainLane(server, { answer: answerSafely, clock, idleMs: httpLimits.keepAliveTimeoutMs });
+  // The lane does not know clients: a server that must tell them takes the full parser for every request.
+  const lane = clientOf
+    ? null
+    : openPlainLane(server, { answer: answerSafely, clock, idleMs: httpLimits.keepAliveTimeoutMs });
   return {
     start: ({ host, port }) => listen(server, host, port),
     stop: (graceMs) => close(server, lane, graceMs),
   };
 }
 
-/** HTTP/1.1 wants a Host on every request (RFC 9112, section 3.2). */
-function namesHost(message: IncomingMessage): boolean {
-  return message.headers.host !== undefined || message.httpVersion !== '1.1';
+/** HTTP/1.1 wants one Host on every request, and no version may have two (RFC 9112, section 3.2). */
+function namesHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {
@@ -101,17 +114,17 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-function close(server: Server, lane: PlainLane, graceMs: number): Promise<void> {
+function close(server: Server, lane: PlainLane | null, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => {
-      lane.cut();
+      lane?.cut();
       server.closeAllConnections();
     }, graceMs);
     server.close(() => {
       clearTimeout(cut);
       resolve();
     });
-    lane.close();
+    lane?.close();
     server.closeIdleConnections();
   });
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createFactsApp, factsCommonHeaders } from '../facts/app.ts';
 import { factsDocuments } from '../facts/documents.ts';
+import { clientAddress } from '../http/client-address.ts';
 import { createHttpServer } from '../http/server.ts';
 import { OperatorError, systemCode } from '../ops/errors.ts';
 import { errorFields, type Log } from '../ops/log.ts';
@@ -39,13 +40,14 @@ export async function startFacts(
     basePath: basePath(settings.basePath),
     documents: factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders, linkBase(settings)),
     alarm: (path, error) => log.error('a fact could not be built', { path, ...errorFields(error) }),
-    ...(metrics || settings.accessLog ? { answered: answered(settings, log, metrics) } : {}),
+    ...(metrics || logsAccess(settings) ? { answered: answered(settings, log, metrics) } : {}),
   });
   const server = createHttpServer({
     answer,
     common: factsCommonHeaders,
     clock,
     failed: (error) => log.error('a request failed', errorFields(error)),
+    ...(settings.accessLogClients ? { clientOf: clientAddress(settings.trustProxy) } : {}),
   });
   await Promise.all([labels.start(), weather.start()]);
   const { host, port } = settings;
@@ -64,10 +66,14 @@ export async function startFacts(
 }
 
 function answered(settings: Values<typeof factsSettings>, log: Log, metrics: FactsMetrics | null) {
-  return (route: string, status: number): void => {
+  return (route: string, status: number, client: string | undefined): void => {
     metrics?.answered(route, status);
-    if (settings.accessLog) log.info('answered', { route, status });
+    if (logsAccess(settings)) log.info('answered', { route, status, ...(client === undefined ? {} : { client }) });
   };
+}
+
+function logsAccess({ accessLog, accessLogClients }: Values<typeof factsSettings>): boolean {
+  return accessLog || accessLogClients;
 }
 
 /** What links start with: the address that clients know, or the path alone. */

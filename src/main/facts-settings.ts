@@ -78,9 +78,9 @@ export const factsSettings = {
     'N',
     0,
     { min: 0, max: 16 },
-    'number of proxies in front whose X-Forwarded-For is believed; 0 believes none',
+    'proxies in front: the client is the Nth address from the right of X-Forwarded-For; 0 believes none',
   ),
   accessLog: toggle('access-log', 'log every request, without client addresses'),
-  accessLogClients: toggle('access-log-clients', 'add client addresses to the access log'),
+  accessLogClients: toggle('access-log-clients', 'log every request, with the address of its client'),
   ...serverSettings,
 };

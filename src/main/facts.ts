@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { createLog } from '../ops/log.ts';
 import type { Values } from '../ops/setting.ts';
-import { resolveSettings } from '../ops/settings.ts';
+import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
 import { startFacts } from './facts-process.ts';
 import { factsSettings } from './facts-settings.ts';
@@ -14,7 +14,7 @@ export const factsCommand: Command = {
   operands: '',
   settings: factsSettings,
   async run({ args, env, knownFlags, print }) {
-    const { values } = resolveSettings(factsSettings, { args, env, knownFlags });
+    const values = resolveSettingsAlone(factsSettings, { args, env, knownFlags });
     const announce = (port: number): void => print(`almanac facts listening on ${address(values, port)}`);
     if (values.workers > 1 && cluster.isPrimary)
       return runWorkers(values, createLog('facts', values.logLevel), announce);

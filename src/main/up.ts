@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLog, type Log } from '../ops/log.ts';
 import { integer, text, type Values } from '../ops/setting.ts';
-import { resolveSettings } from '../ops/settings.ts';
+import { resolveSettings, resolveSettingsAlone } from '../ops/settings.ts';
 import { defaultData } from './artifact-sources.ts';
 import type { Command, CommandContext } from './command.ts';
 import { type RunningFacts, startFacts } from './facts-process.ts';
@@ -36,7 +36,7 @@ export function runObservatory(
   { args, env, knownFlags, print }: CommandContext,
   start: (values: ObservatoryValues, log: Log) => Promise<RunningFacts>,
 ): Promise<number> {
-  const { values } = resolveSettings(observatorySettings, { args, env, knownFlags });
+  const values = resolveSettingsAlone(observatorySettings, { args, env, knownFlags });
   const log = createLog(name, values.logLevel);
   return serveUntilStopped({
     metricsPort: values.metricsPort,

@@ -20,9 +20,10 @@ export async function runWorkers(
   announce: (port: number) => void,
 ): Promise<number> {
   let stopping = false;
-  const started = await Promise.all(Array.from({ length: workers }, () => startWorker()));
-  const port = started[0];
-  if (port === undefined || started.includes(null) || port === null) {
+  // The first one alone: what keeps one from starting keeps all, and is said once.
+  const port = await startWorker();
+  const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, () => startWorker()));
+  if (port === null || others.includes(null)) {
     await stopWorkers();
     return 1;
   }

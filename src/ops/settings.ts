@@ -44,6 +44,14 @@ export function resolveSettings<S extends Settings>(settings: S, sources: Settin
   return { values: values as Values<S>, positionals };
 }
 
+/** Resolves the settings of a command that takes nothing else; anything else on its command line is a mistake. */
+export function resolveSettingsAlone<S extends Settings>(settings: S, sources: SettingSources): Values<S> {
+  const { values, positionals } = resolveSettings(settings, sources);
+  const [stray] = positionals;
+  if (stray !== undefined) throw new OperatorError(`takes settings alone, such as --NAME VALUE; got ${stray}`);
+  return values;
+}
+
 function readFlags(table: readonly Setting<unknown>[], args: readonly string[]) {
   const options: Record<string, { type: 'string' | 'boolean'; multiple: true }> = {
     [configFlag]: { type: 'string', multiple: true },

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { clientAddress } from './client-address.ts';
+
+const socket = { remoteAddress: '10.0.0.9' };
+
+function client(proxies: number, forwarded?: string): string {
+  const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+  return clientAddress(proxies)({ headers, socket } as Parameters<ReturnType<typeof clientAddress>>[0]);
+}
+
+describe('the address of a client', () => {
+  it.each([
+    [0, undefined, '10.0.0.9'],
+    [0, '203.0.113.1', '10.0.0.9'],
+    [1, undefined, '10.0.0.9'],
+    [1, '203.0.113.1', '203.0.113.1'],
+    [1, '198.51.100.7, 203.0.113.1', '203.0.113.1'],
+    [2, '198.51.100.7, 203.0.113.1', '198.51.100.7'],
+    [2, '6.6.6.6,198.51.100.7,\t2001:db8::1', '198.51.100.7'],
+    [3, '203.0.113.1', '203.0.113.1'],
+    [1, '203.0.113.1, not an address', '10.0.0.9'],
+    [1, '', '10.0.0.9'],
+  ])('behind %d proxies, with %j forwarded, is %s', (proxies, forwarded, address) => {
+    expect(client(proxies, forwarded)).toBe(address);
+  });
+});

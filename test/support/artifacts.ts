@@ -1,0 +1,31 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { artifactNames } from '../../src/artifact/write.ts';
+import { shifted } from '../../src/main/samples.ts';
+import { type ArtifactFixture, fixture } from './fixtures.ts';
+
+/** An artifact fixture with every time moved by as much as makes `generated_at` the given instant. */
+export function youngArtifact(name: ArtifactFixture, generatedAt = Date.now()): object {
+  return shifted(fixture(name), generatedAt);
+}
+
+/** A temporary artifact folder of two fixtures as of now. The caller removes it. */
+export function artifactFolder(labels: ArtifactFixture = 'recent', weather: ArtifactFixture = 'weather') {
+  const path = mkdtempSync(join(tmpdir(), 'almanac-artifacts-'));
+  const put = (name: string, artifact: object): void => {
+    writeFileSync(join(path, `${name}.new`), JSON.stringify(artifact));
+    renameSync(join(path, `${name}.new`), join(path, name));
+  };
+  put(artifactNames.labels, youngArtifact(labels));
+  put(artifactNames.weather, youngArtifact(weather));
+  return { path, put, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A temporary artifact folder that goes with its test. */
+export function artifactFolderInTest(): string {
+  const { path, remove } = artifactFolder();
+  onTestFinished(remove);
+  return path;
+}

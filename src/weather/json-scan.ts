@@ -1,0 +1,296 @@
+import type { ByteWords } from './byte-words.ts';
+
+/** Returned in place of an index where the text is not JSON. */
+export const malformed = -1;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+const openArray = 0x5b;
+const closeArray = 0x5d;
+
+/** Longest decoded string that is ever compared with a known word, in characters. */
+const longestWord = 64;
+
+/**
+ * Walks the bytes of one JSON text without building values. It accepts exactly what `JSON.parse` accepts of the same
+ * bytes decoded as UTF-8 (bytes that are not UTF-8 stand for U+FFFD, as everywhere in the platform), and never throws.
+ *
+ * Methods take an index and give the index after what they read, or `malformed`. The text is copied into a page of
+ * the scanner's own that ends in zero bytes: zero is not JSON anywhere, so that no loop has to look at the length, and
+ * four bytes may always be read at once.
+ */
+export class JsonScan {
+  /** The text, then at least four zero bytes. */
+  bytes = new Uint8Array(4096);
+  /** Length of the text. */
+  length = 0;
+  /** Whether the last string that was read holds an escape. */
+  escaped = false;
+
+  #view = new DataView(this.bytes.buffer);
+  /** For each open container of the value that is being skipped, its closing byte. */
+  #closers = new Uint8Array(64);
+  readonly #decoded = new Uint8Array(longestWord);
+
+  /** Takes a new text. */
+  load(text: Uint8Array): void {
+    const length = text.length;
+    if (length + 4 > this.bytes.length) {
+      this.bytes = new Uint8Array(2 * length + 4);
+      this.#view = new DataView(this.bytes.buffer);
+    }
+    this.bytes.set(text);
+    this.#view.setInt32(length, 0);
+    this.length = length;
+  }
+
+  /** Past white space. */
+  space(from: number): number {
+    const bytes = this.bytes;
+    let i = from;
+    for (;;) {
+      const byte = bytes[i];
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return i;
+      i += 1;
+    }
+  }
+
+  /** Past a string's closing quote; `from` is behind the opening one. */
+  string(from: number): number {
+    const view = this.#view;
+    this.escaped = false;
+    let i = from;
+    for (;;) {
+      // Four bytes at once: the top bit of a byte is set where it is below 0x20, a quote or a backslash. Borrows can
+      // only set bits above a true one, so the lowest one set is exact.
+      const four = view.getInt32(i, true);
+      const stops =
+        ((four - 0x20202020) | ((four ^ 0x22222222) - 0x01010101) | ((four ^ 0x5c5c5c5c) - 0x01010101)) &
+        ~four &
+        0x80808080;
+      if (stops === 0) {
+        i += 4;
+        continue;
+      }
+      i += (31 - Math.clz32(stops & -stops)) >> 3;
+      const byte = view.getUint8(i);
+      if (byte === quote) return i + 1;
+      if (byte !== backslash) return malformed;
+      this.escaped = true;
+      i = this.#escape(i + 1);
+      if (i === malformed) return malformed;
+    }
+  }
+
+  /** Past any value and everything in it; `from` is on its first byte. */
+  value(from: number): number {
+    const bytes = this.bytes;
+    let depth = 0;
+    let i = from;
+    for (;;) {
+      const first = bytes[i];
+      if (first === quote) {
+        i = this.string(i + 1);
+      } else if (first === openObject || first === openArray) {
+        const closer = first === openObject ? closeObject : closeArray;
+        i = this.space(i + 1);
+        if (bytes[i] === closer) {
+          i += 1;
+        } else {
+          this.#push(depth, closer);
+          depth += 1;
+          if (first === openObject) i = this.key(i);
+          if (i === malformed) return malformed;
+          continue;
+        }
+      } else {
+        i = this.#scalar(i);
+      }
+      if (i === malformed) return malformed;
+
+      while (depth > 0) {
+        i = this.space(i);
+        const closer = this.#closers[depth - 1];
+        const byte = bytes[i];
+        if (byte === comma) {
+          i = this.space(i + 1);
+          if (closer === closeObject) i = this.key(i);
+          if (i === malformed) return malformed;
+          break;
+        }
+        if (byte !== closer) return malformed;
+        depth -= 1;
+        i += 1;
+      }
+      if (depth === 0) return i;
+    }
+  }
+
+  /** Past a key and its colon, onto the first byte of the value; `from` is on the opening quote. */
+  key(from: number): number {
+    if (this.bytes[from] !== quote) return malformed;
+    const end = this.string(from + 1);
+    return end === malformed ? malformed : this.afterKey(end);
+  }
+
+  /** From behind a key onto the first byte of its value. */
+  afterKey(from: number): number {
+    const i = this.space(from);
+    return this.bytes[i] === colon ? this.space(i + 1) : malformed;
+  }
+
+  /** The place of a string's value among the words, or -1; `escaped` must still be this string's. */
+  find(words: ByteWords, from: number, to: number): number {
+    if (!this.escaped) return words.find(this.bytes, from, to);
+    const length = this.#decode(from, to);
+    return length < 0 ? -1 : words.find(this.#decoded, 0, length);
+  }
+
+  /**
+   * The number that `bytes[from, to)`, a value that was read, spells as plain digits, from 1 to 2^53 - 1; otherwise 0.
+   * `1.0` and `1e3` are no integer literals.
+   */
+  integer(from: number, to: number): number {
+    if (to - from > 16) return 0;
+    let sum = 0;
+    for (let i = from; i < to; i += 1) {
+      const digit = (this.bytes[i] ?? 0) - 0x30;
+      if (digit < 0 || digit > 9) return 0;
+      sum = sum * 10 + digit;
+    }
+    return sum <= Number.MAX_SAFE_INTEGER ? sum : 0;
+  }
+
+  #push(depth: number, closer: number): void {
+    if (depth === this.#closers.length) {
+      const wider = new Uint8Array(2 * depth);
+      wider.set(this.#closers);
+      this.#closers = wider;
+    }
+    this.#closers[depth] = closer;
+  }
+
+  /** Past one escape; `from` is behind the backslash. */
+  #escape(from: number): number {
+    switch (this.bytes[from]) {
+      case quote:
+      case backslash:
+      case 0x2f:
+      case 0x62:
+      case 0x66:
+      case 0x6e:
+      case 0x72:
+      case 0x74:
+        return from + 1;
+      case 0x75:
+        return this.#codeUnit(from + 1) < 0 ? malformed : from + 5;
+      default:
+        return malformed;
+    }
+  }
+
+  /** The value of four hexadecimal digits, or -1. */
+  #codeUnit(from: number): number {
+    let unit = 0;
+    for (let i = from; i < from + 4; i += 1) {
+      const digit = hexDigit(this.bytes[i] ?? 0);
+      if (digit < 0) return -1;
+      unit = unit * 16 + digit;
+    }
+    return unit;
+  }
+
+  /** Decodes a string that was read; its length, or -1 where it cannot be a known word: too long, or not ASCII. */
+  #decode(from: number, to: number): number {
+    let length = 0;
+    let i = from;
+    while (i < to) {
+      if (length === longestWord) return -1;
+      let unit = this.bytes[i] ?? 0;
+      i += 1;
+      if (unit === backslash) {
+        const letter = this.bytes[i] ?? 0;
+        unit = letter === 0x75 ? this.#codeUnit(i + 1) : (shortEscapes.get(letter) ?? letter);
+        i += letter === 0x75 ? 5 : 1;
+      }
+      if (unit > 0x7f) return -1;
+      this.#decoded[length] = unit;
+      length += 1;
+    }
+    return length;
+  }
+
+  #scalar(from: number): number {
+    switch (this.bytes[from]) {
+      case 0x74:
+        return this.#spelled(from, wordTrue);
+      case 0x66:
+        return this.#spelled(from, wordFalse);
+      case 0x6e:
+        return this.#spelled(from, wordNull);
+      default:
+        return this.#number(from);
+    }
+  }
+
+  #spelled(from: number, word: Uint8Array): number {
+    for (let i = 0; i < word.length; i += 1) {
+      if (this.bytes[from + i] !== word[i]) return malformed;
+    }
+    return from + word.length;
+  }
+
+  #number(from: number): number {
+    const bytes = this.bytes;
+    let i = bytes[from] === 0x2d ? from + 1 : from;
+    if (bytes[i] === 0x30) {
+      i += 1;
+    } else {
+      i = this.#digits(i);
+      if (i === malformed) return malformed;
+    }
+    if (bytes[i] === 0x2e) {
+      i = this.#digits(i + 1);
+      if (i === malformed) return malformed;
+    }
+    if (bytes[i] === 0x65 || bytes[i] === 0x45) {
+      i += 1;
+      if (bytes[i] === 0x2b || bytes[i] === 0x2d) i += 1;
+      i = this.#digits(i);
+    }
+    return i;
+  }
+
+  /** Past one or more digits. */
+  #digits(from: number): number {
+    let i = from;
+    for (;;) {
+      const digit = (this.bytes[i] ?? 0) - 0x30;
+      if (digit < 0 || digit > 9) return i === from ? malformed : i;
+      i += 1;
+    }
+  }
+}
+
+const wordTrue = Uint8Array.from(Buffer.from('true'));
+const wordFalse = Uint8Array.from(Buffer.from('false'));
+const wordNull = Uint8Array.from(Buffer.from('null'));
+
+/** What a backslash and a letter stand for; the other escaped characters stand for themselves. */
+const shortEscapes: ReadonlyMap<number, number> = new Map([
+  [0x62, 0x08],
+  [0x66, 0x0c],
+  [0x6e, 0x0a],
+  [0x72, 0x0d],
+  [0x74, 0x09],
+]);
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}

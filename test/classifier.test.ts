@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { metricNames } from '../src/weather/metric-names.ts';
+import {
+  metricNames,
+  operations,
+  trackedCollections,
+  trackedEmbeds,
+  trackedStatuses,
+} from '../src/weather/metric-names.ts';
 import { frames } from './classifier/frames.ts';
 import { createReader, type Meaning, meaningOf } from './classifier/reference.ts';
 
@@ -95,21 +101,39 @@ describe('recorded events', () => {
   });
 });
 
+it('has a frame for every name of the alphabet', () => {
+  const read = createReader();
+  const commits = [...trackedCollections.map(([, nsid]) => nsid), 'com.example.thing', ''].flatMap((collection) =>
+    [...operations, 'upsert'].map((operation) => ({ kind: 'commit', commit: { operation, collection } })),
+  );
+  const posts = ['create', 'update'].flatMap((operation) =>
+    [...trackedEmbeds.map(([, type]) => type), 'other'].map(($type) => {
+      const record = { reply: {}, embed: { $type } };
+      return { kind: 'commit', commit: { operation, collection: 'app.bsky.feed.post', record } };
+    }),
+  );
+  const accounts = [...trackedStatuses, 'throttled', ''].flatMap((status) =>
+    [true, false, null].map((active) => ({ kind: 'account', account: { active, status } })),
+  );
+  const seen = new Set<string>();
+  for (const event of [...commits, ...posts, ...accounts, { kind: 'identity' }, { kind: 'sync' }, { kind: 'commit' }]) {
+    const frame = Buffer.from(JSON.stringify({ time_us: 1, ...event }));
+    for (const metric of same(read(frame), frame).metrics) seen.add(metric);
+  }
+  expect(metricNames.filter((name) => !seen.has(name))).toEqual([]);
+});
+
 describe('generated frames', () => {
   it('mean to one pass what they mean to a full parse', () => {
     const read = createReader();
-    const seen = new Set<string>();
+    let counted = 0;
     fc.assert(
       fc.property(frames, (frame) => {
-        const meaning = read(frame);
-        seen.add(meaning.outcome);
-        for (const metric of meaning.metrics) seen.add(metric);
-        same(meaning, frame);
+        if (same(read(frame), frame).outcome === 'counted') counted += 1;
       }),
       { numRuns: 20_000 },
     );
-    // Otherwise the property would say nothing about the rest.
-    expect([...metricNames, 'counted', 'no_time_us'].filter((word) => !seen.has(word))).toEqual([]);
+    expect(counted).toBeGreaterThan(5000);
   });
 
   it('are judged alike when they are damaged', () => {

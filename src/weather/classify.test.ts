@@ -128,6 +128,10 @@ it('takes the last of keys that stand twice, with all that belongs to it', () =>
   const first = '"commit":{"operation":"create","collection":"app.bsky.feed.post","record":{"reply":{},"embed":{}}}';
   expect(read(`{"time_us":1,"kind":"commit",${first},"commit":{"operation":"delete"}}`)).toBe('malformed.collection');
   expect(read(`{"time_us":1,"kind":"commit",${first},"commit":null}`)).toBe('malformed.commit');
+  expect(read(`{"time_us":1,"kind":"commit",${first.slice(0, -1)},"record":{}}}`)).toBe('post.create');
+  expect(read('{"time_us":1,"kind":"account","account":{"active":true,"status":"x"},"account":{}}')).toBe(
+    'account.event account.active.unknown',
+  );
   expect(read(`{"time_us":1,"kind":"identity",${first},"kind":"commit"}`)).toBe(
     'post.create post.create.reply post.create.embed.other',
   );

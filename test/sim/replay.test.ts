@@ -5,7 +5,7 @@ import { manualClock } from '../../sim/clock.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { countsOf, subscribe } from './consumer.ts';
 
-const replay = fileURLToPath(new URL('../fixtures/jetstream/production-152.jsonl', import.meta.url));
+const replay = fileURLToPath(new URL('../fixtures/jetstream/production_v1.jsonl', import.meta.url));
 const recorded = readFileSync(replay, 'utf8').trimEnd().split('\n');
 const running: Sim[] = [];
 

@@ -41,7 +41,7 @@ function handOver(runtime) {
   const child = spawn(runtime, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     // The channel closes when this process is killed outright, and the program then ends itself.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, __ALMANAC_HANDED_OVER: '1' },
+    env: { ...process.env, __ALMANAC_PARENT: '1' },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => child.kill(signal));

@@ -26,10 +26,10 @@ function print(line: string): number {
   return 0;
 }
 
-/** Started by an older runtime: when that process is killed outright, this one must not live on alone. */
+/** Started by another of this program's processes: when that one is killed outright, this one must not live on. */
 function endWithParent(): void {
-  if (process.env.__ALMANAC_HANDED_OVER === undefined || !process.connected) return;
-  delete process.env.__ALMANAC_HANDED_OVER;
+  if (process.env.__ALMANAC_PARENT === undefined || !process.connected) return;
+  delete process.env.__ALMANAC_PARENT;
   process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   process.channel?.unref();
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { errorFields } from '../ops/log.ts';
 import type { Command } from './command.ts';
 import { keepSamplesYoung } from './samples.ts';
-import { factsOver, observatorySettings, runObservatory } from './up.ts';
+import { facts, observatorySettings, runObservatory } from './up.ts';
 
 /** `almanac demo`: the facts API over bundled samples, which say of themselves that they are samples. */
 export const demoCommand: Command = {
@@ -10,18 +10,18 @@ export const demoCommand: Command = {
   operands: '',
   settings: observatorySettings,
   run: (context) =>
-    runObservatory('demo', context, async (values, log) => {
-      const folder = join(values.data, 'demo', 'artifacts');
-      const samples = await keepSamplesYoung(folder, Date.now, (error) =>
-        log.error('the samples could not be refreshed', errorFields(error)),
-      );
-      const facts = await factsOver(folder, values, log);
-      return {
-        port: facts.port,
-        async stop() {
-          await facts.stop();
-          await samples.stop();
-        },
-      };
-    }),
+    runObservatory(
+      'demo',
+      context,
+      (values) => [facts(samplesIn(values.data), values)],
+      (values, log) =>
+        keepSamplesYoung(samplesIn(values.data), Date.now, (error) =>
+          log.error('the samples could not be refreshed', errorFields(error)),
+        ),
+    ),
 };
+
+/** Apart from the artifacts of a live observatory: a sample must never be taken for one. */
+function samplesIn(data: string): string {
+  return join(data, 'demo');
+}

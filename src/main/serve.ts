@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
-import { stopOnSignal } from '../ops/lifecycle.ts';
+import { firstSignal, stopInTime } from '../ops/lifecycle.ts';
 import type { Log } from '../ops/log.ts';
-import { type MetricsServer, registryText, serveMetrics } from '../ops/metrics.ts';
+import { registryText, serveMetrics } from '../ops/metrics.ts';
 
 /** Something that was started and can be stopped. */
 export interface Running {
@@ -20,14 +20,17 @@ export interface ServeOptions {
 
 /** Starts a server, serves until SIGTERM or SIGINT, stops it, and resolves with exit code 0. */
 export async function serveUntilStopped({ metricsPort, collectMetrics, log, start }: ServeOptions): Promise<number> {
+  // From here on a signal waits until what is being started can be stopped in order.
+  const asked = firstSignal();
   const registry = collectMetrics ? await defaultRegistry() : null;
   const metrics = registry && metricsPort !== null ? await serveMetrics(metricsPort, registryText(registry)) : null;
   if (metrics) log.info('metrics listening', { port: metrics.port });
   try {
     const running = await start(registry);
-    await stopOnSignal(() => running.stop());
+    await asked;
+    await stopInTime(() => running.stop());
   } finally {
-    await stopMetrics(metrics);
+    await metrics?.stop();
   }
   return 0;
 }
@@ -37,8 +40,4 @@ async function defaultRegistry(): Promise<Registry> {
   const { collectDefaultMetrics, register } = await import('prom-client');
   collectDefaultMetrics({ register, prefix: 'almanac_process_' });
   return register;
-}
-
-async function stopMetrics(metrics: MetricsServer | null): Promise<void> {
-  await metrics?.stop();
 }

@@ -7,21 +7,37 @@ export interface Signals {
   off(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }
 
-/**
- * Resolves at the first SIGTERM or SIGINT, after `stop` has run. Rejects when it fails or takes longer than
- * `stopWithinMs`: then something is stuck, and the process must say so with its exit code.
- */
-export function stopOnSignal(stop: () => Promise<void>, signals: Signals = process): Promise<void> {
-  return new Promise((resolve, reject) => {
+/** Resolves at the first SIGTERM or SIGINT from now on; until then neither ends the process. */
+export function firstSignal(signals: Signals = process): Promise<void> {
+  return new Promise((resolve) => {
     const asked = (): void => {
       signals.off('SIGTERM', asked);
       signals.off('SIGINT', asked);
-      const stuck = setTimeout(() => reject(new Error(`did not stop within ${stopWithinMs} ms`)), stopWithinMs);
-      stop()
-        .then(resolve, reject)
-        .finally(() => clearTimeout(stuck));
+      resolve();
     };
     signals.on('SIGTERM', asked);
     signals.on('SIGINT', asked);
   });
+}
+
+/**
+ * Runs `stop`; rejects when it fails or takes longer than `stopWithinMs`: then something is stuck, and the process
+ * must say so with its exit code.
+ */
+export async function stopInTime(stop: () => Promise<void>): Promise<void> {
+  let stuck: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    stuck = setTimeout(() => reject(new Error(`did not stop within ${stopWithinMs} ms`)), stopWithinMs);
+  });
+  try {
+    await Promise.race([stop(), late]);
+  } finally {
+    clearTimeout(stuck);
+  }
+}
+
+/** Waits for the first signal, then stops. */
+export async function stopOnSignal(stop: () => Promise<void>, signals: Signals = process): Promise<void> {
+  await firstSignal(signals);
+  await stopInTime(stop);
 }

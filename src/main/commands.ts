@@ -1,10 +1,12 @@
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { factsCommand } from './facts.ts';
+import { weatherCommand } from './weather.ts';
 
 /** Every command, in the order of the help. */
 export const commands = {
   facts: factsCommand,
+  weather: weatherCommand,
   check: checkCommand,
 } as const satisfies Record<string, Command>;
 

@@ -70,6 +70,7 @@ export class Track {
   /** A replay is under way, and has not met live yet. */
   #replaying = false;
   #done = false;
+  #liveStart: End | null = null;
 
   constructor({ position, end, rate, clockUs }: TrackStart) {
     this.#progress = new Progress(position, end);
@@ -98,6 +99,13 @@ export class Track {
   /** Whether the end was reached: nothing more will be counted. */
   get done(): boolean {
     return this.#done;
+  }
+
+  /** The event that a live connection began with and left to a backfill, told once; null when there is none. */
+  takeLiveStart(): End | null {
+    const start = this.#liveStart;
+    this.#liveStart = null;
+    return start;
   }
 
   /** How long the stream may be silent, in microseconds. */
@@ -142,7 +150,7 @@ export class Track {
     if (verdict === 'counted') this.#count(facts, before);
     else if (verdict === 'late_or_repeat') this.#late(timeUs);
     else if (verdict === 'beyond_end') this.#done = true;
-    else if (before === null || this.#progress.timeUs > before) this.#begin(timeUs);
+    else if (before === null || this.#progress.timeUs > before) this.#begin(facts.seq, timeUs);
     return verdict;
   }
 
@@ -186,7 +194,8 @@ export class Track {
   }
 
   /** The first event of a live connection, left to the backfill: the watch begins with it. */
-  #begin(timeUs: number): void {
+  #begin(seq: number | null, timeUs: number): void {
+    this.#liveStart = { seq, timeUs };
     this.#openSpan(timeUs);
     this.#to = timeUs + 1;
   }

@@ -1,6 +1,7 @@
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { factsCommand } from './facts.ts';
+import { simCommand } from './sim.ts';
 import { weatherCommand } from './weather.ts';
 
 /** Every command, in the order of the help. */
@@ -8,6 +9,7 @@ export const commands = {
   facts: factsCommand,
   weather: weatherCommand,
   check: checkCommand,
+  sim: simCommand,
 } as const satisfies Record<string, Command>;
 
 /** A command's name. */

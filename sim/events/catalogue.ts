@@ -1,0 +1,96 @@
+import { type Dice, dice } from '../random.ts';
+import { accountFrame, commitFrame, type FrameStyle, type FrameText, identityFrame } from './frames.ts';
+import type { EmbedAlias, Species } from './metrics.ts';
+import { compileTemplate, type Template } from './template.ts';
+import { accountWeights, commitWeights, identityWeight, postShares } from './traffic-mix.ts';
+
+/** Entries of the table that turns 18 random bits into a template. */
+const tableBits = 18;
+const tableSize = 2 ** tableBits;
+const plain = { reply: false, embed: null } as const;
+
+/** Everything that a stream of generated events is drawn from. Grows by the frames that faults put in. */
+export interface Catalogue {
+  readonly templates: Template[];
+  readonly species: Species[];
+  /** Template by the top 18 bits of a random number; shares follow the traffic mix. */
+  readonly table: Uint16Array;
+  /** Adds a template of its own species and returns its index. */
+  add(text: string | Uint8Array, species: Species): number;
+}
+
+interface Entry {
+  readonly weight: number;
+  readonly variants: number;
+  readonly make: (chance: Dice) => FrameText;
+}
+
+/** Builds the catalogue of a seed. */
+export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
+  const templates: Template[] = [];
+  const species: Species[] = [];
+  const add = (text: string | Uint8Array, meaning: Species): number => {
+    const known = species.findIndex((one) => sameMeaning(one, meaning));
+    if (known < 0) species.push(meaning);
+    return templates.push(compileTemplate(text, known < 0 ? species.length - 1 : known)) - 1;
+  };
+  const chance = dice(seed ^ 0x0ca7);
+  const entries = allEntries(style);
+  const total = entries.reduce((sum, { weight }) => sum + weight, 0);
+  const table = new Uint16Array(tableSize);
+  let from = 0;
+  for (const { weight, variants, make } of entries.toSorted((one, other) => one.weight - other.weight)) {
+    const made = Array.from({ length: variants }, () => {
+      const { text, species: meaning } = make(chance);
+      return add(text, meaning);
+    });
+    const share = Math.max(1, Math.round((weight / total) * tableSize));
+    // The most frequent entry comes last and takes what rounding left over.
+    const to = weight === Math.max(...entries.map((entry) => entry.weight)) ? tableSize : from + share;
+    for (let at = from; at < to; at++) table[at] = made[at % made.length] ?? 0;
+    from = to;
+  }
+  return { templates, species, table, add };
+}
+
+function sameMeaning(one: Species, other: Species): boolean {
+  return (
+    one.outcome === other.outcome && one.collection === other.collection && one.metrics.join() === other.metrics.join()
+  );
+}
+
+function allEntries(style: FrameStyle): Entry[] {
+  const commits = Object.entries(commitWeights).flatMap(([collection, byOperation]) =>
+    (['create', 'update', 'delete'] as const).flatMap((operation): Entry[] => {
+      const weight = byOperation[operation] ?? 0;
+      if (weight === 0) return [];
+      if (collection === 'app.bsky.feed.post' && operation !== 'delete') return postEntries(operation, weight, style);
+      const variants = operation === 'delete' ? 1 : weight > 10_000 ? 64 : 8;
+      const make = (chance: Dice) => commitFrame(collection, operation, plain, style, chance);
+      return [{ weight, variants, make }];
+    }),
+  );
+  const accounts = accountWeights.map(({ active, status, weight }) => ({
+    weight,
+    variants: 4,
+    make: (chance: Dice) => accountFrame(active, status, style, chance),
+  }));
+  const identities = { weight: identityWeight, variants: 6, make: (chance: Dice) => identityFrame(style, chance) };
+  return [...commits, ...accounts, identities];
+}
+
+/** Posts by shape: replies and embeds are drawn independently of each other. */
+function postEntries(operation: 'create' | 'update', weight: number, style: FrameStyle): Entry[] {
+  const embeds: [EmbedAlias | null, number][] = Object.entries(postShares.embeds).map(([alias, share]) => [
+    alias as EmbedAlias,
+    share,
+  ]);
+  embeds.push([null, 1 - embeds.reduce((sum, [, share]) => sum + share, 0)]);
+  return embeds.flatMap(([embed, share]) =>
+    [true, false].map((reply) => ({
+      weight: weight * share * (reply ? postShares.reply : 1 - postShares.reply),
+      variants: operation === 'update' ? 2 : 32,
+      make: (chance: Dice) => commitFrame('app.bsky.feed.post', operation, { reply, embed }, style, chance),
+    })),
+  );
+}

@@ -1,0 +1,127 @@
+import type { Dice } from '../random.ts';
+import { recordCid } from './identifiers.ts';
+import type { MetricName, Operation, Species } from './metrics.ts';
+import { trackedCollections } from './metrics.ts';
+import { type PostShape, recordBody } from './records.ts';
+import { slot } from './template.ts';
+import { handle, productionJson } from './texts.ts';
+
+/** How frames are written. */
+export interface FrameStyle {
+  /** Frames of the second version carry `cursor`, a sequence number, between `time_us` and `kind`. */
+  readonly seqCursors: boolean;
+  /** Keys of the envelope and of the commit in any order; production writes them in one. */
+  readonly variedKeys: boolean;
+}
+
+/** A frame's template text and what it means. Both are written here, side by side: neither is read off the other. */
+export interface FrameText {
+  readonly text: string;
+  readonly species: Species;
+}
+
+/** Key and JSON of a member, in the order of production. */
+type Members = readonly (readonly [key: string, json: string])[];
+
+const actor = `"did:plc:${slot.actor}"`;
+
+/** A frame around one member that is named as its kind. */
+export function envelope(kind: string, body: string, style: FrameStyle, chance: Dice): string {
+  const members: Members = [
+    ['did', actor],
+    ['time_us', slot.time],
+    ...(style.seqCursors ? ([['cursor', slot.seq]] as const) : []),
+    ['kind', productionJson(kind)],
+    [kind, body],
+  ];
+  return object(members, style, chance);
+}
+
+/** A commit. The shape matters for posts alone. */
+export function commitFrame(
+  collection: string,
+  operation: Operation,
+  shape: PostShape,
+  style: FrameStyle,
+  chance: Dice,
+): FrameText {
+  const single = collection === 'app.bsky.actor.profile' || collection === 'app.bsky.actor.status';
+  const head: Members = [
+    ['rev', `"${slot.rev}"`],
+    ['operation', `"${operation}"`],
+    ['collection', productionJson(collection)],
+    ['rkey', single ? '"self"' : `"${slot.rkey}"`],
+  ];
+  const cid = recordCid(chance);
+  const tail: Members =
+    operation === 'delete'
+      ? []
+      : [
+          ['record', productionJson(recordBody(collection, shape, chance))],
+          ['cid', `"${cid.slice(0, 20)}${slot.cid}${cid.slice(28)}"`],
+        ];
+  const body = object([...head, ...tail], style, chance);
+  return {
+    text: envelope('commit', body, style, chance),
+    species: { outcome: 'event', collection, metrics: commitMetrics(collection, operation, shape) },
+  };
+}
+
+function commitMetrics(collection: string, operation: Operation, { reply, embed }: PostShape): MetricName[] {
+  const alias = trackedCollections.get(collection);
+  if (alias === undefined) return ['untracked.collection'];
+  if (alias !== 'post' || operation === 'delete') return [`${alias}.${operation}`];
+  const metrics: MetricName[] = [`post.${operation}`];
+  if (reply) metrics.push(`post.${operation}.reply`);
+  if (embed !== null) metrics.push(`post.${operation}.embed.${embed}`);
+  if (embed === 'record' || embed === 'recordWithMedia') metrics.push(`post.${operation}.quote`);
+  return metrics;
+}
+
+/** The account statuses that have a metric of their own. */
+const knownStatuses = ['deleted', 'deactivated', 'takendown', 'suspended'] as const;
+
+/** An account event; `active` null leaves the key out. */
+export function accountFrame(
+  active: boolean | null,
+  status: string | null,
+  style: FrameStyle,
+  chance: Dice,
+): FrameText {
+  const body = productionJson({
+    ...(active === null ? {} : { active }),
+    did: `did:plc:${slot.actor}`,
+    seq: 30_340_000_000 + chance.below(1_000_000),
+    ...(status === null ? {} : { status }),
+    time: slot.created,
+  });
+  const metrics: MetricName[] = [
+    'account.event',
+    active === null ? 'account.active.unknown' : `account.active.${active}`,
+  ];
+  const known = knownStatuses.find((word) => word === status);
+  if (status !== null) metrics.push(`account.status.${known ?? 'other'}`);
+  return {
+    text: envelope('account', body, style, chance),
+    species: { outcome: 'event', collection: null, metrics },
+  };
+}
+
+/** An identity event; a third of them name a handle. */
+export function identityFrame(style: FrameStyle, chance: Dice): FrameText {
+  const body = productionJson({
+    did: `did:plc:${slot.actor}`,
+    ...(chance.chance(1 / 3) ? { handle: handle(chance) } : {}),
+    seq: 30_340_000_000 + chance.below(1_000_000),
+    time: slot.created,
+  });
+  return {
+    text: envelope('identity', body, style, chance),
+    species: { outcome: 'event', collection: null, metrics: ['identity.event'] },
+  };
+}
+
+function object(members: Members, { variedKeys }: FrameStyle, chance: Dice): string {
+  const ordered = variedKeys ? chance.shuffled(members) : members;
+  return `{${ordered.map(([key, json]) => `"${key}":${json}`).join(',')}}`;
+}

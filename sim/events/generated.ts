@@ -1,0 +1,194 @@
+import { hash } from '../random.ts';
+import type { Range } from '../ranges.ts';
+import { type Catalogue, createCatalogue } from './catalogue.ts';
+import type { FrameStyle } from './frames.ts';
+import { accountBytes } from './identifiers.ts';
+import type { Species } from './metrics.ts';
+import { createRhythm, epochSecond, type Rhythm } from './rhythm.ts';
+import { type Block, type EventSource, lowerBound, type Plan } from './source.ts';
+import { Stamper } from './stamper.ts';
+
+/** Blocks kept for consumers that read the same seconds. */
+const cacheBytes = 32 * 1024 * 1024;
+
+/** What generated traffic is made of. */
+export interface GeneratedOptions extends FrameStyle {
+  readonly seed: number;
+  /** Mean events a second. */
+  readonly rate: number;
+  readonly historyHours: number;
+}
+
+interface Sketch extends Plan {
+  readonly templates: Uint16Array;
+}
+
+/** From one moment to another, `size` events in a row share the `time_us` of the first of them. */
+interface Batching {
+  readonly fromUs: number;
+  readonly toUs: number;
+  readonly size: number;
+}
+
+/** Generated traffic: every second is a function of the seed, the second, and the changes that faults made. */
+export class GeneratedSource implements EventSource {
+  readonly catalogue: Catalogue;
+  readonly #rhythm: Rhythm;
+  readonly #stamper: Stamper;
+  readonly #seed: number;
+  readonly #historyUs: number;
+  readonly #replaced = new Map<number, Map<number, number>>();
+  readonly #batchings: Batching[] = [];
+  readonly #blocks = new Map<number, Block>();
+  #cached = 0;
+  #lastSecond = epochSecond;
+
+  constructor({ seed, rate, historyHours, seqCursors, variedKeys }: GeneratedOptions) {
+    this.#seed = seed;
+    this.#historyUs = historyHours * 3_600_000_000;
+    this.#rhythm = createRhythm(seed, rate);
+    this.#stamper = new Stamper(accountBytes(seed));
+    this.catalogue = createCatalogue(seed, { seqCursors, variedKeys });
+  }
+
+  get species(): readonly Species[] {
+    return this.catalogue.species;
+  }
+
+  plan(seq: number): Plan {
+    return this.#sketch(this.#secondOf(seq));
+  }
+
+  block(seq: number): Block {
+    const second = this.#secondOf(seq);
+    const known = this.#blocks.get(second);
+    if (known) return known;
+    const made = this.#render(second, this.#sketch(second));
+    this.#keep(second, made);
+    return made;
+  }
+
+  edge(nowUs: number): number {
+    return this.seek(Math.floor(nowUs) + 1);
+  }
+
+  seek(timeUs: number): number {
+    const second = Math.max(epochSecond, Math.floor(timeUs / 1_000_000));
+    const { first, timeUs: times } = this.#blocks.get(second) ?? this.#sketch(second);
+    return first + lowerBound(times, timeUs);
+  }
+
+  span(fromUs: number, toUs: number): Range {
+    return { from: this.seek(fromUs), to: this.seek(toUs) };
+  }
+
+  oldest(nowUs: number): number {
+    return this.seek(nowUs - this.#historyUs);
+  }
+
+  /** Puts other frames in the place of events, from number `seq` on. Only where nobody has read yet. */
+  replace(seq: number, templates: readonly number[]): void {
+    for (const [step, template] of templates.entries()) {
+      const second = this.#secondOf(seq + step);
+      const bySecond = this.#replaced.get(second) ?? new Map<number, number>();
+      bySecond.set(seq + step, template);
+      this.#replaced.set(second, bySecond);
+    }
+    this.#forget();
+  }
+
+  /** Stamps events in batches from one moment to another. Only where nobody has read yet. */
+  batch(fromUs: number, toUs: number, size: number): void {
+    this.#batchings.push({ fromUs, toUs, size });
+    this.#forget();
+  }
+
+  #secondOf(seq: number): number {
+    // Reading goes forward, second by second: the search is for the first step and for jumps.
+    for (const second of [this.#lastSecond, this.#lastSecond + 1]) {
+      if (this.#rhythm.seqAt(second) <= seq && seq < this.#rhythm.seqAt(second + 1)) {
+        this.#lastSecond = second;
+        return second;
+      }
+    }
+    this.#lastSecond = this.#rhythm.secondOf(seq);
+    return this.#lastSecond;
+  }
+
+  #sketch(second: number): Sketch {
+    const first = this.#rhythm.seqAt(second);
+    const count = this.#rhythm.seqAt(second + 1) - first;
+    const { table, templates: known } = this.catalogue;
+    const timeUs = new Float64Array(count);
+    const templates = new Uint16Array(count);
+    const startUs = second * 1_000_000;
+    const width = 1_000_000 / count;
+    let state = hash(this.#seed, 10, second) | 0;
+    let previous = startUs - 1;
+    for (let at = 0; at < count; at++) {
+      state = (state + 0x6d2b79f5) | 0;
+      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+      mixed ^= mixed >>> 14;
+      const time = startUs + Math.floor((at + ((mixed & 0x3fff) / 0x4000) * 0.9) * width);
+      // One event a place in the grid: strictly increasing while an event has at least a microsecond.
+      previous = time > previous ? time : previous + 1;
+      timeUs[at] = previous;
+      templates[at] = table[mixed >>> 14] ?? 0;
+    }
+    for (const [seq, template] of this.#replaced.get(second) ?? []) templates[seq - first] = template;
+    for (const batching of this.#batchings) stampBatches(timeUs, batching);
+    const species = new Uint16Array(count);
+    for (let at = 0; at < count; at++) species[at] = known[templates[at] ?? 0]?.species ?? 0;
+    return { first, count, timeUs, species, templates };
+  }
+
+  #render(second: number, { first, count, timeUs, species, templates }: Sketch): Block {
+    const known = this.catalogue.templates;
+    const offsets = new Float64Array(count + 1);
+    let length = 0;
+    for (let at = 0; at < count; at++) {
+      offsets[at] = length;
+      length += known[templates[at] ?? 0]?.bytes.length ?? 0;
+    }
+    offsets[count] = length;
+    const bytes = Buffer.allocUnsafeSlow(length);
+    this.#stamper.second(second);
+    let state = hash(this.#seed, 11, second) | 0;
+    for (let at = 0; at < count; at++) {
+      const template = known[templates[at] ?? 0];
+      if (template === undefined) continue;
+      const from = offsets[at] ?? 0;
+      bytes.set(template.bytes, from);
+      state = (state + 0x6d2b79f5) | 0;
+      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+      const random = (mixed ^ (mixed >>> 14)) >>> 0;
+      const more = Math.imul(random, 0x9e3779b1) >>> 0;
+      this.#stamper.stamp(bytes, from, template.slots, timeUs[at] ?? 0, first + at, random, more);
+    }
+    return { first, count, timeUs, species, offsets, bytes };
+  }
+
+  #keep(second: number, block: Block): void {
+    this.#blocks.set(second, block);
+    this.#cached += block.bytes.length;
+    for (const [oldest, { bytes }] of this.#blocks) {
+      if (this.#cached <= cacheBytes || oldest === second) break;
+      this.#blocks.delete(oldest);
+      this.#cached -= bytes.length;
+    }
+  }
+
+  #forget(): void {
+    this.#blocks.clear();
+    this.#cached = 0;
+  }
+}
+
+/** Groups begin with the first event of a second that lies in the stretch, and end with the second. */
+function stampBatches(timeUs: Float64Array, { fromUs, toUs, size }: Batching): void {
+  const from = lowerBound(timeUs, fromUs);
+  const to = lowerBound(timeUs, toUs);
+  for (let at = from; at < to; at += size) timeUs.fill(timeUs[at] ?? 0, at, Math.min(at + size, to));
+}

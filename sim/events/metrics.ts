@@ -1,0 +1,86 @@
+const aliases = [
+  'post',
+  'like',
+  'repost',
+  'follow',
+  'block',
+  'listitem',
+  'profile',
+  'threadgate',
+  'postgate',
+  'actor_status',
+] as const;
+const operations = ['create', 'update', 'delete'] as const;
+const writes = ['create', 'update'] as const;
+const embeds = ['images', 'external', 'record', 'recordWithMedia', 'video', 'gallery', 'other'] as const;
+
+/** The short name of a tracked collection. */
+export type Alias = (typeof aliases)[number];
+/** What a commit does to a record. */
+export type Operation = (typeof operations)[number];
+/** The kinds of embed that are told apart. */
+export type EmbedAlias = (typeof embeds)[number];
+/** The name of something counted. */
+export type MetricName =
+  | `${Alias}.${Operation}`
+  | `post.${(typeof writes)[number]}.${'reply' | 'quote'}`
+  | `post.${(typeof writes)[number]}.embed.${EmbedAlias}`
+  | 'identity.event'
+  | 'account.event'
+  | `account.active.${'true' | 'false' | 'unknown'}`
+  | `account.status.${'deleted' | 'deactivated' | 'takendown' | 'suspended' | 'other'}`
+  | 'unclassified.kind'
+  | 'unclassified.operation'
+  | 'untracked.collection'
+  | 'malformed.collection'
+  | 'malformed.commit';
+
+/** The tracked collections: NSID and short name. */
+export const trackedCollections: ReadonlyMap<string, Alias> = new Map([
+  ['app.bsky.feed.post', 'post'],
+  ['app.bsky.feed.like', 'like'],
+  ['app.bsky.feed.repost', 'repost'],
+  ['app.bsky.graph.follow', 'follow'],
+  ['app.bsky.graph.block', 'block'],
+  ['app.bsky.graph.listitem', 'listitem'],
+  ['app.bsky.actor.profile', 'profile'],
+  ['app.bsky.feed.threadgate', 'threadgate'],
+  ['app.bsky.feed.postgate', 'postgate'],
+  ['app.bsky.actor.status', 'actor_status'],
+]);
+
+/** The embeds by the `$type` that a record carries. */
+export const embedTypes: ReadonlyMap<string, EmbedAlias> = new Map(
+  embeds.filter((alias) => alias !== 'other').map((alias) => [`app.bsky.embed.${alias}`, alias] as const),
+);
+
+/** Every name that the truth counts: the alphabet of 63. */
+export const metricNames: readonly MetricName[] = [
+  ...aliases.flatMap((alias) => operations.map((operation) => `${alias}.${operation}` as const)),
+  ...writes.flatMap((write) => (['reply', 'quote'] as const).map((shape) => `post.${write}.${shape}` as const)),
+  ...writes.flatMap((write) => embeds.map((embed) => `post.${write}.embed.${embed}` as const)),
+  'identity.event',
+  'account.event',
+  'account.active.true',
+  'account.active.false',
+  'account.active.unknown',
+  'account.status.deleted',
+  'account.status.deactivated',
+  'account.status.takendown',
+  'account.status.suspended',
+  'account.status.other',
+  'unclassified.kind',
+  'unclassified.operation',
+  'untracked.collection',
+  'malformed.collection',
+  'malformed.commit',
+];
+
+/** What a frame means to one who counts: the names it raises, and whether it is an event at all. */
+export interface Species {
+  /** `event` has a usable `time_us`; the others are frames that nobody can place. */
+  readonly outcome: 'event' | 'not_json' | 'no_time';
+  /** What a filter on collections looks at; null passes every filter. */
+  readonly collection: string | null;
+  readonly metrics: readonly MetricName[];
+}

@@ -1,0 +1,91 @@
+import { embedTypes, type MetricName, type Species, trackedCollections } from './metrics.ts';
+
+/** A frame read in full: what it means, and its time. */
+export interface ParsedFrame {
+  readonly species: Species;
+  /** Null unless the frame is an event. */
+  readonly timeUs: number | null;
+  /** The `cursor` that frames of the second version carry. */
+  readonly cursor: number | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a frame with a full JSON parse. Slow and plain on purpose: it is the yardstick for recorded frames, and
+ * for the generator's own table of meanings.
+ */
+export function parseFrame(text: string): ParsedFrame {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return unplaced('not_json');
+  }
+  const frame = fields(value);
+  const timeUs = frame?.time_us;
+  if (!frame || typeof timeUs !== 'number' || !Number.isInteger(timeUs) || timeUs <= 0) return unplaced('no_time');
+  const cursor = typeof frame.cursor === 'number' ? frame.cursor : null;
+  const commit = fields(frame.commit);
+  const collection = frame.kind === 'commit' && commit ? commit.collection : null;
+  return {
+    species: {
+      outcome: 'event',
+      collection: typeof collection === 'string' && collection !== '' ? collection : null,
+      metrics: meaning(frame),
+    },
+    timeUs,
+    cursor,
+  };
+}
+
+function unplaced(outcome: 'not_json' | 'no_time'): ParsedFrame {
+  return { species: { outcome, collection: null, metrics: [] }, timeUs: null, cursor: null };
+}
+
+function meaning(frame: Fields): MetricName[] {
+  switch (frame.kind) {
+    case 'commit':
+      return commitMeaning(frame.commit);
+    case 'identity':
+      return ['identity.event'];
+    case 'account':
+      return accountMeaning(fields(frame.account) ?? {});
+    default:
+      return ['unclassified.kind'];
+  }
+}
+
+function accountMeaning({ active, status }: Fields): MetricName[] {
+  const metrics: MetricName[] = ['account.event'];
+  if (typeof active === 'boolean') metrics.push(`account.active.${active}`);
+  else metrics.push('account.active.unknown');
+  if (typeof status !== 'string' || status === '') return metrics;
+  const known = (['deleted', 'deactivated', 'takendown', 'suspended'] as const).find((word) => word === status);
+  return [...metrics, `account.status.${known ?? 'other'}`];
+}
+
+function commitMeaning(value: unknown): MetricName[] {
+  const commit = fields(value);
+  if (!commit) return ['malformed.commit'];
+  const operation = (['create', 'update', 'delete'] as const).find((word) => word === commit.operation);
+  if (!operation) return ['unclassified.operation'];
+  const { collection } = commit;
+  if (typeof collection !== 'string' || collection === '') return ['malformed.collection'];
+  const alias = trackedCollections.get(collection);
+  if (!alias) return ['untracked.collection'];
+  const record = fields(commit.record);
+  if (alias !== 'post' || operation === 'delete' || !record) return [`${alias}.${operation}`];
+  const metrics: MetricName[] = [`post.${operation}`];
+  if (fields(record.reply)) metrics.push(`post.${operation}.reply`);
+  const embed = fields(record.embed);
+  if (!embed) return metrics;
+  const named = typeof embed.$type === 'string' ? embedTypes.get(embed.$type) : undefined;
+  metrics.push(`post.${operation}.embed.${named ?? 'other'}`);
+  if (named === 'record' || named === 'recordWithMedia') metrics.push(`post.${operation}.quote`);
+  return metrics;
+}
+
+function fields(value: unknown): Fields | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+}

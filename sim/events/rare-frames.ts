@@ -1,0 +1,151 @@
+import type { Dice } from '../random.ts';
+import { accountFrame, commitFrame, envelope, type FrameStyle, type FrameText } from './frames.ts';
+import { type EmbedAlias, type MetricName, type Operation, trackedCollections } from './metrics.ts';
+import { slot } from './template.ts';
+
+/** A frame that ordinary traffic does not hold. */
+export interface RareFrame extends FrameText {
+  readonly name: string;
+}
+
+/**
+ * Frames that cannot be counted: not JSON, or without a usable `time_us`. Valid UTF-8 all of them, so that the
+ * websocket itself has nothing to object to.
+ */
+export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
+  const whole = commitFrame('app.bsky.feed.like', 'create', { reply: false, embed: null }, style, chance).text;
+  const actor = `"did":"did:plc:${slot.actor}"`;
+  const commit = `"kind":"commit","commit":{"rev":"${slot.rev}","operation":"create","collection":"app.bsky.feed.like","rkey":"${slot.rkey}"}`;
+  const notJson: [string, string][] = [
+    ['truncated', whole.slice(0, whole.length - 30)],
+    ['trailing comma', `${whole.slice(0, -1)},}`],
+    ['two documents', `${whole}${whole}`],
+    ['single quotes', `{'did':'did:plc:${slot.actor}','time_us':${slot.time},'kind':'commit'}`],
+    ['bare word', `{${actor},"time_us":${slot.time},"kind":commit}`],
+    ['raw control character', `{${actor},"time_us":${slot.time},"kind":"comm\nit"}`],
+    ['leading zero', `{${actor},"time_us":0${slot.time},${commit}}`],
+    ['no text', ''],
+    ['prose', 'upstream timed out, try again later'],
+    ['markup', '<html><body>502 Bad Gateway</body></html>'],
+  ];
+  const noTime: [string, string][] = [
+    ['list', `[{${actor},"time_us":${slot.time},${commit}}]`],
+    ['null', 'null'],
+    ['number', slot.time],
+    ['text', `"${slot.time}"`],
+    ['empty object', '{}'],
+    ['no time_us', `{${actor},${commit}}`],
+    ['time_us as text', `{${actor},"time_us":"${slot.time}",${commit}}`],
+    ['negative time_us', `{${actor},"time_us":-${slot.time},${commit}}`],
+    ['fractional time_us', `{${actor},"time_us":${slot.time}.5,${commit}}`],
+    ['null time_us', `{${actor},"time_us":null,${commit}}`],
+    ['time_us inside the commit', `{${actor},"kind":"commit","commit":{"time_us":${slot.time},"operation":"create"}}`],
+  ];
+  const meaning = (outcome: 'not_json' | 'no_time') => ({ outcome, collection: null, metrics: [] });
+  return [
+    ...notJson.map(([name, text]) => ({ name, text, species: meaning('not_json') })),
+    ...noTime.map(([name, text]) => ({ name, text, species: meaning('no_time') })),
+  ];
+}
+
+/** Events of kinds, operations and shapes that ordinary traffic does not hold. All of them have a usable time. */
+export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
+  const event = (metrics: MetricName[], collection: string | null = null) =>
+    ({ outcome: 'event', collection, metrics }) as const;
+  const commit = (body: string): string => envelope('commit', body, style, chance);
+  const record = `"record":{"$type":"app.bsky.feed.post","text":"","createdAt":"${slot.created}"`;
+  const post = (rest: string): string =>
+    commit(
+      `{"rev":"${slot.rev}","operation":"create","collection":"app.bsky.feed.post","rkey":"${slot.rkey}",${rest}}`,
+    );
+  const posts = 'app.bsky.feed.post';
+  return [
+    {
+      name: 'sync',
+      text: envelope('sync', `{"rev":"${slot.rev}"}`, style, chance),
+      species: event(['unclassified.kind']),
+    },
+    { name: 'null kind', text: bare('"kind":null'), species: event(['unclassified.kind']) },
+    { name: 'no kind', text: bare('"note":"kind"'), species: event(['unclassified.kind']) },
+    {
+      name: 'unknown operation',
+      text: commit(`{"operation":"upsert","collection":"${posts}","rkey":"${slot.rkey}"}`),
+      species: event(['unclassified.operation'], posts),
+    },
+    { name: 'no collection', text: commit('{"operation":"create"}'), species: event(['malformed.collection']) },
+    {
+      name: 'collection is a number',
+      text: commit('{"operation":"create","collection":7}'),
+      species: event(['malformed.collection']),
+    },
+    {
+      name: 'empty collection',
+      text: commit('{"operation":"delete","collection":""}'),
+      species: event(['malformed.collection']),
+    },
+    { name: 'commit is a text', text: commit('"create"'), species: event(['malformed.commit']) },
+    { name: 'no commit', text: bare('"kind":"commit"'), species: event(['malformed.commit']) },
+    { name: 'record null', text: post('"record":null'), species: event(['post.create'], posts) },
+    { name: 'record a list', text: post('"record":[{"reply":{}}]'), species: event(['post.create'], posts) },
+    {
+      name: 'embed without a type',
+      text: post(`${record},"embed":{"images":[]}}`),
+      species: event(['post.create', 'post.create.embed.other'], posts),
+    },
+    {
+      name: 'embed and reply that are no objects',
+      text: post(`${record},"embed":"app.bsky.embed.record","reply":[]}`),
+      species: event(['post.create'], posts),
+    },
+    {
+      name: 'quote without media, reply without root',
+      text: post(`${record},"reply":{"parent":{}},"embed":{"$type":"app.bsky.embed.recordWithMedia"}}`),
+      species: event(
+        ['post.create', 'post.create.reply', 'post.create.embed.recordWithMedia', 'post.create.quote'],
+        posts,
+      ),
+    },
+    {
+      name: 'delete with a record',
+      text: commit(
+        `{"rev":"${slot.rev}","operation":"delete","collection":"${posts}","rkey":"${slot.rkey}",${record},"reply":{}}}`,
+      ),
+      species: event(['post.delete'], posts),
+    },
+    { name: 'account of unknown activity', ...accountFrame(null, null, style, chance) },
+    { name: 'account suspended', ...accountFrame(false, 'suspended', style, chance) },
+    { name: 'account throttled', ...accountFrame(false, 'throttled', style, chance) },
+    ...everyCommit(style, chance),
+  ];
+
+  function bare(rest: string): string {
+    const cursor = style.seqCursors ? `"cursor":${slot.seq},` : '';
+    return `{"did":"did:plc:${slot.actor}","time_us":${slot.time},${cursor}${rest}}`;
+  }
+}
+
+/** Each operation on each tracked collection, and each shape of a post. */
+function everyCommit(style: FrameStyle, chance: Dice): RareFrame[] {
+  const operations: Operation[] = ['create', 'update', 'delete'];
+  const embeds: EmbedAlias[] = ['images', 'external', 'record', 'recordWithMedia', 'video', 'gallery', 'other'];
+  const plain = [...trackedCollections.keys()].flatMap((collection) =>
+    operations.map((operation) => ({
+      name: `${collection} ${operation}`,
+      ...commitFrame(collection, operation, { reply: false, embed: null }, style, chance),
+    })),
+  );
+  const shaped = (['create', 'update'] as const).flatMap((operation) =>
+    embeds.map((embed) => ({
+      name: `post ${operation} ${embed}`,
+      ...commitFrame('app.bsky.feed.post', operation, { reply: true, embed }, style, chance),
+    })),
+  );
+  return [...plain, ...shaped];
+}
+
+/** A valid post whose frame has about that many bytes. */
+export function hugeFrame(bytes: number, style: FrameStyle, chance: Dice): RareFrame {
+  const { text, species } = commitFrame('app.bsky.feed.post', 'create', { reply: false, embed: null }, style, chance);
+  const filler = `"text":"${'wide \\u00fc \\" '.repeat(Math.max(1, Math.floor(bytes / 14)))}`;
+  return { name: 'huge', text: text.replace('"text":"', () => filler), species };
+}

@@ -1,0 +1,61 @@
+import { fraction } from '../random.ts';
+
+/** Sequence numbers are counted from here, so that they have 15 digits at any rate. */
+const firstSeq = 100_000_000_000_000;
+/** 2020-01-01T00:00:00Z in seconds: no event is older. */
+export const epochSecond = 1_577_836_800;
+const day = 86_400;
+
+/**
+ * The rhythm of the traffic as one growing function: the number of the first event of any second. Closed in form,
+ * so that any second of the past is found without counting what lies before it. It holds a daily wave, slower and
+ * faster ones with phases of the seed, and noise by the minute and by the second.
+ */
+export interface Rhythm {
+  /** Sequence number of the first event at or after the beginning of a UTC second. */
+  seqAt(second: number): number;
+  /** The UTC second that holds the event of that number. */
+  secondOf(seq: number): number;
+}
+
+/** The rhythm of a seed around a mean rate in events a second. */
+export function createRhythm(seed: number, rate: number): Rhythm {
+  const waves = [
+    { period: day, depth: 0.3, phase: -0.55 * 2 * Math.PI },
+    { period: 5.13 * 3600, depth: 0.05, phase: fraction(seed, 1) * 2 * Math.PI },
+    { period: 43.7 * 60, depth: 0.03, phase: fraction(seed, 2) * 2 * Math.PI },
+    { period: 7.3 * 60, depth: 0.03, phase: fraction(seed, 3) * 2 * Math.PI },
+  ];
+  // Bounded so that the sum can only grow: waves take at most 0.41 of the rate, a minute's slope 0.1, seconds 0.4.
+  const minuteNoise = 3 * rate;
+  const secondNoise = Math.min(Math.sqrt(rate), 0.2 * rate);
+
+  function seqAt(second: number): number {
+    const at = second - epochSecond;
+    let sum = rate * at;
+    for (const { period, depth, phase } of waves) {
+      const turn = (2 * Math.PI) / period;
+      sum -= ((rate * depth) / turn) * Math.cos(turn * (at % period) + phase);
+    }
+    const minute = Math.floor(second / 60);
+    const before = fraction(seed, 4, minute);
+    const after = fraction(seed, 4, minute + 1);
+    sum += minuteNoise * (before + ((after - before) * (second - minute * 60)) / 60);
+    sum += secondNoise * fraction(seed, 5, second);
+    return firstSeq + Math.floor(sum);
+  }
+
+  return {
+    seqAt,
+    secondOf(seq) {
+      let low = epochSecond;
+      let high = low + Math.ceil((seq - firstSeq) / (0.25 * rate)) + day;
+      while (high - low > 1) {
+        const middle = Math.floor((low + high) / 2);
+        if (seqAt(middle) <= seq) low = middle;
+        else high = middle;
+      }
+      return low;
+    },
+  };
+}

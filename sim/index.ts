@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import type { Clock } from './clock.ts';
+import { GeneratedSource } from './events/generated.ts';
+import { RecordedSource } from './events/recorded.ts';
+import { Faults } from './jetstream/faults.ts';
+import { JetstreamServer } from './jetstream/server.ts';
+import { Truth } from './truth.ts';
+
+/** What a simulated network is made of. Whatever is left out has a default that works. */
+export interface SimOptions {
+  /** The same seed gives the same bytes. Default 1. */
+  readonly seed?: number;
+  /** Address to listen on. Default 127.0.0.1. */
+  readonly host?: string;
+  /** Port of the Jetstream; 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Mean events a second over a day. Default 330. */
+  readonly rate?: number;
+  /** How far back a replay reaches. Default 24. */
+  readonly historyHours?: number;
+  /** A file of recorded frames, one a line, served verbatim and in its order instead of generated ones. */
+  readonly replay?: string;
+  /** Recorded frames happen one by one, at `rate`, from the start on (`live`, the default), or have all happened. */
+  readonly replayAs?: 'live' | 'history';
+  /** The simulated clock. Default Date.now. */
+  readonly clock?: Clock;
+  /** This host's traffic as a multiple of `rate`: hosts differ. Default 1. */
+  readonly endpointFactor?: number;
+  /** Frames carry `cursor`, a sequence number, and cursors below 1e15 are such numbers. Default false. */
+  readonly seqCursors?: boolean;
+  /** Keys of frames in any order. Default false. */
+  readonly variedKeys?: boolean;
+}
+
+/** Where the simulated network listens. */
+export interface SimAddresses {
+  /** Address of the Jetstream's `/subscribe`. */
+  readonly jetstream: string;
+}
+
+/** A simulated network. */
+export interface Sim {
+  /** Fault switches, for connections that are open and for those to come. */
+  readonly faults: Faults;
+  /** What happened, and who was given what. */
+  readonly truth: Truth;
+  /** Listens; rejects with the system's error when it cannot. */
+  start(): Promise<SimAddresses>;
+  /** Sends at once what the clock has made due, as every tick does. */
+  pump(): void;
+  /** Says goodbye to every consumer and closes every socket. */
+  stop(): Promise<void>;
+}
+
+/** Creates a simulated network; nothing listens before `start`. */
+export function createSim(options: SimOptions = {}): Sim {
+  const { seed = 1, host = '127.0.0.1', port = 0, clock = Date.now, seqCursors = false, variedKeys = false } = options;
+  const nowUs = (): number => Math.floor(clock() * 1000);
+  const rate = (options.rate ?? 330) * (options.endpointFactor ?? 1);
+  const style = { seqCursors, variedKeys };
+  const generated =
+    options.replay === undefined
+      ? new GeneratedSource({ seed, rate, historyHours: options.historyHours ?? 24, ...style })
+      : null;
+  const source =
+    generated ??
+    new RecordedSource({
+      frames: readFrames(options.replay ?? ''),
+      as: options.replayAs ?? 'live',
+      rate,
+      startUs: nowUs(),
+    });
+  const truth = new Truth(source);
+  const server = new JetstreamServer({ host, port, source, seqCursors, truth, nowUs });
+  const faults = new Faults({
+    source,
+    generated,
+    style,
+    seed,
+    truth,
+    connections: () => server.connections,
+    nowUs,
+  });
+  server.meet(faults);
+  return {
+    faults,
+    truth,
+    async start() {
+      const listening = await server.start();
+      return { jetstream: `ws://${host.includes(':') ? `[${host}]` : host}:${listening}/subscribe` };
+    },
+    pump: () => server.pump(),
+    stop: () => server.stop(),
+  };
+}
+
+function readFrames(path: string): string[] {
+  return readFileSync(path, 'utf8')
+    .split(/\r?\n/)
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,232 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import type { Block, EventSource } from '../events/source.ts';
+import type { Range, RangeSet } from '../ranges.ts';
+import type { Delivery } from '../truth.ts';
+import { passes, type Subscription } from './subscription.ts';
+
+/** A write holds at most about this many bytes, and at least one frame. */
+const writeBytes = 512 * 1024;
+/** And comes from at most this many seconds of traffic. */
+const writeParts = 64;
+
+/** What a connection is made of. */
+export interface ConnectionOptions {
+  readonly id: number;
+  readonly subscription: Subscription;
+  readonly socket: Duplex;
+  readonly webSocket: WebSocket;
+  readonly source: EventSource;
+  /** Events that no consumer is given. */
+  readonly hidden: RangeSet;
+  readonly delivery: Delivery;
+  readonly nowUs: () => number;
+  /** Number of the first event to send. */
+  readonly start: number;
+  /** What to do where the replay meets live traffic; null for nothing. */
+  readonly cutover: Cutover | null;
+}
+
+/** A disorder where the replay meets live traffic. */
+export interface Cutover {
+  /** How many events around the seam are concerned. */
+  readonly events: number;
+  /** The older half is left out instead of sent late. */
+  readonly lose: boolean;
+  /** Called when it happens, with the numbers concerned. */
+  readonly fired: (concerned: Range) => void;
+}
+
+/**
+ * One consumer. It holds a position and nothing else: frames are made when the socket takes them, at most one
+ * write is under way, and a slow consumer costs no memory. Frames go to the raw socket as one write of many; `ws`
+ * writes control frames to the same socket between two of these writes.
+ */
+export class Connection {
+  readonly id: number;
+  readonly delivery: Delivery;
+  readonly webSocket: WebSocket;
+  /** `flowing`; `silent`: answers pings and sends nothing; `half_open`: not even reads. */
+  mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
+  /** Most frames a second; null for no limit. */
+  framesPerSecond: number | null = null;
+  /** Number of the next event that has not been sent. */
+  next: number;
+  readonly #options: ConnectionOptions;
+  readonly #passing: boolean[] = [];
+  readonly #extra: Range[] = [];
+  #cutover: Cutover | null;
+  #writing = false;
+  #ending = false;
+  #allowance = 0;
+  #allowedAtUs: number;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.delivery = options.delivery;
+    this.webSocket = options.webSocket;
+    this.next = options.start;
+    // Nothing to replay, nothing to meet.
+    this.#cutover = options.start < options.source.edge(options.nowUs()) ? options.cutover : null;
+    this.#allowedAtUs = options.nowUs();
+  }
+
+  /** Sends what there is to send, unless a write is under way. */
+  pump(): void {
+    if (this.#writing || this.#ending || this.mode !== 'flowing' || this.#options.socket.destroyed) return;
+    const edge = this.#options.source.edge(this.#options.nowUs());
+    this.#meetLive(edge);
+    const extra = this.#extra[0];
+    const seam = this.#cutover ? edge - this.#cutover.events : edge;
+    const range = extra ?? { from: this.next, to: seam };
+    const to = this.#send(range);
+    if (extra === undefined) this.next = Math.max(this.next, to);
+    else if (to < extra.to) this.#extra[0] = { from: to, to: extra.to };
+    else this.#extra.shift();
+  }
+
+  /** Sends a range again, or out of turn, before anything else. */
+  sendFirst(range: Range): void {
+    this.#extra.push(range);
+  }
+
+  /** Sends nothing more; ends the socket behind the last byte without a word of goodbye, or at once. */
+  drop(how: 'end' | 'reset' | 'mid_frame'): void {
+    this.#ending = true;
+    const { socket, source } = this.#options;
+    if (how === 'reset') {
+      if ('resetAndDestroy' in socket && typeof socket.resetAndDestroy === 'function') socket.resetAndDestroy();
+      else socket.destroy();
+      return;
+    }
+    if (how === 'mid_frame') {
+      const { bytes, offsets, first } = source.block(this.next);
+      const from = offsets[this.next - first] ?? 0;
+      socket.write(bytes.subarray(from, from + 40));
+    }
+    socket.end();
+    // A consumer that never ends its own side must not keep the socket.
+    socket.once('finish', () => setImmediate(() => socket.destroy()));
+  }
+
+  /** Stops reading, so that neither a ping nor a goodbye is answered. */
+  halfOpen(): void {
+    this.mode = 'half_open';
+    this.#options.socket.pause();
+  }
+
+  /** Reads and sends again, at full speed. */
+  resume(): void {
+    this.mode = 'flowing';
+    this.framesPerSecond = null;
+    this.#options.socket.resume();
+  }
+
+  #meetLive(edge: number): void {
+    const cutover = this.#cutover;
+    if (cutover === null || this.#extra.length > 0 || this.next < edge - cutover.events) return;
+    this.#cutover = null;
+    const concerned = { from: this.next, to: edge };
+    const middle = Math.floor((this.next + edge) / 2);
+    this.#extra.push({ from: middle, to: edge });
+    if (!cutover.lose) this.#extra.push({ from: this.next, to: middle });
+    this.next = edge;
+    cutover.fired(concerned);
+  }
+
+  /** Writes the beginning of a range; returns where it stopped. */
+  #send({ from, to }: Range): number {
+    const parts: Buffer[] = [];
+    const sent: Range[] = [];
+    let bytes = 0;
+    let frames = 0;
+    let at = from;
+    let allowance = this.#take();
+    while (at < to && bytes < writeBytes && parts.length < writeParts && allowance > 0) {
+      const gap = this.#options.hidden.at(at);
+      if (gap && gap.from <= at) {
+        at = gap.to;
+        continue;
+      }
+      const block = this.#options.source.block(at);
+      const end = Math.min(to, gap?.from ?? to, block.first + block.count, at + allowance);
+      const until = this.#fitting(block, at, end, writeBytes - bytes);
+      const part = this.#gather(block, at, until);
+      sent.push({ from: at, to: until });
+      allowance -= until - at;
+      frames += part.frames;
+      bytes += part.bytes.length;
+      if (part.bytes.length > 0) parts.push(part.bytes);
+      at = until;
+    }
+    if (this.framesPerSecond !== null) this.#allowance = allowance;
+    if (at > from) this.#write(parts, sent, frames);
+    return Math.min(at, Math.max(to, from));
+  }
+
+  /** The most events from `at` on that stay within the bytes, and at least one. */
+  #fitting({ first, offsets }: Block, at: number, end: number, bytes: number): number {
+    const from = offsets[at - first] ?? 0;
+    let low = at + 1;
+    let high = end;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((offsets[middle - first] ?? 0) - from <= bytes) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #gather(block: Block, from: number, to: number): { bytes: Buffer; frames: number } {
+    const { first, offsets, species } = block;
+    const whole = block.bytes.subarray(offsets[from - first], offsets[to - first]);
+    if (this.#options.subscription.wantedCollections.length === 0) return { bytes: whole, frames: to - from };
+    const wanted: Buffer[] = [];
+    for (let at = from - first; at < to - first; at++) {
+      if (this.#passes(species[at] ?? 0)) wanted.push(block.bytes.subarray(offsets[at], offsets[at + 1]));
+    }
+    return { bytes: Buffer.concat(wanted), frames: wanted.length };
+  }
+
+  #passes(species: number): boolean {
+    const known = this.#passing[species];
+    if (known !== undefined) return known;
+    const meaning = this.#options.source.species[species];
+    const answer = meaning !== undefined && passes(this.#options.subscription.wantedCollections, meaning);
+    this.#passing[species] = answer;
+    return answer;
+  }
+
+  #write(parts: readonly Buffer[], sent: readonly Range[], frames: number): void {
+    const { socket, delivery } = this.#options;
+    const done = (error?: Error | null): void => {
+      this.#writing = false;
+      // Delivered is what the kernel took: of what it did not take, nothing reaches the consumer.
+      if (error) return;
+      delivery.add(sent, frames);
+      // Not at once: a consumer that keeps up would starve everything else of this process.
+      setImmediate(() => this.pump());
+    };
+    this.#writing = true;
+    const last = parts.at(-1);
+    if (last === undefined) {
+      done();
+      return;
+    }
+    socket.cork();
+    for (const part of parts.slice(0, -1)) socket.write(part);
+    socket.write(last, done);
+    socket.uncork();
+  }
+
+  /** How many frames may go now. */
+  #take(): number {
+    const now = this.#options.nowUs();
+    const elapsed = (now - this.#allowedAtUs) / 1_000_000;
+    this.#allowedAtUs = now;
+    if (this.framesPerSecond === null) return Number.MAX_SAFE_INTEGER;
+    this.#allowance = Math.min(this.framesPerSecond, this.#allowance + elapsed * this.framesPerSecond);
+    return Math.floor(this.#allowance);
+  }
+}

@@ -1,0 +1,314 @@
+import type { FrameStyle } from '../events/frames.ts';
+import type { GeneratedSource } from '../events/generated.ts';
+import { hugeFrame, malformedFrames, type RareFrame, unknownFrames } from '../events/rare-frames.ts';
+import type { EventSource } from '../events/source.ts';
+import { type Dice, dice } from '../random.ts';
+import type { Truth } from '../truth.ts';
+import type { Connection, Cutover } from './connection.ts';
+
+/** Every fault that the host can be made to show. */
+export const faultNames = [
+  'drop',
+  'silence',
+  'half_open',
+  'slow',
+  'skip',
+  'repeat',
+  'reorder_at_cutover',
+  'replay_earlier',
+  'clamp_cursor',
+  'future_cursor',
+  'batch_time',
+  'malformed',
+  'huge',
+  'unknown',
+  'refuse',
+] as const;
+/** The name of a fault. */
+export type FaultName = (typeof faultNames)[number];
+
+/** A fault that took effect. */
+export interface FaultRecord {
+  readonly fault: FaultName;
+  /** The simulated clock then, in microseconds. */
+  readonly atUs: number;
+  /** The connections concerned; empty where it concerns all consumers to come. */
+  readonly connections: readonly number[];
+  /** Numbers of the events concerned, if any: first one, and the one behind the last. */
+  readonly fromSeq: number | null;
+  readonly toSeq: number | null;
+}
+
+/** Concerns one connection, or every open one unless given. */
+export interface OneConnection {
+  readonly connection?: number;
+}
+
+/** What a handshake meets. */
+export interface HandshakeFaults {
+  /** The status to refuse with, or null. */
+  refusal(): number | null;
+  /** The number of the first event for a connection, given what its cursor means without a fault. */
+  start(connection: number, cursorUs: number | null, honest: number): number;
+  /** What to do where its replay meets live traffic. */
+  cutover(connection: number): Cutover | null;
+}
+
+/** What the faults act upon. */
+export interface FaultScope {
+  readonly source: EventSource;
+  /** The same source where it is generated: recorded frames are never altered. */
+  readonly generated: GeneratedSource | null;
+  readonly style: FrameStyle;
+  readonly seed: number;
+  readonly truth: Truth;
+  readonly connections: () => readonly Connection[];
+  readonly nowUs: () => number;
+}
+
+/** Faults kept in the log; the counters go on. */
+const logLimit = 10_000;
+
+/**
+ * The fault switches. Those on a connection act at once and return what they did; those on a handshake or on a
+ * cutover wait for the next one, and count when they take effect. The truth knows of each of them: hidden events
+ * stay hidden, replaced ones are counted as what they became, and deliveries hold what was really sent.
+ */
+export class Faults implements HandshakeFaults {
+  /** How often each fault took effect. */
+  readonly fired: Record<FaultName, number> = Object.fromEntries(faultNames.map((name) => [name, 0])) as Record<
+    FaultName,
+    number
+  >;
+  /** What took effect, oldest first. */
+  readonly log: FaultRecord[] = [];
+  readonly #scope: FaultScope;
+  readonly #chance: Dice;
+  readonly #huge = new Map<number, number>();
+  #malformed: Map<string, number> | null = null;
+  #unknown: Map<string, number> | null = null;
+  #refusals: { readonly status: number; times: number } | null = null;
+  #nextStart: ((connection: number, cursorUs: number, honest: number) => number) | null = null;
+  #nextCutover: { readonly events: number; readonly lose: boolean } | null = null;
+
+  constructor(scope: FaultScope) {
+    this.#scope = scope;
+    this.#chance = dice(scope.seed ^ 0xfa17);
+  }
+
+  /** Ends the socket without a goodbye: behind the last byte (`end`), at once (`reset`), or within a frame. */
+  drop({ how = 'end', ...which }: OneConnection & { readonly how?: 'end' | 'reset' | 'mid_frame' } = {}): FaultRecord {
+    return this.#each('drop', which, (connection) => connection.drop(how));
+  }
+
+  /** Sends nothing more until `resume`; pings are answered. What happened meanwhile follows then. */
+  silence(which: OneConnection = {}): FaultRecord {
+    return this.#each('silence', which, (connection) => {
+      connection.mode = 'silent';
+    });
+  }
+
+  /** Neither sends nor reads until `resume`: no pong, no answer to a goodbye, and the socket stays open. */
+  halfOpen(which: OneConnection = {}): FaultRecord {
+    return this.#each('half_open', which, (connection) => connection.halfOpen());
+  }
+
+  /** Sends at most that many frames a second until `resume`. */
+  slow({ framesPerSecond, ...which }: OneConnection & { readonly framesPerSecond: number }): FaultRecord {
+    return this.#each('slow', which, (connection) => {
+      connection.framesPerSecond = framesPerSecond;
+    });
+  }
+
+  /** Ends silence, half-openness and slowness. */
+  resume(which: OneConnection = {}): void {
+    for (const connection of this.#which(which)) connection.resume();
+  }
+
+  /**
+   * Keeps the next events from every consumer for good: by their number, or by seconds of the stream. They begin
+   * at the position of the connection that is furthest on.
+   */
+  skip({
+    events,
+    seconds,
+    ...which
+  }: OneConnection & { readonly events?: number; readonly seconds?: number }): FaultRecord {
+    const { source, truth } = this.#scope;
+    const touched = this.#which(which);
+    const from = touched.length > 0 ? Math.max(...touched.map(({ next }) => next)) : this.#edge();
+    const to = seconds === undefined ? from + (events ?? 1) : source.seek(truth.timeOf(from) + seconds * 1_000_000);
+    truth.hidden.add({ from, to });
+    return this.#fire('skip', touched, from, to);
+  }
+
+  /** Sends the last events again, with the numbers and times that they had. */
+  repeat({ events, ...which }: OneConnection & { readonly events: number }): FaultRecord {
+    const touched = this.#which(which);
+    const ranges = touched.map((connection) => {
+      const range = { from: Math.max(connection.next - events, this.#oldest()), to: connection.next };
+      connection.sendFirst(range);
+      return range;
+    });
+    return this.#fire('repeat', touched, ranges[0]?.from ?? null, ranges[0]?.to ?? null);
+  }
+
+  /** Where the next replay meets live traffic: the newer half of these events comes first, and the older late, or never. */
+  reorderAtCutover({ events, lose = false }: { readonly events: number; readonly lose?: boolean }): void {
+    this.#nextCutover = { events, lose };
+  }
+
+  /** The next replay begins that long before its cursor. */
+  replayEarlier({ seconds }: { readonly seconds: number }): void {
+    this.#nextStart = (connection, cursorUs, honest) => {
+      const { source } = this.#scope;
+      const start = Math.max(source.seek(cursorUs - seconds * 1_000_000), this.#oldest());
+      this.#fire('replay_earlier', [{ id: connection }], start, honest);
+      return start;
+    };
+  }
+
+  /** The next cursor that is older than this is moved up to it, without a word. */
+  clampCursor({ seconds }: { readonly seconds: number }): void {
+    this.#nextStart = (connection, _, honest) => {
+      const start = Math.max(honest, this.#scope.source.seek(this.#scope.nowUs() - seconds * 1_000_000));
+      this.#fire('clamp_cursor', [{ id: connection }], honest, start);
+      return start;
+    };
+  }
+
+  /** The next cursor counts as lying in the future: nothing is replayed, the connection is live. */
+  futureCursor(): void {
+    this.#nextStart = (connection, _, honest) => {
+      const start = this.#edge();
+      this.#fire('future_cursor', [{ id: connection }], honest, start);
+      return start;
+    };
+  }
+
+  /** From now on, for so many seconds of the stream, each `size` events share one `time_us`. */
+  batchTime({ size, seconds }: { readonly size: number; readonly seconds: number }): FaultRecord {
+    const fromUs = Math.floor(this.#scope.nowUs()) + 1;
+    const toUs = fromUs + seconds * 1_000_000;
+    this.#alterable().batch(fromUs, toUs, size);
+    const { source } = this.#scope;
+    return this.#fire('batch_time', [], source.seek(fromUs), source.seek(toUs));
+  }
+
+  /** The next events become frames that cannot be counted; by name, or one variant after the other. */
+  malformed({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
+    this.#malformed ??= this.#added(malformedFrames(this.#scope.style, this.#chance));
+    return this.#replace('malformed', events, variants, this.#malformed);
+  }
+
+  /** The next events become events of unknown kinds and rare shapes; by name, or one variant after the other. */
+  unknown({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
+    this.#unknown ??= this.#added(unknownFrames(this.#scope.style, this.#chance));
+    return this.#replace('unknown', events, variants, this.#unknown);
+  }
+
+  /** The next events become posts of about that many bytes. */
+  huge({ events = 1, bytes }: { readonly events?: number; readonly bytes: number }): FaultRecord {
+    const { catalogue } = this.#alterable();
+    const frame = hugeFrame(bytes, this.#scope.style, this.#chance);
+    const template = this.#huge.get(bytes) ?? catalogue.add(frame.text, frame.species);
+    this.#huge.set(bytes, template);
+    return this.#replace('huge', events, undefined, new Map([['huge', template]]));
+  }
+
+  /** Answers the next handshakes with a status instead of the upgrade. */
+  refuse({ status, times = 1 }: { readonly status: number; readonly times?: number }): void {
+    this.#refusals = { status, times };
+  }
+
+  refusal(): number | null {
+    const refusals = this.#refusals;
+    if (refusals === null || refusals.times <= 0) return null;
+    refusals.times -= 1;
+    this.#fire('refuse', [], null, null);
+    return refusals.status;
+  }
+
+  start(connection: number, cursorUs: number | null, honest: number): number {
+    const armed = this.#nextStart;
+    if (armed === null || cursorUs === null) return honest;
+    this.#nextStart = null;
+    return armed(connection, cursorUs, honest);
+  }
+
+  cutover(connection: number): Cutover | null {
+    const armed = this.#nextCutover;
+    if (armed === null) return null;
+    return {
+      ...armed,
+      fired: ({ from, to }) => {
+        this.#nextCutover = null;
+        this.#fire('reorder_at_cutover', [{ id: connection }], from, to);
+      },
+    };
+  }
+
+  #added(frames: readonly RareFrame[]): Map<string, number> {
+    const { catalogue } = this.#alterable();
+    return new Map(frames.map(({ name, text, species }) => [name, catalogue.add(text, species)]));
+  }
+
+  #replace(
+    fault: FaultName,
+    events: number,
+    variants: readonly string[] | undefined,
+    known: ReadonlyMap<string, number>,
+  ): FaultRecord {
+    const names = variants ?? [...known.keys()];
+    const templates = Array.from({ length: events }, (_, step) => {
+      const template = known.get(names[step % names.length] ?? '');
+      if (template === undefined) throw new RangeError(`no such variant; known: ${[...known.keys()].join(', ')}`);
+      return template;
+    });
+    const from = this.#edge();
+    this.#alterable().replace(from, templates);
+    return this.#fire(fault, [], from, from + events);
+  }
+
+  #alterable(): GeneratedSource {
+    if (this.#scope.generated) return this.#scope.generated;
+    throw new Error('recorded frames are served verbatim: this fault needs generated traffic');
+  }
+
+  #each(fault: FaultName, which: OneConnection, act: (connection: Connection) => void): FaultRecord {
+    const touched = this.#which(which);
+    for (const connection of touched) act(connection);
+    return this.#fire(fault, touched, null, null);
+  }
+
+  #which({ connection }: OneConnection): readonly Connection[] {
+    return this.#scope.connections().filter(({ id }) => connection === undefined || id === connection);
+  }
+
+  #edge(): number {
+    return this.#scope.source.edge(this.#scope.nowUs());
+  }
+
+  #oldest(): number {
+    return this.#scope.source.oldest(this.#scope.nowUs());
+  }
+
+  #fire(
+    fault: FaultName,
+    connections: readonly { readonly id: number }[],
+    fromSeq: number | null,
+    toSeq: number | null,
+  ): FaultRecord {
+    const record = {
+      fault,
+      atUs: this.#scope.nowUs(),
+      connections: connections.map(({ id }) => id),
+      fromSeq,
+      toSeq,
+    };
+    this.fired[fault] += 1;
+    this.log.push(record);
+    if (this.log.length > logLimit) this.log.shift();
+    return record;
+  }
+}

@@ -1,0 +1,69 @@
+/** Deterministic numbers: every value is a function of its key, so that any moment can be made again on its own. */
+
+/** A 32-bit hash of up to four integers; integers above 32 bits take part with all their bits. */
+export function hash(a: number, b = 0, c = 0, d = 0): number {
+  let state = 0x9e3779b9;
+  for (const part of [a, b, c, d]) {
+    state = Math.imul(state ^ (part >>> 0), 0x85ebca6b);
+    state ^= state >>> 13;
+    state = Math.imul(state ^ (Math.floor(part / 0x1_0000_0000) >>> 0), 0xc2b2ae35);
+    state ^= state >>> 16;
+  }
+  state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d);
+  return (state ^ (state >>> 12)) >>> 0;
+}
+
+/** The hash as a fraction in [0, 1). */
+export function fraction(a: number, b = 0, c = 0, d = 0): number {
+  return hash(a, b, c, d) / 0x1_0000_0000;
+}
+
+/** A sequence of 32-bit numbers (mulberry32). */
+export function sequence(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  };
+}
+
+/** Choices from a sequence of numbers. */
+export interface Dice {
+  /** A whole number from 0 up to but not including `bound`. */
+  below(bound: number): number;
+  /** One member of a list that is not empty. */
+  pick<T>(list: readonly T[]): T;
+  /** True with that probability. */
+  chance(probability: number): boolean;
+  /** A text of `length` characters of an alphabet. */
+  text(alphabet: string, length: number): string;
+  /** The list in another order. */
+  shuffled<T>(list: readonly T[]): T[];
+}
+
+/** Dice that fall the same way for the same seed. */
+export function dice(seed: number): Dice {
+  const next = sequence(seed);
+  const below = (bound: number): number => next() % bound;
+  return {
+    below,
+    pick: (list) => {
+      const found = list[below(list.length)];
+      if (found === undefined) throw new RangeError('nothing to pick from');
+      return found;
+    },
+    chance: (probability) => next() / 0x1_0000_0000 < probability,
+    text: (alphabet, length) => {
+      let made = '';
+      for (let at = 0; at < length; at++) made += alphabet.charAt(below(alphabet.length));
+      return made;
+    },
+    shuffled: (list) =>
+      list
+        .map((member) => ({ member, rank: next() }))
+        .sort((one, other) => one.rank - other.rank)
+        .map(({ member }) => member),
+  };
+}

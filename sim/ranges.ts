@@ -1,0 +1,57 @@
+/** A half-open range of whole numbers. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A set of whole numbers as ranges: sorted, disjoint, and joined where they touch. */
+export class RangeSet {
+  #ranges: Range[] = [];
+
+  /** Adds a range; an empty one adds nothing. */
+  add({ from, to }: Range): void {
+    if (to <= from) return;
+    const last = this.#ranges.at(-1);
+    // Nearly always the range continues the last one.
+    if (last && last.from <= from && from <= last.to) {
+      this.#ranges[this.#ranges.length - 1] = { from: last.from, to: Math.max(last.to, to) };
+      return;
+    }
+    const before = this.#ranges.filter((range) => range.to < from);
+    const after = this.#ranges.filter((range) => range.from > to);
+    const touched = this.#ranges.slice(before.length, this.#ranges.length - after.length);
+    const joined = {
+      from: Math.min(from, ...touched.map((range) => range.from)),
+      to: Math.max(to, ...touched.map((range) => range.to)),
+    };
+    this.#ranges = [...before, joined, ...after];
+  }
+
+  /** The ranges in order. */
+  get list(): readonly Range[] {
+    return this.#ranges;
+  }
+
+  /** The first range that ends behind `number`; it holds it or lies ahead of it. */
+  at(number: number): Range | null {
+    let low = 0;
+    let high = this.#ranges.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#ranges[middle]?.to ?? 0) <= number) low = middle + 1;
+      else high = middle;
+    }
+    return this.#ranges[low] ?? null;
+  }
+
+  /** Whether the number is a member. */
+  has(number: number): boolean {
+    const range = this.at(number);
+    return range !== null && range.from <= number;
+  }
+
+  /** How many members there are. */
+  get size(): number {
+    return this.#ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+  }
+}

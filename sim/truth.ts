@@ -1,0 +1,204 @@
+import { type MetricName, metricNames, type Species } from './events/metrics.ts';
+import type { EventSource } from './events/source.ts';
+import { passes } from './jetstream/subscription.ts';
+import { type Range, RangeSet } from './ranges.ts';
+
+const minuteUs = 60_000_000;
+
+/** Exact counts of a stretch of the stream. */
+export interface Counts {
+  /** Frames with a usable `time_us`, tracked or not. */
+  readonly events: number;
+  /** Frames that are no JSON. */
+  readonly notJson: number;
+  /** Frames without a usable `time_us`. */
+  readonly noTime: number;
+  /** Every one of the 63 names. */
+  readonly metrics: Readonly<Record<MetricName, number>>;
+}
+
+/** The counts of one UTC minute of `time_us`. */
+export interface MinuteCounts extends Counts {
+  readonly startUs: number;
+}
+
+/** Events that were delivered without a hole between them. */
+export interface DeliveredRun {
+  readonly fromSeq: number;
+  /** The number behind the last one. */
+  readonly toSeq: number;
+  /** `time_us` of the first event. */
+  readonly fromUs: number;
+  /** `time_us` of the last event. */
+  readonly toUs: number;
+}
+
+/** What one connection was given: all that the kernel took for it. Grows while it is open. */
+export class Delivery {
+  readonly connection: number;
+  readonly wantedCollections: readonly string[];
+  readonly openedAtUs: number;
+  /** Null while the connection is open. */
+  closedAtUs: number | null = null;
+  /** Frames that were sent, repeated ones included. */
+  frames = 0;
+  /** Events that were sent more than once on this connection. */
+  repeated = 0;
+  /** Numbers that were passed through; a filter may have kept some of these from being sent. */
+  readonly ranges = new RangeSet();
+
+  constructor(connection: number, wantedCollections: readonly string[], openedAtUs: number) {
+    this.connection = connection;
+    this.wantedCollections = wantedCollections;
+    this.openedAtUs = openedAtUs;
+  }
+
+  /** Adds what one write carried. */
+  add(sent: readonly Range[], frames: number): void {
+    const before = this.ranges.size;
+    let passed = 0;
+    for (const range of sent) {
+      this.ranges.add(range);
+      passed += range.to - range.from;
+    }
+    this.repeated += passed - (this.ranges.size - before);
+    this.frames += frames;
+  }
+}
+
+/**
+ * What happened, and who was given what. Counts come from the generator's own table of meanings, told again for
+ * the stretch that is asked for: nothing but the delivered ranges is kept.
+ */
+export class Truth {
+  /** One entry a connection, in the order in which they were opened. */
+  readonly deliveries: Delivery[] = [];
+  /** Events that exist and were kept from every consumer since. */
+  readonly hidden = new RangeSet();
+  readonly #source: EventSource;
+
+  constructor(source: EventSource) {
+    this.#source = source;
+  }
+
+  /** Counts of all events that exist with `time_us` from one moment up to another, delivered or not. */
+  countsBetween(fromUs: number, toUs: number): Counts {
+    return this.#count([this.#source.span(fromUs, toUs)], fromUs, toUs, () => true);
+  }
+
+  /** The same by UTC minute, whole or cut at the ends. */
+  minutesBetween(fromUs: number, toUs: number): MinuteCounts[] {
+    return this.#byMinute(fromUs, toUs, (from, to) => this.countsBetween(from, to));
+  }
+
+  /** Counts of the events that at least one connection was given, each once. */
+  deliveredBetween(fromUs: number, toUs: number): Counts {
+    const groups = this.#groups();
+    const everything = this.#union();
+    const span = this.#source.span(fromUs, toUs);
+    const ranges = everything.list
+      .map(({ from, to }) => ({ from: Math.max(from, span.from), to: Math.min(to, span.to) }))
+      .filter(({ from, to }) => from < to);
+    const [only] = groups;
+    const given =
+      groups.length === 1 && only
+        ? (_: number, species: Species) => passes(only.wanted, species)
+        : (seq: number, species: Species) => groups.some(({ wanted, set }) => set.has(seq) && passes(wanted, species));
+    return this.#count(ranges, fromUs, toUs, given);
+  }
+
+  /** The same by UTC minute, whole or cut at the ends. */
+  deliveredMinutes(fromUs: number, toUs: number): MinuteCounts[] {
+    return this.#byMinute(fromUs, toUs, (from, to) => this.deliveredBetween(from, to));
+  }
+
+  /** The stretches without a hole that all connections together were given. Of generated traffic. */
+  delivered(): DeliveredRun[] {
+    return this.#union().list.map(({ from, to }) => ({
+      fromSeq: from,
+      toSeq: to,
+      fromUs: this.timeOf(from),
+      toUs: this.timeOf(to - 1),
+    }));
+  }
+
+  /** Seconds of the stream's clock inside delivered stretches, from one moment up to another. */
+  deliveredSeconds(fromUs: number, toUs: number): number {
+    return this.delivered().reduce((sum, run) => {
+      const overlap = Math.min(run.toUs, toUs) - Math.max(run.fromUs, fromUs);
+      return sum + Math.max(0, overlap) / 1_000_000;
+    }, 0);
+  }
+
+  /** Whether at least one connection was given the event of that number, or passed over it by its filter. */
+  wasDelivered(seq: number): boolean {
+    return this.deliveries.some(({ ranges }) => ranges.has(seq));
+  }
+
+  /** `time_us` of an event. */
+  timeOf(seq: number): number {
+    const { first, timeUs } = this.#source.plan(seq);
+    return timeUs[seq - first] ?? 0;
+  }
+
+  #union(): RangeSet {
+    const union = new RangeSet();
+    for (const { ranges } of this.deliveries) for (const range of ranges.list) union.add(range);
+    return union;
+  }
+
+  #groups(): { wanted: readonly string[]; set: RangeSet }[] {
+    const groups = new Map<string, { wanted: readonly string[]; set: RangeSet }>();
+    for (const { wantedCollections: wanted, ranges } of this.deliveries) {
+      const key = wanted.toSorted().join();
+      const group = groups.get(key) ?? { wanted, set: new RangeSet() };
+      for (const range of ranges.list) group.set.add(range);
+      groups.set(key, group);
+    }
+    return [...groups.values()];
+  }
+
+  #byMinute(fromUs: number, toUs: number, count: (fromUs: number, toUs: number) => Counts): MinuteCounts[] {
+    const minutes: MinuteCounts[] = [];
+    for (let startUs = Math.floor(fromUs / minuteUs) * minuteUs; startUs < toUs; startUs += minuteUs) {
+      minutes.push({ startUs, ...count(Math.max(startUs, fromUs), Math.min(startUs + minuteUs, toUs)) });
+    }
+    return minutes;
+  }
+
+  #count(
+    ranges: readonly Range[],
+    fromUs: number,
+    toUs: number,
+    counted: (seq: number, species: Species) => boolean,
+  ): Counts {
+    const bySpecies: number[] = [];
+    for (const { from, to } of ranges) {
+      for (let seq = from; seq < to; ) {
+        const { first, count, timeUs, species } = this.#source.plan(seq);
+        const end = Math.min(to, first + count);
+        for (; seq < end; seq++) {
+          const time = timeUs[seq - first] ?? 0;
+          const index = species[seq - first] ?? 0;
+          const meaning = this.#source.species[index];
+          // A frame without a time has no window: it counts where the file or the grid has put it.
+          const inside = meaning?.outcome === 'event' || time > 0 ? time >= fromUs && time < toUs : true;
+          if (meaning && inside && counted(seq, meaning)) bySpecies[index] = (bySpecies[index] ?? 0) + 1;
+        }
+      }
+    }
+    return this.#sum(bySpecies);
+  }
+
+  #sum(bySpecies: readonly number[]): Counts {
+    const metrics = Object.fromEntries(metricNames.map((name) => [name, 0])) as Record<MetricName, number>;
+    const outcomes = { event: 0, not_json: 0, no_time: 0 };
+    bySpecies.forEach((count, index) => {
+      const meaning = this.#source.species[index];
+      if (!meaning) return;
+      outcomes[meaning.outcome] += count;
+      for (const name of meaning.metrics) metrics[name] += count;
+    });
+    return { events: outcomes.event, notJson: outcomes.not_json, noTime: outcomes.no_time, metrics };
+  }
+}

@@ -1,0 +1,66 @@
+import { createSim, type SimAddresses } from '../../sim/index.ts';
+import { OperatorError, systemCode } from '../ops/errors.ts';
+import { stopOnSignal } from '../ops/lifecycle.ts';
+import { createLog, logLevels } from '../ops/log.ts';
+import { choice, integer, optionalText, text, toggle, type Values } from '../ops/setting.ts';
+import { resolveSettings } from '../ops/settings.ts';
+import type { Command } from './command.ts';
+
+/** Settings of `almanac sim`. */
+export const simSettings = {
+  seed: integer('seed', 'N', 1, { min: 0, max: 2 ** 31 - 1 }, 'the same seed gives the same traffic'),
+  labelers: integer('labelers', 'N', 0, { min: 0, max: 5000 }, 'simulated labelers; none exist yet, so 0 run'),
+  rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events a second over a day'),
+  labelRate: integer('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels a second of all labelers'),
+  historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back a replay reaches'),
+  replay: optionalText('replay', 'FILE', 'serve these recorded frames, one a line, instead of generated ones'),
+  host: text('host', 'HOST', '127.0.0.1', 'address to listen on'),
+  jetstreamPort: integer(
+    'jetstream-port',
+    'PORT',
+    0,
+    { min: 0, max: 65_535 },
+    'port of the Jetstream; 0 takes a free one',
+  ),
+  seqCursors: toggle('seq-cursors', 'frames carry sequence numbers, as those of the second version do'),
+  logLevel: choice('log-level', logLevels, 'info', 'quietest level of the log on stderr'),
+};
+
+/** `almanac sim`: the simulated network alone. */
+export const simCommand: Command = {
+  summary: 'the simulated network alone, on loopback',
+  operands: '',
+  settings: simSettings,
+  async run({ args, env, knownFlags, print }) {
+    const { values } = resolveSettings(simSettings, { args, env, knownFlags });
+    const log = createLog('sim', values.logLevel);
+    const sim = createFrom(values);
+    const addresses = await sim.start().catch((error: unknown) => {
+      throw new OperatorError(
+        `cannot listen on ${values.host}:${values.jetstreamPort} (${systemCode(error) ?? 'unknown error'}); ` +
+          'choose others with --host and --jetstream-port',
+      );
+    });
+    print(announcement(addresses));
+    log.info('listening', { host: values.host, seed: values.seed, rate: values.rate });
+    await stopOnSignal(() => sim.stop());
+    log.info('stopped');
+    return 0;
+  },
+};
+
+function createFrom(values: Values<typeof simSettings>) {
+  const { seed, rate, historyHours, host, jetstreamPort: port, seqCursors, replay } = values;
+  try {
+    return createSim({ seed, rate, historyHours, host, port, seqCursors, ...(replay === null ? {} : { replay }) });
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === null || replay === null) throw error;
+    throw new OperatorError(`cannot read the recorded frames ${replay} (${code}); name another file with --replay`);
+  }
+}
+
+/** The one line on stdout: where everything of the simulated network is; null for what it does not have. */
+function announcement({ jetstream }: SimAddresses): string {
+  return JSON.stringify({ jetstream, plc: null, relay: null, labelers: [], seeds: null });
+}

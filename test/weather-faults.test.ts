@@ -24,6 +24,12 @@ async function through(
   const station = await startStation({ sim: { seed, seqCursors: withSeq(seed), variedKeys: seed % 3 === 0 } });
   const { sim } = station;
   await until('the backfill is over', () => station.lines.some((line) => line.includes('the backfill is over')));
+  // What the host still gave the backfill behind its end, the live reader must have been given too.
+  await until(
+    'one reader is left',
+    () => sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null).length === 1,
+  );
+  await settled(station);
   await act(station);
   await until(`${fault} fires`, () => sim.faults.fired[fault] > 0);
   await settled(station);
@@ -87,12 +93,9 @@ const cases: readonly Case[] = [
     fault: 'slow',
     act: async ({ sim }) => {
       sim.faults.slow({ framesPerSecond: 40 });
-      const { deliveries } = sim.truth;
-      const frames = deliveries.at(-1)?.frames ?? 0;
-      await until(
-        'some frames trickle',
-        () => (deliveries.at(-1)?.frames ?? 0) > frames + 100 || deliveries.length > 3,
-      );
+      const sent = (): number => sim.truth.deliveries.reduce((sum, { frames }) => sum + frames, 0);
+      const before = sent();
+      await until('some frames trickle', () => sent() > before + 100);
       sim.faults.resume();
     },
     judge: lossless,
@@ -138,7 +141,8 @@ const cases: readonly Case[] = [
       sim.faults.refuse({ status: 503, times: 4 });
       await reconnected(station, () => {
         sim.faults.clampCursor({ seconds: 0 });
-        sim.faults.drop();
+        // Not a drop: what lay in the socket then would be lost, and nothing would send it again.
+        sim.faults.silence();
       });
     },
     judge: async (station) => {
@@ -153,7 +157,7 @@ const cases: readonly Case[] = [
       sim.faults.refuse({ status: 503, times: 4 });
       await reconnected(station, () => {
         sim.faults.futureCursor();
-        sim.faults.drop();
+        sim.faults.silence();
       });
     },
     judge: lossless,
@@ -211,6 +215,7 @@ const cases: readonly Case[] = [
     act: (station) =>
       reconnected(station, () => {
         station.sim.faults.reorderAtCutover({ events: 20 });
+        station.sim.faults.refuse({ status: 503, times: 4 });
         station.sim.faults.drop();
       }),
     judge: async (station) => {

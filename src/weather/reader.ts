@@ -131,6 +131,7 @@ function createFeed({ clock }: ReaderContext, { track, read, silenceUs }: Reader
   let news = false;
   let came = false;
   let empty = true;
+  let over = false;
   let lastMs = 0;
   let spent = false;
   return {
@@ -148,6 +149,7 @@ function createFeed({ clock }: ReaderContext, { track, read, silenceUs }: Reader
       news = false;
       came = false;
       empty = true;
+      over = false;
       lastMs = clock();
     },
     fruitful: () => news,
@@ -158,7 +160,10 @@ function createFeed({ clock }: ReaderContext, { track, read, silenceUs }: Reader
         empty = false;
       }
       came = false;
-      return (clock() - lastMs) * 1000 > silenceUs();
+      // Twice in a row: after this process was busy, what came meanwhile is read before the second look.
+      const before = over;
+      over = (clock() - lastMs) * 1000 > silenceUs();
+      return over && before;
     },
     finished: () => spent || track.done,
   };

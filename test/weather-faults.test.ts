@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultName } from '../sim/jetstream/faults.ts';
 import { windowFlag } from '../src/weather/window.ts';
-import {
-  compareWithTruth,
-  deliveredMinutes,
-  expectObserved,
-  readStore,
-  type Station,
-  startStation,
-  until,
-} from './weather-station.ts';
+import { deliveredMinutes, readStore, until } from './weather-kept.ts';
+import { compareWithTruth, expectObserved, type Station, startStation } from './weather-station.ts';
 
 const seeds = Array.from({ length: 10 }, (_, i) => i + 1);
 /** Every other seed's host numbers its frames. */
@@ -40,12 +33,9 @@ async function through(
 async function settled({ sim, told, clock }: Station): Promise<void> {
   const nowUs = clock() * 1000;
   await until('live events are delivered', () => (sim.truth.delivered().at(-1)?.toUs ?? 0) > nowUs);
-  const counted = told.outcomes['counted'] ?? 0;
+  const counted = told.outcomes.counted ?? 0;
   const commits = told.commits;
-  await until(
-    'live events are committed',
-    () => (told.outcomes['counted'] ?? 0) > counted && told.commits > commits + 2,
-  );
+  await until('live events are committed', () => (told.outcomes.counted ?? 0) > counted && told.commits > commits + 2);
 }
 
 function lossless(station: Station): Promise<unknown> {
@@ -130,7 +120,7 @@ const cases: readonly Case[] = [
         station.sim.faults.drop();
       }),
     judge: async (station) => {
-      expect(station.told.outcomes['skipped']).toBeGreaterThan(5000);
+      expect(station.told.outcomes.skipped).toBeGreaterThan(5000);
       await lossless(station);
     },
   },

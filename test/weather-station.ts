@@ -1,28 +1,18 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { scaledClock } from '../sim/clock.ts';
 import { createSim, type Sim, type SimOptions } from '../sim/index.ts';
-import { checkWeatherSummary, type WeatherSummary } from '../src/artifact/weather-summary.ts';
+import type { WeatherSummary } from '../src/artifact/weather-summary.ts';
 import type { Log, LogFields } from '../src/ops/log.ts';
-import { coverage, union } from '../src/weather/interval.ts';
-import { metricNames } from '../src/weather/metric-names.ts';
-import { readSummary } from '../src/weather/read-summary.ts';
+import { coverage } from '../src/weather/interval.ts';
+import { type MetricName, metricNames } from '../src/weather/metric-names.ts';
 import { noTelemetry, type WeatherTelemetry } from '../src/weather/telemetry.ts';
 import { createWeather, type Weather, type WeatherDeps } from '../src/weather/weather.ts';
 import { windowUs } from '../src/weather/window.ts';
-import { openWindowStore, storeFile, type WindowRow } from '../src/weather/window-store.ts';
-
-/** Waits until something holds; fails with its name when it does not within the time. */
-export async function until(what: string, holds: () => boolean, withinMs = 30_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`did not come about within ${withinMs} ms: ${what}`);
-    await wait(10);
-  }
-}
+import { storeFile } from '../src/weather/window-store.ts';
+import { deliveredMinutes, type Kept, minutesOf, readArtifact, readStore } from './weather-kept.ts';
 
 /** What the instrument told its operator, in numbers. */
 export interface Told {
@@ -55,15 +45,18 @@ export interface StationOptions {
   readonly sim?: SimOptions;
   /** How many seconds of the stream pass in a second. */
   readonly speed?: number;
+  /** A clock of the test's own, in place of one with a speed; milliseconds. */
+  readonly clock?: () => number;
   readonly backfillHours?: number;
   readonly deps?: Partial<WeatherDeps>;
 }
 
-const startMs = Date.parse('2026-11-20T11:30:00Z');
+/** When the stations' clocks begin. */
+export const startMs = Date.parse('2026-11-20T11:30:00Z');
 
 /** Starts a simulated host and an instrument that observes it. */
 export async function startStation(options: StationOptions = {}): Promise<Station> {
-  const clock = scaledClock(startMs, options.speed ?? 20);
+  const clock = options.clock ?? scaledClock(startMs, options.speed ?? 20);
   const sim = createSim({ rate: 100, clock, ...options.sim });
   const { jetstream } = await sim.start();
   const folder = mkdtempSync(join(tmpdir(), 'almanac-weather-'));
@@ -118,71 +111,6 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
   return station;
 }
 
-/** The artifact in the folder, which must be whole and of its schema. */
-export function readArtifact(folder: string): WeatherSummary {
-  const checked = checkWeatherSummary(
-    JSON.parse(readFileSync(join(folder, 'artifacts', 'weather-summary.json'), 'utf8')),
-  );
-  if (!checked.ok) throw new Error(`the artifact is malformed at ${checked.pointer}`);
-  return checked.value;
-}
-
-/** What a stopped instrument left in its store. */
-export interface Kept {
-  readonly endpoint: string;
-  /** The latest `time_us` counted. */
-  readonly toUs: number;
-  /** Where the first observed span begins. */
-  readonly fromUs: number;
-  readonly rows: readonly WindowRow[];
-  readonly observedSeconds: number;
-  /** Spans that were watched; sorted and disjoint. */
-  readonly observed: readonly { from: number; to: number }[];
-  /** The summary once all of it lies in closed windows. */
-  readonly summary: WeatherSummary;
-}
-
-/** Reads the store of a stopped instrument. */
-export function readStore(folder: string, endpoint: string): Kept {
-  const store = openWindowStore(folder);
-  try {
-    const series = store.series(endpoint);
-    const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
-    const observed = union(store.observed(series.id, everything));
-    const toUs = series.live?.timeUs ?? 0;
-    return {
-      endpoint,
-      toUs,
-      fromUs: observed[0]?.from ?? 0,
-      rows: store.windows(series.id, everything, metricNames),
-      observed,
-      observedSeconds: observed.reduce((sum, { from, to }) => sum + to - from, 0) / 1e6,
-      summary: readSummary({ store, endpoint, origin: 'simulated', nowUs: toUs + 3 * windowUs }),
-    };
-  } finally {
-    store.close();
-  }
-}
-
-/** The minutes of a store: every count by name, and how many events were not counted. */
-export function minutesOf({ rows }: Kept) {
-  return rows
-    .filter(({ events }) => events > 0)
-    .map(({ startUs, events, counts }) => ({
-      startUs,
-      events,
-      metrics: Object.fromEntries(metricNames.map((name, i) => [name, counts[i] ?? 0])),
-    }));
-}
-
-/** The minutes that the host delivered, up to what was counted. */
-export function deliveredMinutes(sim: Sim, { fromUs, toUs }: Kept) {
-  return sim.truth
-    .deliveredMinutes(fromUs, toUs + 1)
-    .filter(({ events }) => events > 0)
-    .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
-}
-
 /** Stops the instrument and compares all that it kept with what the host delivered. */
 export async function compareWithTruth(station: Station): Promise<Kept> {
   const { sim, folder } = station;
@@ -209,7 +137,7 @@ function expectPublished({ rows, observedSeconds, observed, summary }: Kept): vo
   const watched = coverage(observed, start, windowUs, 1440).filter((us) => us > 0).length;
   expect(summary.window.observed_windows).toBe(watched);
   for (const [name, collection] of Object.entries(summary.collections)) {
-    const place = metricNames.findIndex((metric) => metric === name);
+    const place = metricNames.indexOf(name as MetricName);
     expect([name, collection?.total]).toEqual([name, rows.reduce((sum, { counts }) => sum + (counts[place] ?? 0), 0)]);
   }
 }

@@ -127,8 +127,8 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
       let end: number;
       switch (key) {
         case 0:
-          end = scan.value(from);
-          timeUs = end === malformed ? 0 : scan.integer(from, end);
+          end = scan.integerValue(from);
+          timeUs = scan.integer;
           return end;
         case 1:
           end = word(from, kindWords);
@@ -142,8 +142,8 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
           forgetAccount();
           return isObject(from) ? members(from, accountLevel) : scan.value(from);
         default:
-          end = scan.value(from);
-          seq = end === malformed ? 0 : scan.integer(from, end);
+          end = scan.integerValue(from);
+          seq = scan.integer;
           return end;
       }
     },

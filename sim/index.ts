@@ -28,6 +28,8 @@ export interface SimOptions {
   readonly endpointFactor?: number;
   /** Frames carry `cursor`, a sequence number, and cursors below 1e15 are such numbers. Default false. */
   readonly seqCursors?: boolean;
+  /** Compression is offered with this zstd dictionary; `compress=true` is refused unless given. */
+  readonly zstdDictionary?: Buffer;
   /** Keys of frames in any order. Default false. */
   readonly variedKeys?: boolean;
 }
@@ -71,7 +73,15 @@ export function createSim(options: SimOptions = {}): Sim {
       startUs: nowUs(),
     });
   const truth = new Truth(source);
-  const server = new JetstreamServer({ host, port, source, seqCursors, truth, nowUs });
+  const server = new JetstreamServer({
+    host,
+    port,
+    source,
+    seqCursors,
+    zstdDictionary: options.zstdDictionary ?? null,
+    truth,
+    nowUs,
+  });
   const faults = new Faults({
     source,
     generated,

@@ -4,6 +4,8 @@ import { passes } from './jetstream/subscription.ts';
 import { type Range, RangeSet } from './ranges.ts';
 
 const minuteUs = 60_000_000;
+/** Connections that are told apart; what older ones were given is kept together. */
+const deliveryLimit = 5_000;
 
 /** Exact counts of a stretch of the stream. */
 export interface Counts {
@@ -66,19 +68,41 @@ export class Delivery {
   }
 }
 
+/** Numbers that were passed through under one filter. */
+interface FilteredRanges {
+  readonly wantedCollections: readonly string[];
+  readonly ranges: RangeSet;
+}
+
+function gather(groups: Map<string, FilteredRanges>, { wantedCollections, ranges }: FilteredRanges): void {
+  const key = wantedCollections.toSorted().join();
+  const group = groups.get(key) ?? { wantedCollections, ranges: new RangeSet() };
+  for (const range of ranges.list) group.ranges.add(range);
+  groups.set(key, group);
+}
+
 /**
  * What happened, and who was given what. Counts come from the generator's own table of meanings, told again for
  * the stretch that is asked for: nothing but the delivered ranges is kept.
  */
 export class Truth {
-  /** One entry a connection, in the order in which they were opened. */
+  /** One entry a connection, in the order in which they were opened; the oldest of very many are left out. */
   readonly deliveries: Delivery[] = [];
   /** Events that exist and were kept from every consumer since. */
   readonly hidden = new RangeSet();
   readonly #source: EventSource;
+  readonly #older = new Map<string, FilteredRanges>();
 
   constructor(source: EventSource) {
     this.#source = source;
+  }
+
+  /** Takes up a new connection. */
+  opened(delivery: Delivery): void {
+    this.deliveries.push(delivery);
+    if (this.deliveries.length <= deliveryLimit) return;
+    const closed = this.deliveries.findIndex(({ closedAtUs }) => closedAtUs !== null);
+    for (const old of closed < 0 ? [] : this.deliveries.splice(closed, 1)) gather(this.#older, old);
   }
 
   /** Counts of all events that exist with `time_us` from one moment up to another, delivered or not. */
@@ -102,8 +126,9 @@ export class Truth {
     const [only] = groups;
     const given =
       groups.length === 1 && only
-        ? (_: number, species: Species) => passes(only.wanted, species)
-        : (seq: number, species: Species) => groups.some(({ wanted, set }) => set.has(seq) && passes(wanted, species));
+        ? (_: number, species: Species) => passes(only.wantedCollections, species)
+        : (seq: number, species: Species) =>
+            groups.some(({ wantedCollections, ranges: set }) => set.has(seq) && passes(wantedCollections, species));
     return this.#count(ranges, fromUs, toUs, given);
   }
 
@@ -132,7 +157,7 @@ export class Truth {
 
   /** Whether at least one connection was given the event of that number, or passed over it by its filter. */
   wasDelivered(seq: number): boolean {
-    return this.deliveries.some(({ ranges }) => ranges.has(seq));
+    return this.#groups().some(({ ranges }) => ranges.has(seq));
   }
 
   /** `time_us` of an event. */
@@ -143,18 +168,14 @@ export class Truth {
 
   #union(): RangeSet {
     const union = new RangeSet();
-    for (const { ranges } of this.deliveries) for (const range of ranges.list) union.add(range);
+    for (const { ranges } of this.#groups()) for (const range of ranges.list) union.add(range);
     return union;
   }
 
-  #groups(): { wanted: readonly string[]; set: RangeSet }[] {
-    const groups = new Map<string, { wanted: readonly string[]; set: RangeSet }>();
-    for (const { wantedCollections: wanted, ranges } of this.deliveries) {
-      const key = wanted.toSorted().join();
-      const group = groups.get(key) ?? { wanted, set: new RangeSet() };
-      for (const range of ranges.list) group.set.add(range);
-      groups.set(key, group);
-    }
+  /** What was given, by filter. */
+  #groups(): FilteredRanges[] {
+    const groups = new Map<string, FilteredRanges>();
+    for (const given of [...this.#older.values(), ...this.deliveries]) gather(groups, given);
     return [...groups.values()];
   }
 

@@ -37,6 +37,7 @@ export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
   const chance = dice(seed ^ 0x0ca7);
   const entries = allEntries(style);
   const total = entries.reduce((sum, { weight }) => sum + weight, 0);
+  const heaviest = Math.max(...entries.map(({ weight }) => weight));
   const table = new Uint16Array(tableSize);
   let from = 0;
   for (const { weight, variants, make } of entries.toSorted((one, other) => one.weight - other.weight)) {
@@ -46,7 +47,7 @@ export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
     });
     const share = Math.max(1, Math.round((weight / total) * tableSize));
     // The most frequent entry comes last and takes what rounding left over.
-    const to = weight === Math.max(...entries.map((entry) => entry.weight)) ? tableSize : from + share;
+    const to = weight === heaviest ? tableSize : from + share;
     for (let at = from; at < to; at++) table[at] = made[at % made.length] ?? 0;
     from = to;
   }

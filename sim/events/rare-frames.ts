@@ -1,5 +1,5 @@
 import type { Dice } from '../random.ts';
-import { accountFrame, commitFrame, envelope, type FrameStyle, type FrameText } from './frames.ts';
+import { accountFrame, commitFrame, envelope, type FrameStyle, type FrameText, identityFrame } from './frames.ts';
 import { type EmbedAlias, type MetricName, type Operation, trackedCollections } from './metrics.ts';
 import { slot } from './template.ts';
 
@@ -48,7 +48,10 @@ export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   ];
 }
 
-/** Events of kinds, operations and shapes that ordinary traffic does not hold. All of them have a usable time. */
+/**
+ * Events of kinds, operations and shapes that ordinary traffic lacks, and one of each that it has: together they
+ * raise every name. All of them have a usable time.
+ */
 export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   const event = (metrics: MetricName[], collection: string | null = null) =>
     ({ outcome: 'event', collection, metrics }) as const;
@@ -113,8 +116,16 @@ export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
       species: event(['post.delete'], posts),
     },
     { name: 'account of unknown activity', ...accountFrame(null, null, style, chance) },
-    { name: 'account suspended', ...accountFrame(false, 'suspended', style, chance) },
-    { name: 'account throttled', ...accountFrame(false, 'throttled', style, chance) },
+    { name: 'account active', ...accountFrame(true, null, style, chance) },
+    ...['deleted', 'deactivated', 'takendown', 'suspended', 'throttled'].map((status) => ({
+      name: `account ${status}`,
+      ...accountFrame(false, status, style, chance),
+    })),
+    { name: 'identity', ...identityFrame(style, chance) },
+    {
+      name: 'untracked collection',
+      ...commitFrame('com.example.notebook.entry', 'create', { reply: true, embed: 'record' }, style, chance),
+    },
     ...everyCommit(style, chance),
   ];
 

@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
+import { zstdCompressSync } from 'node:zlib';
 import type { WebSocket } from 'ws';
 import type { Block, EventSource } from '../events/source.ts';
+import { framed, payloadOf } from '../events/template.ts';
 import type { Range, RangeSet } from '../ranges.ts';
 import type { Delivery } from '../truth.ts';
 import { passes, type Subscription } from './subscription.ts';
@@ -9,6 +11,8 @@ import { passes, type Subscription } from './subscription.ts';
 const writeBytes = 512 * 1024;
 /** And comes from at most this many seconds of traffic. */
 const writeParts = 64;
+/** A consumer that has been dropped may keep its own side open this long, in milliseconds. */
+const goodbyeMs = 5_000;
 
 /** What a connection is made of. */
 export interface ConnectionOptions {
@@ -25,6 +29,8 @@ export interface ConnectionOptions {
   readonly start: number;
   /** What to do where the replay meets live traffic; null for nothing. */
   readonly cutover: Cutover | null;
+  /** What frames are compressed with where the subscription asks for it. */
+  readonly zstdDictionary: Buffer | null;
 }
 
 /** A disorder where the replay meets live traffic. */
@@ -91,7 +97,10 @@ export class Connection {
     this.#extra.push(range);
   }
 
-  /** Sends nothing more; ends the socket behind the last byte without a word of goodbye, or at once. */
+  /**
+   * Sends nothing more; ends the socket behind the last byte without a word of goodbye, or resets it. After a
+   * reset, some of what counts as delivered may not have arrived.
+   */
   drop(how: 'end' | 'reset' | 'mid_frame'): void {
     this.#ending = true;
     const { socket, source } = this.#options;
@@ -106,8 +115,9 @@ export class Connection {
       socket.write(bytes.subarray(from, from + 40));
     }
     socket.end();
-    // A consumer that never ends its own side must not keep the socket.
-    socket.once('finish', () => setImmediate(() => socket.destroy()));
+    // Not destroyed at once: a reset would take from the consumer what it has not read yet.
+    const deadline = setTimeout(() => socket.destroy(), goodbyeMs);
+    socket.once('close', () => clearTimeout(deadline));
   }
 
   /** Stops reading, so that neither a ping nor a goodbye is answered. */
@@ -181,12 +191,20 @@ export class Connection {
   #gather(block: Block, from: number, to: number): { bytes: Buffer; frames: number } {
     const { first, offsets, species } = block;
     const whole = block.bytes.subarray(offsets[from - first], offsets[to - first]);
-    if (this.#options.subscription.wantedCollections.length === 0) return { bytes: whole, frames: to - from };
-    const wanted: Buffer[] = [];
+    const { wantedCollections, compressed } = this.#options.subscription;
+    if (wantedCollections.length === 0 && !compressed) return { bytes: whole, frames: to - from };
+    const wanted: Uint8Array[] = [];
     for (let at = from - first; at < to - first; at++) {
-      if (this.#passes(species[at] ?? 0)) wanted.push(block.bytes.subarray(offsets[at], offsets[at + 1]));
+      if (!this.#passes(species[at] ?? 0)) continue;
+      const frame = block.bytes.subarray(offsets[at], offsets[at + 1]);
+      wanted.push(compressed ? this.#compressed(frame) : frame);
     }
     return { bytes: Buffer.concat(wanted), frames: wanted.length };
+  }
+
+  #compressed(frame: Uint8Array): Uint8Array {
+    const dictionary = this.#options.zstdDictionary ?? undefined;
+    return framed(zstdCompressSync(payloadOf(frame), dictionary ? { dictionary } : {}), 0x82);
   }
 
   #passes(species: number): boolean {

@@ -21,6 +21,8 @@ export interface JetstreamOptions {
   readonly port: number;
   readonly source: EventSource;
   readonly seqCursors: boolean;
+  /** Compression is offered with this dictionary; null for none. */
+  readonly zstdDictionary: Buffer | null;
   readonly truth: Truth;
   readonly nowUs: () => number;
 }
@@ -97,8 +99,12 @@ export class JetstreamServer {
     socket.on('error', () => socket.destroy());
     const target = new URL(request.url ?? '/', 'http://localhost');
     const encoding = request.headers['socket-encoding'];
-    const subscription =
-      target.pathname === '/subscribe' ? readSubscription(target, [encoding].flat()[0]) : 'no such stream';
+    const asked = {
+      target,
+      socketEncoding: [encoding].flat()[0],
+      offersCompression: this.#options.zstdDictionary !== null,
+    };
+    const subscription = target.pathname === '/subscribe' ? readSubscription(asked) : 'no such stream';
     const refused = this.#faults?.refusal() ?? null;
     if (refused !== null) refuse(socket, refused, 'refused by a fault switch');
     else if (typeof subscription === 'string')
@@ -110,7 +116,7 @@ export class JetstreamServer {
   }
 
   #accept(webSocket: WebSocket, socket: Duplex, subscription: Subscription): void {
-    const { source, truth, nowUs } = this.#options;
+    const { source, truth, nowUs, zstdDictionary } = this.#options;
     this.#opened += 1;
     const id = this.#opened;
     const delivery = new Delivery(id, subscription.wantedCollections, nowUs());
@@ -125,8 +131,9 @@ export class JetstreamServer {
       nowUs,
       start: this.#start(id, subscription),
       cutover: this.#faults?.cutover(id) ?? null,
+      zstdDictionary,
     });
-    truth.deliveries.push(delivery);
+    truth.opened(delivery);
     this.connections.push(connection);
     webSocket.on('ping', (data) => {
       if (connection.mode !== 'half_open') webSocket.pong(data);
@@ -142,14 +149,13 @@ export class JetstreamServer {
 
   /** The first event for a cursor: from it on, never before the horizon, and live where it lies in the future. */
   #start(id: number, { cursor }: Subscription): number {
-    const { source, seqCursors, nowUs } = this.#options;
+    const { source, truth, seqCursors, nowUs } = this.#options;
     const edge = source.edge(nowUs());
     if (cursor === null) return edge;
     const bySeq = seqCursors && cursor < firstTimeCursor;
     const asked = bySeq ? cursor : source.seek(cursor);
     const honest = Math.min(Math.max(asked, source.oldest(nowUs())), edge);
-    // A number means a time only where the event exists.
-    const cursorUs = bySeq ? nowUs() : cursor;
+    const cursorUs = bySeq ? truth.timeOf(honest) : cursor;
     return this.#faults?.start(id, cursorUs, honest) ?? honest;
   }
 }

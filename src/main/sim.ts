@@ -1,4 +1,4 @@
-import { createSim, type SimAddresses } from '../../sim/index.ts';
+import type { Sim, SimAddresses } from '../../sim/index.ts';
 import { OperatorError, systemCode } from '../ops/errors.ts';
 import { stopOnSignal } from '../ops/lifecycle.ts';
 import { createLog, logLevels } from '../ops/log.ts';
@@ -34,7 +34,7 @@ export const simCommand: Command = {
   async run({ args, env, knownFlags, print }) {
     const { values } = resolveSettings(simSettings, { args, env, knownFlags });
     const log = createLog('sim', values.logLevel);
-    const sim = createFrom(values);
+    const sim = await createFrom(values);
     const addresses = await sim.start().catch((error: unknown) => {
       throw new OperatorError(
         `cannot listen on ${values.host}:${values.jetstreamPort} (${systemCode(error) ?? 'unknown error'}); ` +
@@ -49,7 +49,9 @@ export const simCommand: Command = {
   },
 };
 
-function createFrom(values: Values<typeof simSettings>) {
+/** Loaded only here: no other command carries the simulated network. */
+async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
+  const { createSim } = await import('../../sim/index.ts');
   const { seed, rate, historyHours, host, jetstreamPort: port, seqCursors, replay } = values;
   try {
     return createSim({ seed, rate, historyHours, host, port, seqCursors, ...(replay === null ? {} : { replay }) });

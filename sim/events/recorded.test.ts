@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { RecordedSource } from './recorded.ts';
+import { payloadOf } from './template.ts';
+
+const frames = [
+  '{"did":"did:plc:aaaaaaaaaaaaaaaaaaaaaaaa","time_us":3000,"kind":"identity","identity":{}}',
+  'no JSON at all',
+  '{"did":"did:plc:aaaaaaaaaaaaaaaaaaaaaaaa","time_us":1000,"kind":"commit","commit":{"operation":"create","collection":"app.bsky.feed.like"}}',
+  `{"time_us":2000,"kind":"sync","filler":"${'x'.repeat(70_000)}"}`,
+];
+
+describe('recorded frames', () => {
+  it('are told verbatim, in the order of the file, with the times they carry', () => {
+    const { bytes, offsets, count, timeUs } = new RecordedSource({
+      frames,
+      as: 'history',
+      rate: 1,
+      startUs: 0,
+    }).block();
+    const payloads = Array.from({ length: count }, (_, at) =>
+      Buffer.from(payloadOf(bytes.subarray(offsets[at], offsets[at + 1]))).toString(),
+    );
+    expect(payloads).toEqual(frames);
+    expect([...timeUs]).toEqual([3000, 0, 1000, 2000]);
+  });
+
+  it('have all happened as history, and happen one by one as live traffic', () => {
+    const startUs = 1_000_000;
+    const history = new RecordedSource({ frames, as: 'history', rate: 2, startUs });
+    const live = new RecordedSource({ frames, as: 'live', rate: 2, startUs });
+    const moments = [0, startUs, startUs + 499_999, startUs + 500_000, startUs + 60_000_000];
+    expect(moments.map((moment) => history.edge(moment))).toEqual([4, 4, 4, 4, 4]);
+    expect(moments.map((moment) => live.edge(moment))).toEqual([0, 0, 0, 1, 4]);
+  });
+
+  it('are sought by the first time in the file that reaches the cursor', () => {
+    const source = new RecordedSource({ frames, as: 'history', rate: 1, startUs: 0 });
+    expect([0, 1000, 3000, 3001].map((cursor) => source.seek(cursor))).toEqual([0, 0, 0, 4]);
+  });
+});

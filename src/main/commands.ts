@@ -4,12 +4,14 @@ import { demoCommand } from './demo.ts';
 import { factsCommand } from './facts.ts';
 import { simCommand } from './sim.ts';
 import { upCommand } from './up.ts';
+import { weatherCommand } from './weather.ts';
 
 /** Every command, in the order of the help. */
 export const commands = {
   up: upCommand,
   demo: demoCommand,
   facts: factsCommand,
+  weather: weatherCommand,
   check: checkCommand,
   sim: simCommand,
 } as const satisfies Record<string, Command>;

@@ -6,6 +6,8 @@ import { registryText, serveMetrics } from '../ops/metrics.ts';
 /** Something that was started and can be stopped. */
 export interface Running {
   stop(): Promise<void>;
+  /** Rejects when it cannot go on; absent where nothing but a signal ends it. */
+  readonly failed?: Promise<never>;
 }
 
 /** How a server command runs. */
@@ -27,12 +29,24 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   if (metrics) log.info('metrics listening', { port: metrics.port });
   try {
     const running = await start(registry);
-    await asked;
+    await (running.failed ? Promise.race([asked, stopAfter(running.failed, running)]) : asked);
     await stopInTime(() => running.stop());
   } finally {
     await metrics?.stop();
   }
   return 0;
+}
+
+/** What cannot go on is stopped as far as it can be, and the process ends with its fault. */
+async function stopAfter(failed: Promise<never>, running: Running): Promise<never> {
+  try {
+    return await failed;
+  } catch (error) {
+    await running.stop().catch(() => {
+      // The fault that came first is the one to be told.
+    });
+    throw error;
+  }
 }
 
 /** Loaded only when asked for: a server without metrics carries none of this. */

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { createLog } from '../ops/log.ts';
+import { resolveSettings } from '../ops/settings.ts';
+import { noTelemetry } from '../weather/telemetry.ts';
+import { createWeather } from '../weather/weather.ts';
+import type { Command } from './command.ts';
+import { serveUntilStopped } from './serve.ts';
+import { weatherSettings } from './weather-settings.ts';
+
+/** `almanac weather`: the weather instrument. */
+export const weatherCommand: Command = {
+  summary: 'the weather instrument: observes a Jetstream host and writes weather-summary.json',
+  operands: '',
+  settings: weatherSettings,
+  async run({ args, env, knownFlags, print }) {
+    const { values } = resolveSettings(weatherSettings, { args, env, knownFlags });
+    const log = createLog('weather', values.logLevel);
+    return serveUntilStopped({
+      metricsPort: values.metricsPort,
+      collectMetrics: values.metricsPort !== null,
+      log,
+      start: async (registry) => {
+        const telemetry = registry ? (await import('./weather-metrics.ts')).weatherMetrics(registry) : noTelemetry;
+        const weather = createWeather({
+          settings: {
+            jetstream: values.jetstream,
+            data: values.data,
+            artifacts: values.artifacts ?? join(values.data, 'artifacts'),
+            publishSeconds: values.publishSeconds,
+            backfillHours: values.backfillHours,
+            backfillBytes: values.backfillMegabytes * 1_000_000,
+          },
+          policy: { allowLoopback: values.allowLoopback },
+          clock: Date.now,
+          random: Math.random,
+          log,
+          telemetry,
+        });
+        await weather.start();
+        print('almanac weather observing');
+        return weather;
+      },
+    });
+  },
+};

@@ -1,0 +1,52 @@
+import { percentile, variation } from './percentile.ts';
+
+/** Minutes over which unevenness is measured. */
+export const turbulenceMinutes = 10;
+/** A day speaks for an hour when at least this many of the hour's minutes may be compared. */
+const minutesPerDay = 10;
+/** Days of history for a first, and for a full comparison. */
+const thinDays = 7;
+const supportedDays = 20;
+
+/** What is usual in one UTC hour of the day: interactions per observed second of its minutes. */
+export interface HourBaseline {
+  readonly support: 'thin' | 'supported';
+  readonly days: number;
+  readonly p05: number;
+  readonly p25: number;
+  readonly p50: number;
+  readonly p75: number;
+  readonly p95: number;
+  /** p95 of the unevenness of ten minutes in a row; null where none was measured. */
+  readonly turbulenceP95: number | null;
+}
+
+/**
+ * What is usual in an hour, from the rates of its eligible minutes, one list a day. Null with less than 7 days:
+ * nothing can be said. A minute is compared with minutes, never with means of hours.
+ */
+export function hourBaseline(days: readonly (readonly number[])[]): HourBaseline | null {
+  const speaking = days.filter((rates) => rates.length >= minutesPerDay);
+  if (speaking.length < thinDays) return null;
+  const rates = Float64Array.from(speaking.flat()).sort();
+  const turbulences = Float64Array.from(speaking.flatMap(turbulencesOf)).sort();
+  return {
+    support: speaking.length >= supportedDays ? 'supported' : 'thin',
+    days: speaking.length,
+    p05: percentile(rates, 0.05),
+    p25: percentile(rates, 0.25),
+    p50: percentile(rates, 0.5),
+    p75: percentile(rates, 0.75),
+    p95: percentile(rates, 0.95),
+    turbulenceP95: turbulences.length > 0 ? percentile(turbulences, 0.95) : null,
+  };
+}
+
+function turbulencesOf(rates: readonly number[]): number[] {
+  const found: number[] = [];
+  for (let end = turbulenceMinutes; end <= rates.length; end += 1) {
+    const uneven = variation(rates.slice(end - turbulenceMinutes, end));
+    if (uneven !== null) found.push(uneven);
+  }
+  return found;
+}

@@ -1,0 +1,121 @@
+import type { ConditionState, Confidence } from '../contract/vocabulary.ts';
+import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
+import { variation } from './percentile.ts';
+import { windowFlag, windowUs } from './window.ts';
+
+/** A reading older than this is none: the station is not reporting. In windows. */
+const offlineWindows = 15;
+/** A level that stays this many windows below half of the usual is not weather: too little may be arriving. */
+const lastingWindows = 10;
+/** No lull is read this soon after a connection began, in windows. */
+const settlingWindows = 10;
+const lullWindows = 3;
+/** A lull lies at least 5 % below the p05. */
+const lullShare = 0.95;
+
+/** One minute as the conditions read it. */
+export interface ConditionMinute {
+  readonly startUs: number;
+  /** Interactions per observed second. */
+  readonly rate: number;
+  readonly eligible: boolean;
+  readonly complete: boolean;
+  readonly flags: number;
+}
+
+/** What the conditions were found to be, before they are put into words. */
+export interface ConditionReading {
+  readonly state: ConditionState;
+  readonly confidence: Confidence;
+  /** End of the window that was read, microseconds; null when none was. */
+  readonly asOfUs: number | null;
+  /** The level against the middle of this hour's history; null where there is none. */
+  readonly ratio: number | null;
+  readonly days: number;
+}
+
+/** What the conditions are read from. */
+export interface ConditionInput {
+  /** Closed minutes in order, without holes, the newest last. */
+  readonly minutes: readonly ConditionMinute[];
+  /** What is usual in the UTC hour of the window that starts at the instant; null when nothing can be said. */
+  readonly baseline: (startUs: number) => HourBaseline | null;
+  readonly nowUs: number;
+}
+
+/**
+ * Reads the newest eligible minute against the same UTC hour of earlier days: the first state that applies. What
+ * cannot be compared is `unavailable`, and what does not report is `station_offline`: neither is ever calm.
+ */
+export function readConditions({ minutes, baseline, nowUs }: ConditionInput): ConditionReading {
+  const newest = minutes.findLastIndex(({ eligible }) => eligible);
+  const minute = minutes[newest];
+  const none = { confidence: 'unsupported', asOfUs: null, ratio: null, days: 0 } as const;
+  if (!minute) return { ...none, state: minutes.some(isRecent(nowUs)) ? 'unavailable' : 'station_offline' };
+  const asOfUs = minute.startUs + windowUs;
+  if (nowUs - asOfUs > offlineWindows * windowUs) return { ...none, state: 'station_offline', asOfUs };
+  const hour = baseline(minute.startUs);
+  if (!hour || !(hour.p50 > 0)) return { ...none, state: 'unavailable', asOfUs };
+  const recent = minutes.slice(0, newest + 1);
+  return {
+    state: ladder(recent, minute, hour, baseline),
+    confidence: hour.support,
+    asOfUs,
+    ratio: minute.rate / hour.p50,
+    days: hour.days,
+  };
+}
+
+/** Something was watched lately, though not enough of any minute. */
+function isRecent(nowUs: number): (minute: ConditionMinute) => boolean {
+  return ({ startUs, rate }) => nowUs - startUs <= (offlineWindows + 1) * windowUs && rate > 0;
+}
+
+function ladder(
+  recent: readonly ConditionMinute[],
+  { rate }: ConditionMinute,
+  hour: HourBaseline,
+  baseline: ConditionInput['baseline'],
+): ConditionState {
+  const inARow = (wanted: (minute: ConditionMinute, usual: HourBaseline) => boolean): number => {
+    let windows = 0;
+    for (const minute of recent.toReversed()) {
+      const usual = minute.eligible ? baseline(minute.startUs) : null;
+      if (!usual || !wanted(minute, usual)) break;
+      windows += 1;
+    }
+    return windows;
+  };
+  if (inARow((minute, usual) => minute.rate < usual.p50 / 2) >= lastingWindows) return 'unavailable';
+  if (inARow((minute, usual) => minute.rate < usual.p05 * lullShare) >= lullWindows) {
+    return canSayLull(recent) ? 'lull' : 'unavailable';
+  }
+  const persistence = inARow((minute, usual) => minute.rate > usual.p75);
+  const uneven = turbulence(recent);
+  const turbulent = uneven !== null && hour.turbulenceP95 !== null && uneven > hour.turbulenceP95;
+  if (rate > hour.p95 && rate >= 3 * hour.p50 && persistence >= 3) return 'severe_storm';
+  if (rate > hour.p95 && persistence >= 2) return 'storm';
+  if ((rate > hour.p75 || turbulent) && persistence >= 2) return 'turbulent';
+  if (turbulent || rate > hour.p95) return 'unsettled';
+  if (rate > hour.p75) return 'active';
+  return 'calm';
+}
+
+/** Fewer events are a lull only where nothing was missed, and the stream has long been settled. */
+function canSayLull(recent: readonly ConditionMinute[]): boolean {
+  const settled = recent.slice(-settlingWindows);
+  return (
+    recent.slice(-lullWindows).every(({ complete }) => complete) &&
+    settled.length === settlingWindows &&
+    settled.every(({ flags }) => (flags & windowFlag.seam) === 0)
+  );
+}
+
+function turbulence(recent: readonly ConditionMinute[]): number | null {
+  const rates = recent
+    .slice(-offlineWindows)
+    .filter(({ eligible }) => eligible)
+    .slice(-turbulenceMinutes)
+    .map(({ rate }) => rate);
+  return rates.length === turbulenceMinutes ? variation(rates) : null;
+}

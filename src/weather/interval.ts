@@ -1,0 +1,37 @@
+/** A span of the stream's clock in microseconds: `from` included, `to` not. */
+export interface Interval {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The union of intervals: sorted, disjoint, those that touch joined. */
+export function union(intervals: readonly Interval[]): Interval[] {
+  const sorted = intervals.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from);
+  const joined: { from: number; to: number }[] = [];
+  for (const { from, to } of sorted) {
+    const last = joined.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else joined.push({ from, to });
+  }
+  return joined;
+}
+
+/**
+ * How much of each span of `width` from `start` on the intervals cover, in microseconds. One pass; the intervals
+ * must be sorted and disjoint, as `union` makes them. An interval that crosses spans is charged to each.
+ */
+export function coverage(intervals: readonly Interval[], start: number, width: number, spans: number): Float64Array {
+  const covered = new Float64Array(spans);
+  const end = start + spans * width;
+  for (const interval of intervals) {
+    const to = Math.min(interval.to, end);
+    let from = Math.max(interval.from, start);
+    while (from < to) {
+      const span = Math.floor((from - start) / width);
+      const edge = Math.min(to, start + (span + 1) * width);
+      covered[span] = (covered[span] ?? 0) + edge - from;
+      from = edge;
+    }
+  }
+  return covered;
+}

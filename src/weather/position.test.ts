@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { allAtValue, type Position, Progress, type Verdict } from './position.ts';
+
+/** Feeds times (or [seq, time] pairs), and returns the verdicts. */
+function feed(progress: Progress, events: readonly (number | readonly [number | null, number])[]): Verdict[] {
+  return events.map((event) =>
+    typeof event === 'number' ? progress.take(null, event) : progress.take(event[0], event[1]),
+  );
+}
+
+function resumedAt(position: Position): Progress {
+  const progress = new Progress(position);
+  progress.resume();
+  return progress;
+}
+
+const at = (value: number, counted = 1): Position => ({ kind: 'time', value, counted, timeUs: value });
+
+describe('a resume by time', () => {
+  test('skips what lies before, exactly the counted events at the position, and counts the rest', () => {
+    const progress = resumedAt(at(100, 2));
+    expect(feed(progress, [98, 99, 100, 100, 100, 101])).toEqual([
+      'skipped',
+      'skipped',
+      'skipped',
+      'skipped',
+      'counted',
+      'counted',
+    ]);
+    expect(progress.continuous).toBe(true);
+    expect(progress.position).toEqual(at(101));
+  });
+
+  test('is no continuation when nothing carries the position: the cursor was clamped, or the event is gone', () => {
+    const clamped = resumedAt(at(100));
+    expect(feed(clamped, [150])).toEqual(['counted']);
+    expect(clamped.continuous).toBe(false);
+    const gone = resumedAt(at(100));
+    expect(feed(gone, [90, 150])).toEqual(['skipped', 'counted']);
+    expect(gone.continuous).toBe(false);
+  });
+
+  test('from a position at which nothing was counted continues when the host passes over it', () => {
+    const progress = resumedAt(at(100, 0));
+    expect(feed(progress, [99, 101])).toEqual(['skipped', 'counted']);
+    expect(progress.continuous).toBe(true);
+  });
+});
+
+describe('a resume by seq', () => {
+  const bySeq: Position = { kind: 'seq', value: 7, counted: 1, timeUs: 100 };
+
+  test('continues at the next number, inclusive or not', () => {
+    for (const events of [
+      [
+        [7, 100],
+        [8, 100],
+      ],
+      [[8, 100]],
+    ] as const) {
+      const progress = resumedAt(bySeq);
+      expect(feed(progress, events).at(-1)).toBe('counted');
+      expect(progress.continuous).toBe(true);
+    }
+  });
+
+  test('is no continuation when numbers are missing', () => {
+    const progress = resumedAt(bySeq);
+    expect(feed(progress, [[12, 180]])).toEqual(['counted']);
+    expect(progress.continuous).toBe(false);
+  });
+
+  test('counts an event whose time lies behind, and keeps the latest time', () => {
+    const progress = resumedAt(bySeq);
+    expect(
+      feed(progress, [
+        [8, 110],
+        [9, 105],
+      ]),
+    ).toEqual(['counted', 'counted']);
+    expect(progress.position).toEqual({ kind: 'seq', value: 9, counted: 1, timeUs: 110 });
+  });
+
+  test('goes on by time where the host has stopped numbering', () => {
+    const progress = resumedAt(bySeq);
+    expect(
+      feed(progress, [
+        [null, 99],
+        [null, 100],
+        [null, 101],
+      ]),
+    ).toEqual(['skipped', 'skipped', 'counted']);
+    expect(progress.position).toEqual(at(101));
+  });
+});
+
+describe('while it follows', () => {
+  test('an event from behind is not counted, nor are the counted ones that the host then repeats', () => {
+    const progress = new Progress(null);
+    progress.goLive(false);
+    expect(feed(progress, [100, 101, 101, 99, 100, 101, 101, 101, 102])).toEqual([
+      'counted',
+      'counted',
+      'counted',
+      'late_or_repeat',
+      'late_or_repeat',
+      'late_or_repeat',
+      'late_or_repeat',
+      'counted',
+      'counted',
+    ]);
+  });
+
+  test('a batch of one time is counted whole', () => {
+    const progress = new Progress(null);
+    progress.goLive(false);
+    expect(feed(progress, [100, 100, 100])).toEqual(['counted', 'counted', 'counted']);
+    expect(progress.position).toEqual(at(100, 3));
+  });
+});
+
+describe('live first, and a backfill up to it', () => {
+  test('the live reader leaves the time of its first event, the backfill takes it whole and stops behind it', () => {
+    const live = new Progress(null);
+    live.goLive(true);
+    expect(feed(live, [100, 100, 101])).toEqual(['skipped', 'skipped', 'counted']);
+    const backfill = new Progress(at(90, 0), { seq: null, timeUs: 100 });
+    backfill.resume();
+    expect(feed(backfill, [89, 95, 100, 100, 100, 101])).toEqual([
+      'skipped',
+      'counted',
+      'counted',
+      'counted',
+      'counted',
+      'beyond_end',
+    ]);
+  });
+
+  test('still leaves it after the live reader was restarted there', () => {
+    const live = resumedAt(at(100, allAtValue));
+    expect(feed(live, [100, 100, 101])).toEqual(['skipped', 'skipped', 'counted']);
+    expect(live.continuous).toBe(true);
+  });
+
+  test('going live behind a position counts only what is ahead of it, and says that it is no continuation', () => {
+    const live = new Progress(at(100));
+    live.goLive(false);
+    expect(feed(live, [99, 100, 120])).toEqual(['late_or_repeat', 'late_or_repeat', 'counted']);
+    expect(live.continuous).toBe(false);
+  });
+});

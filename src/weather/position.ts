@@ -1,0 +1,168 @@
+/**
+ * Where a reader of one host's stream stands: everything up to `value` is counted, and of what carries exactly `value`
+ * so many as `counted`, because one `time_us` may stamp a whole batch.
+ */
+export interface Position {
+  /** `seq` where the host's frames carry their own number, else `time`. */
+  readonly kind: 'time' | 'seq';
+  readonly value: number;
+  readonly counted: number;
+  /** The latest `time_us` reached, microseconds. */
+  readonly timeUs: number;
+}
+
+/** In place of a number of events at a value: all of them are another reader's. */
+export const allAtValue = 2 ** 31;
+
+/** The event that another reader counts from: this one counts up to it and with it. */
+export interface End {
+  readonly seq: number | null;
+  readonly timeUs: number;
+}
+
+/**
+ * `counted`: it is new. `skipped`: the host was asked for it, and it is counted already. `late_or_repeat`: it came
+ * from behind the position unasked; counting it might count it twice. `beyond_end`: another reader's.
+ */
+export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end';
+
+/**
+ * Decides for each event of a connection whether it is new, and moves the position. Hosts resume inclusively, may
+ * replay from long before the cursor, clamp it, ignore it, or repeat themselves; no event is told from another but
+ * by where it stands.
+ */
+export class Progress {
+  #has = false;
+  #bySeq = false;
+  #value = 0;
+  #counted = 0;
+  #timeUs = 0;
+  #state: 'resuming' | 'starting' | 'following' = 'starting';
+  #leaveFirst = false;
+  /** Events at the position that are yet to be passed over after the host went back. */
+  #owed = 0;
+  #rewound = false;
+  #sawAt = false;
+  #sawBefore = false;
+  readonly #end: End | null;
+  /** After `counted`: whether all that the host sent since the position before it has been seen. */
+  continuous = false;
+
+  constructor(position: Position | null, end: End | null = null) {
+    this.#end = end;
+    if (position) this.#set(position);
+  }
+
+  /** Where it stands; null before the first event. */
+  get position(): Position | null {
+    if (!this.#has) return null;
+    const kind = this.#bySeq ? 'seq' : 'time';
+    return { kind, value: this.#value, counted: this.#counted, timeUs: this.#timeUs };
+  }
+
+  /** Whether it stands anywhere yet. */
+  get started(): boolean {
+    return this.#has;
+  }
+
+  /** The latest `time_us` reached, microseconds; 0 before the first event. */
+  get timeUs(): number {
+    return this.#timeUs;
+  }
+
+  /** Whether events are still expected from before the position. */
+  get resuming(): boolean {
+    return this.#state === 'resuming';
+  }
+
+  /** A connection begins that was asked to resume at the position. */
+  resume(): void {
+    this.#state = 'resuming';
+    this.#owed = this.#counted;
+    this.#rewound = false;
+    this.#sawAt = false;
+    this.#sawBefore = false;
+  }
+
+  /** A connection begins that was asked for what comes now; `leaveFirst`: its first event is another reader's last. */
+  goLive(leaveFirst: boolean): void {
+    this.#state = 'starting';
+    this.#leaveFirst = leaveFirst;
+    this.#rewound = false;
+  }
+
+  take(seq: number | null, timeUs: number): Verdict {
+    if (this.#end !== null && isBeyond(this.#end, seq, timeUs)) return 'beyond_end';
+    if (!this.#has) return this.#start(seq, timeUs);
+    const inKind = !this.#bySeq || seq !== null;
+    const key = this.#bySeq && seq !== null ? seq : timeUs;
+    const value = inKind ? this.#value : this.#timeUs;
+    if (key < value) return this.#behind();
+    if (key === value) return this.#at(inKind);
+    return this.#ahead(seq, timeUs, key);
+  }
+
+  #behind(): Verdict {
+    if (this.#state === 'resuming') {
+      this.#sawBefore = true;
+      return 'skipped';
+    }
+    // The host went back: what follows at the position is, as far as can be known, the same as before.
+    this.#rewound = true;
+    this.#owed = this.#counted;
+    return 'late_or_repeat';
+  }
+
+  #at(inKind: boolean): Verdict {
+    if (this.#state === 'starting') return 'late_or_repeat';
+    this.#sawAt = true;
+    if (!inKind || this.#counted >= allAtValue) return 'skipped';
+    if ((this.#state === 'resuming' || this.#rewound) && this.#owed > 0) {
+      this.#owed -= 1;
+      return this.#rewound ? 'late_or_repeat' : 'skipped';
+    }
+    this.#counted += 1;
+    this.continuous = true;
+    return 'counted';
+  }
+
+  #ahead(seq: number | null, timeUs: number, key: number): Verdict {
+    if (this.#state === 'starting') return this.#start(seq, timeUs);
+    if (this.#state === 'resuming') {
+      const passedOver = this.#counted === 0 ? this.#sawBefore : this.#bySeq && key === this.#value + 1;
+      this.continuous = this.#sawAt || passedOver;
+      this.#state = 'following';
+    } else this.continuous = true;
+    this.#move(seq, timeUs, 1);
+    return 'counted';
+  }
+
+  #start(seq: number | null, timeUs: number): Verdict {
+    this.#state = 'following';
+    this.continuous = false;
+    this.#move(seq, timeUs, this.#leaveFirst ? allAtValue : 1);
+    return this.#leaveFirst ? 'skipped' : 'counted';
+  }
+
+  #move(seq: number | null, timeUs: number, counted: number): void {
+    this.#has = true;
+    this.#bySeq = seq !== null;
+    this.#value = seq ?? timeUs;
+    this.#counted = counted;
+    if (timeUs > this.#timeUs) this.#timeUs = timeUs;
+    this.#rewound = false;
+  }
+
+  #set({ kind, value, counted, timeUs }: Position): void {
+    this.#has = true;
+    this.#bySeq = kind === 'seq';
+    this.#value = value;
+    this.#counted = counted;
+    this.#timeUs = timeUs;
+  }
+}
+
+/** Whether an event lies past the last one that this reader counts. */
+function isBeyond(end: End, seq: number | null, timeUs: number): boolean {
+  return end.seq !== null && seq !== null ? seq > end.seq : timeUs > end.timeUs;
+}

@@ -1,0 +1,170 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Backoff, type BackoffOptions, createBackoff } from '../network/backoff.ts';
+import { ConnectError } from '../network/connect-error.ts';
+import type { GuardedSocket, SocketOptions } from '../network/websocket.ts';
+import type { Log } from '../ops/log.ts';
+import { createClassifier } from './classify.ts';
+import { type Endpoint, subscribeUrl } from './endpoint.ts';
+import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
+import type { Track } from './track.ts';
+
+/** How often a connection is looked at, in milliseconds. */
+const lookMs = 250;
+
+/** Opens a connection; `openSocket` with the limits of the instrument. */
+export type Connect = (url: string, onFrame: SocketOptions['onFrame'], signal: AbortSignal) => Promise<GuardedSocket>;
+
+/** What every reader of a host shares. */
+export interface ReaderContext {
+  readonly endpoint: Endpoint;
+  readonly connect: Connect;
+  readonly backoff: BackoffOptions;
+  /** This machine's wall clock, milliseconds. */
+  readonly clock: () => number;
+  readonly log: Log;
+  readonly telemetry: WeatherTelemetry;
+}
+
+/** One reader: what it reads into, and how each of its connections begins. */
+export interface ReaderTask {
+  readonly role: ReaderRole;
+  readonly track: Track;
+  /**
+   * Begins a connection on the track, and returns its cursor, null for live. `fruitless`: how many connections in a
+   * row were refused or brought nothing at all. `give_up` ends the reader.
+   */
+  readonly begin: (fruitless: number) => number | null | 'give_up';
+  /** Bytes were read. True ends the reader. */
+  readonly read?: (bytes: number) => boolean;
+  /** Silence that ends a connection, in microseconds. */
+  readonly silenceUs: () => number;
+}
+
+/** Reads until the signal, the end of the track, or giving up: connects, feeds, and connects again. */
+export async function runReader(context: ReaderContext, task: ReaderTask, signal: AbortSignal): Promise<void> {
+  const backoff = createBackoff(context.backoff);
+  const feed = createFeed(context, task);
+  let fruitless = 0;
+  while (!signal.aborted && !feed.finished()) {
+    const cursor = task.begin(fruitless);
+    if (cursor === 'give_up') return;
+    feed.start();
+    const cause = await connection(context, task, feed, cursor, signal);
+    if (signal.aborted || feed.finished()) return;
+    context.telemetry.disconnected(task.role, cause.name);
+    if (feed.fruitful()) {
+      fruitless = 0;
+      backoff.reset();
+    } else if (cause.refused || (cause.answered && feed.empty())) fruitless += 1;
+    await pause(context, task.role, cause, backoff, signal);
+  }
+}
+
+/** Why a connection ended. */
+interface Cause {
+  readonly name: string;
+  /** The host was there. */
+  readonly answered: boolean;
+  /** It will not serve this cursor, or what it serves there cannot be taken. */
+  readonly refused: boolean;
+  readonly why: string;
+}
+
+async function connection(
+  { endpoint, connect, telemetry, log }: ReaderContext,
+  { role }: ReaderTask,
+  feed: Feed,
+  cursor: number | null,
+  signal: AbortSignal,
+): Promise<Cause> {
+  let socket: GuardedSocket;
+  try {
+    socket = await connect(subscribeUrl(endpoint, cursor), feed.frame, signal);
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    const refused = error.kind === 'handshake_status' && !error.retryable;
+    return { name: error.kind, answered: false, refused, why: error.message };
+  }
+  telemetry.connected(role);
+  log.info('connected', { reader: role, endpoint: endpoint.name, from: cursor === null ? 'live' : 'cursor' });
+  const watch = setInterval(() => {
+    if (feed.finished() || feed.silent()) socket.close();
+  }, lookMs);
+  const info = await socket.closed;
+  clearInterval(watch);
+  const name = info.reason === 'local_close' ? 'silence' : info.reason;
+  const code = info.reason === 'remote_close' ? ` (${info.code})` : '';
+  const refused = name === 'too_large' || name === 'protocol_error';
+  return { name, answered: true, refused, why: `the connection to ${endpoint.name} ended: ${name}${code}` };
+}
+
+async function pause(
+  { log }: ReaderContext,
+  role: ReaderRole,
+  cause: Cause,
+  backoff: Backoff,
+  signal: AbortSignal,
+): Promise<void> {
+  const ms = backoff.next();
+  log.warn(cause.why, { reader: role, cause: cause.name, retryInMs: ms });
+  await wait(ms, undefined, { signal }).catch(() => {
+    // Stopped while it waited: the loop sees the signal.
+  });
+}
+
+/** What comes through the connections of one reader. */
+interface Feed {
+  readonly frame: SocketOptions['onFrame'];
+  /** A connection is about to be made. */
+  start(): void;
+  /** Whether the last connection brought anything new. */
+  fruitful(): boolean;
+  /** Whether it brought no event at all, not even one that was counted before. */
+  empty(): boolean;
+  /** Whether the feed has been silent for too long: a pong proves the socket, not the feed. */
+  silent(): boolean;
+  finished(): boolean;
+}
+
+function createFeed({ clock }: ReaderContext, { track, read, silenceUs }: ReaderTask): Feed {
+  const classify = createClassifier();
+  let news = false;
+  let came = false;
+  let empty = true;
+  let over = false;
+  let lastMs = 0;
+  let spent = false;
+  return {
+    frame: (data) => {
+      if (spent || track.done) return;
+      if (read?.(data.length)) {
+        spent = true;
+        return;
+      }
+      const outcome = track.frame(classify(data));
+      if (outcome === 'counted') news = true;
+      if (outcome === 'counted' || outcome === 'skipped' || outcome === 'late_or_repeat') came = true;
+    },
+    start: () => {
+      news = false;
+      came = false;
+      empty = true;
+      over = false;
+      lastMs = clock();
+    },
+    fruitful: () => news,
+    empty: () => empty && !came,
+    silent: () => {
+      if (came) {
+        lastMs = clock();
+        empty = false;
+      }
+      came = false;
+      // Twice in a row: after this process was busy, what came meanwhile is read before the second look.
+      const before = over;
+      over = (clock() - lastMs) * 1000 > silenceUs();
+      return over && before;
+    },
+    finished: () => spent || track.done,
+  };
+}

@@ -1,0 +1,162 @@
+import { performance } from 'node:perf_hooks';
+import type { Position } from './position.ts';
+import { type ReaderContext, runReader } from './reader.ts';
+import { Track } from './track.ts';
+import type { StoredBackfill, WindowStore } from './window-store.ts';
+
+const hourUs = 3_600_000_000;
+/** However little is to be filled in: a position this young is resumed. */
+const alwaysResumedUs = 15 * 60_000_000;
+/** Of so many connections in a row that resumed and brought nothing new, the next is live: the cursor may be the reason. */
+const fruitlessResumes = 3;
+/** So many that brought a backfill nothing, and what is left of it stays a gap. */
+const fruitlessBackfills = 5;
+/** A replay may take its time to begin. */
+const backfillSilenceUs = 30_000_000;
+
+/** What a session reads with. */
+export interface SessionOptions extends ReaderContext {
+  readonly store: WindowStore;
+  /** How far back a backfill reaches; 0 for none. */
+  readonly backfillHours: number;
+  /** Most bytes that one backfill may read. */
+  readonly backfillBytes: number;
+  readonly commitMs: number;
+  /** Windows may have closed. */
+  readonly committed: () => void;
+}
+
+/**
+ * From the stored positions to the first commit that fails: one live reader, at most one backfill, and their gains
+ * committed together. Rejects with what the store threw; nothing that was not committed outlives the session.
+ */
+export async function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
+  const { store, endpoint, clock } = options;
+  const stored = store.series(endpoint.name);
+  const clockUs = (): number => clock() * 1000;
+  const rateAt = (position: Position | null): number | null => position && store.recentRate(stored.id, position.timeUs);
+  const live = new Track({ position: stored.live, end: null, rate: rateAt(stored.live), clockUs });
+  const stop = new AbortController();
+  const stopped = AbortSignal.any([signal, stop.signal]);
+  const failed = Promise.withResolvers<never>();
+  const backfills: Promise<void>[] = [];
+  let revision = stored.revision;
+  let backfill = stored.backfill ? startBackfill(stored.backfill) : null;
+
+  function startBackfill(plan: StoredBackfill): RunningBackfill {
+    const track = new Track({ position: plan.position, end: plan.end, rate: rateAt(plan.position), clockUs });
+    const running: RunningBackfill = { track, plan, bytes: plan.bytes, over: false, stop: new AbortController() };
+    const work = runReader(
+      options,
+      {
+        role: 'backfill',
+        track,
+        silenceUs: () => Math.max(backfillSilenceUs, track.silenceUs),
+        read: (bytes) => {
+          running.bytes += bytes;
+          return running.bytes > options.backfillBytes;
+        },
+        begin: (fruitless) => {
+          if (fruitless >= fruitlessBackfills) return 'give_up';
+          track.resume();
+          return track.position?.value ?? 'give_up';
+        },
+      },
+      AbortSignal.any([stopped, running.stop.signal]),
+    );
+    backfills.push(
+      work.then(() => {
+        running.over = true;
+      }, failed.reject),
+    );
+    return running;
+  }
+
+  /** A live connection began anew: what lies between the old position and its first event is to be filled in. */
+  function fillUpTo(): void {
+    const end = live.takeLiveStart();
+    if (!end) return;
+    backfill?.stop.abort();
+    const oldest = Math.floor(clockUs() - options.backfillHours * hourUs);
+    const { before } = begun;
+    const position: Position =
+      before && before.timeUs >= oldest ? before : { kind: 'time', value: oldest, counted: 0, timeUs: oldest };
+    options.log.info('filling in what came before', { seconds: Math.round((end.timeUs - position.timeUs) / 1e6) });
+    backfill = startBackfill({ position, end, bytes: 0 });
+  }
+
+  const begun: { before: Position | null } = { before: stored.live };
+  function begin(fruitless: number): number | null {
+    const { position } = live;
+    const young = Math.max(options.backfillHours * hourUs, alwaysResumedUs);
+    const tired = fruitless % (fruitlessResumes + 1) === fruitlessResumes;
+    if (position && !tired && clockUs() - position.timeUs <= young) {
+      live.resume();
+      return position.value;
+    }
+    begun.before = position;
+    live.goLive(options.backfillHours > 0);
+    return null;
+  }
+
+  function commit(): void {
+    fillUpTo();
+    const over = backfill?.over === true;
+    const gains = [live.take(), ...(backfill ? [backfill.track.take()] : [])];
+    if (gains.every(({ outcomes }) => Object.values(outcomes).every((frames) => frames === 0)) && !over) return;
+    const began = performance.now();
+    const remaining = backfill && !over && !backfill.track.done ? stateOf(backfill) : null;
+    store.commit({ series: stored.id, after: revision, gains, live: live.position, backfill: remaining });
+    revision += 1;
+    if (backfill && !remaining) options.log.info('the backfill is over', { reachedItsEnd: backfill.track.done });
+    if (!remaining) backfill = null;
+    tell(options, gains, performance.now() - began, live.position);
+    options.committed();
+  }
+
+  const timer = setInterval(() => {
+    try {
+      commit();
+    } catch (error) {
+      failed.reject(error);
+    }
+  }, options.commitMs);
+  const reading = runReader(options, { role: 'live', track: live, begin, silenceUs: () => live.silenceUs }, stopped);
+  try {
+    await Promise.race([reading, failed.promise]);
+    commit();
+  } finally {
+    clearInterval(timer);
+    stop.abort();
+    await Promise.all([reading, ...backfills]);
+  }
+}
+
+interface RunningBackfill {
+  readonly track: Track;
+  readonly plan: StoredBackfill;
+  bytes: number;
+  over: boolean;
+  readonly stop: AbortController;
+}
+
+function stateOf({ track, plan, bytes }: RunningBackfill): StoredBackfill {
+  return { position: track.position ?? plan.position, end: plan.end, bytes };
+}
+
+function tell(
+  { telemetry, clock }: SessionOptions,
+  gains: readonly ReturnType<Track['take']>[],
+  milliseconds: number,
+  position: Position | null,
+): void {
+  for (const { outcomes, gapUs } of gains) {
+    telemetry.frames(outcomes);
+    telemetry.gap(gapUs / 1e6);
+  }
+  telemetry.committed(
+    gains.reduce((sum, { windows }) => sum + windows.length, 0),
+    milliseconds,
+  );
+  if (position) telemetry.lag(Math.max(0, clock() / 1000 - position.timeUs / 1e6));
+}

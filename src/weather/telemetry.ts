@@ -1,0 +1,32 @@
+import type { FrameOutcome } from './track.ts';
+
+/** Readers of the stream: the one that follows it, and the one that fills in what lies before. */
+export type ReaderRole = 'live' | 'backfill';
+
+/** What the instrument tells its operator in numbers. Every dimension is of a closed list. */
+export interface WeatherTelemetry {
+  frames(outcomes: Readonly<Record<FrameOutcome, number>>): void;
+  /** Seconds between the newest counted event and this machine's clock. */
+  lag(seconds: number): void;
+  connected(role: ReaderRole): void;
+  /** A connection ended, or none came about. */
+  disconnected(role: ReaderRole, cause: string): void;
+  /** Seconds of the stream's clock that were charged as not observed. */
+  gap(seconds: number): void;
+  committed(windows: number, milliseconds: number): void;
+  /** A commit or an artifact could not be written. */
+  notWritten(what: 'store' | 'artifact'): void;
+  published(atMs: number): void;
+}
+
+/** Tells nobody. */
+export const noTelemetry: WeatherTelemetry = {
+  frames: () => undefined,
+  lag: () => undefined,
+  connected: () => undefined,
+  disconnected: () => undefined,
+  gap: () => undefined,
+  committed: () => undefined,
+  notWritten: () => undefined,
+  published: () => undefined,
+};

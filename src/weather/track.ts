@@ -1,0 +1,248 @@
+import type { FrameFacts } from './classify.ts';
+import { type Interval, union } from './interval.ts';
+import { type End, type Position, Progress } from './position.ts';
+import { StreamRate } from './stream-rate.ts';
+import { emptyDelta, type WindowDelta, windowFlag, windowStart, windowUs } from './window.ts';
+
+/** Events further ahead of this machine's clock than this have no usable time: one would carry the position away. */
+const futureUs = 60_000_000;
+/** Events later than this were replayed from the host's history. */
+const replayedUs = 120_000_000;
+/** A replay has met live when an event is no later than this. */
+const liveUs = 2_000_000;
+/** Hosts may compact their history when it is this old. */
+const compactedUs = 4 * 3_600_000_000;
+/** An event further behind than this flags the window at the position, not its own. */
+const farBehindUs = 3_600_000_000;
+
+/** What became of a frame. `skipped` were counted before the cursor; `future` carry no usable time. */
+export const frameOutcomes = [
+  'counted',
+  'skipped',
+  'late_or_repeat',
+  'parse_error',
+  'no_time_us',
+  'future',
+  'beyond_end',
+] as const;
+export type FrameOutcome = (typeof frameOutcomes)[number];
+
+/** What a track gained since the last time it was taken, and where it then stood. */
+export interface TrackGain {
+  readonly position: Position | null;
+  readonly windows: readonly WindowDelta[];
+  /** Spans of the stream's clock during which the stream was provably live; sorted and disjoint. */
+  readonly observed: readonly Interval[];
+  /** Microseconds that were charged as not observed. */
+  readonly gapUs: number;
+  readonly outcomes: Readonly<Record<FrameOutcome, number>>;
+}
+
+/** How a track begins. */
+export interface TrackStart {
+  readonly position: Position | null;
+  /** Set for a backfill: the last event that it counts. */
+  readonly end: End | null;
+  /** Recent events per second, where they are known from before. */
+  readonly rate: number | null;
+  /** This machine's wall clock, microseconds. */
+  readonly clockUs: () => number;
+}
+
+/**
+ * One reader of a host's stream: counts each event once, in the window of its `time_us`, and keeps which spans of
+ * the stream's clock were watched. The order of calls is the order of frames; nothing here waits or does I/O.
+ */
+export class Track {
+  readonly #progress: Progress;
+  readonly #rate = new StreamRate();
+  readonly #clockUs: () => number;
+  #windows = new Map<number, WindowDelta>();
+  #window = emptyDelta(-windowUs);
+  #observed: Interval[] = [];
+  #from = 0;
+  #to = 0;
+  #gapUs = 0;
+  #outcomes = noOutcomes();
+  #nowUs = 0;
+  /** A connection began, and its first counted event has not come yet. */
+  #newConnection = false;
+  /** A replay is under way, and has not met live yet. */
+  #replaying = false;
+  #done = false;
+  #liveStart: End | null = null;
+
+  constructor({ position, end, rate, clockUs }: TrackStart) {
+    this.#progress = new Progress(position, end);
+    if (rate !== null) this.#rate.seed(rate);
+    this.#clockUs = clockUs;
+  }
+
+  /** A connection begins that was asked to resume at the position. */
+  resume(): void {
+    this.#progress.resume();
+    this.#newConnection = true;
+    this.#replaying = true;
+  }
+
+  /** A connection begins that was asked for what comes now; see `Progress.goLive`. */
+  goLive(leaveFirst: boolean): void {
+    this.#progress.goLive(leaveFirst);
+    this.#newConnection = true;
+    this.#replaying = false;
+  }
+
+  get position(): Position | null {
+    return this.#progress.position;
+  }
+
+  /** Whether the end was reached: nothing more will be counted. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /** The event that a live connection began with and left to a backfill, told once; null when there is none. */
+  takeLiveStart(): End | null {
+    const start = this.#liveStart;
+    this.#liveStart = null;
+    return start;
+  }
+
+  /** How long the stream may be silent, in microseconds. */
+  get silenceUs(): number {
+    return this.#rate.silenceUs;
+  }
+
+  /** Counts one frame. The facts are read before it returns and not kept. */
+  frame(facts: FrameFacts): FrameOutcome {
+    const outcome = facts.outcome === 'counted' ? this.#timed(facts) : this.#unusable(facts.outcome);
+    this.#outcomes[outcome] += 1;
+    return outcome;
+  }
+
+  /** Hands over what was gained, and starts again from nothing. */
+  take(): TrackGain {
+    this.#closeSpan();
+    const gain = {
+      position: this.#progress.position,
+      windows: [...this.#windows.values()],
+      observed: union(this.#observed),
+      gapUs: this.#gapUs,
+      outcomes: this.#outcomes,
+    };
+    this.#windows = new Map();
+    this.#window = emptyDelta(-windowUs);
+    this.#observed = [];
+    this.#from = this.#to;
+    this.#gapUs = 0;
+    this.#outcomes = noOutcomes();
+    return gain;
+  }
+
+  #timed(facts: FrameFacts): FrameOutcome {
+    const { timeUs } = facts;
+    if (timeUs > this.#nowUs + futureUs) {
+      this.#nowUs = this.#clockUs();
+      if (timeUs > this.#nowUs + futureUs) return this.#unusable('future');
+    }
+    const before = this.#progress.started ? this.#progress.timeUs : null;
+    const verdict = this.#progress.take(facts.seq, timeUs);
+    if (verdict === 'counted') this.#count(facts, before);
+    else if (verdict === 'late_or_repeat') this.#late(timeUs);
+    else if (verdict === 'beyond_end') this.#done = true;
+    else if (before === null || this.#progress.timeUs > before) this.#begin(facts.seq, timeUs);
+    return verdict;
+  }
+
+  #count(facts: FrameFacts, before: number | null): void {
+    const { timeUs } = facts;
+    const window = this.#at(timeUs);
+    window.events += 1;
+    const { counts } = window;
+    for (let i = 0; i < facts.metricCount; i += 1) {
+      const metric = facts.metrics[i] ?? 0;
+      counts[metric] = (counts[metric] ?? 0) + 1;
+    }
+    this.#watch(timeUs, before);
+    if (this.#newConnection) {
+      this.#newConnection = false;
+      window.flags |= windowFlag.seam;
+    }
+    if (this.#replaying && timeUs >= this.#nowUs - liveUs) this.#meetLive(timeUs, window);
+  }
+
+  #meetLive(timeUs: number, window: WindowDelta): void {
+    this.#nowUs = this.#clockUs();
+    if (timeUs < this.#nowUs - liveUs) return;
+    this.#replaying = false;
+    window.flags |= windowFlag.possibleLoss;
+  }
+
+  /** The span up to this event was watched when nothing between was missed and the silence was an ordinary one. */
+  #watch(timeUs: number, before: number | null): void {
+    const elapsed = before === null ? 0 : timeUs - before;
+    if (elapsed < 0) return;
+    const linked = before !== null && this.#progress.continuous && elapsed <= this.#rate.silenceUs;
+    this.#rate.event(timeUs, linked);
+    if (linked) {
+      if (this.#to <= before) this.#openSpan(before);
+    } else {
+      if (before !== null) this.#gapUs += Math.max(0, elapsed - 1);
+      this.#openSpan(timeUs);
+    }
+    this.#to = timeUs + 1;
+  }
+
+  /** The first event of a live connection, left to the backfill: the watch begins with it. */
+  #begin(seq: number | null, timeUs: number): void {
+    this.#liveStart = { seq, timeUs };
+    this.#openSpan(timeUs);
+    this.#to = timeUs + 1;
+  }
+
+  #openSpan(from: number): void {
+    this.#closeSpan();
+    this.#from = from;
+  }
+
+  #closeSpan(): void {
+    if (this.#to > this.#from) this.#observed.push({ from: this.#from, to: this.#to });
+  }
+
+  #late(timeUs: number): void {
+    const frontier = this.#progress.timeUs;
+    const window = this.#at(timeUs > frontier - farBehindUs ? timeUs : frontier);
+    window.lateOrRepeat += 1;
+    window.flags |= windowFlag.lateOrRepeat;
+  }
+
+  /** A frame without a usable time belongs to the window at the position; before it, it was counted when it first came. */
+  #unusable(outcome: FrameOutcome): FrameOutcome {
+    if (!this.#progress.started || this.#progress.resuming) return outcome;
+    const window = this.#at(this.#progress.timeUs);
+    window.malformed += 1;
+    window.flags |= windowFlag.malformed;
+    return outcome;
+  }
+
+  #at(timeUs: number): WindowDelta {
+    const { start } = this.#window;
+    if (timeUs >= start && timeUs < start + windowUs) return this.#window;
+    const wanted = windowStart(timeUs);
+    let window = this.#windows.get(wanted);
+    if (!window) {
+      window = emptyDelta(wanted);
+      this.#nowUs = this.#clockUs();
+      const late = this.#nowUs - wanted - windowUs;
+      if (late > replayedUs) window.flags |= windowFlag.replayed;
+      if (late > compactedUs) window.flags |= windowFlag.compacted;
+      this.#windows.set(wanted, window);
+    }
+    this.#window = window;
+    return window;
+  }
+}
+
+function noOutcomes(): Record<FrameOutcome, number> {
+  return { counted: 0, skipped: 0, late_or_repeat: 0, parse_error: 0, no_time_us: 0, future: 0, beyond_end: 0 };
+}

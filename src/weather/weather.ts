@@ -1,0 +1,209 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { artifactNames } from '../artifact/write.ts';
+import type { AddressPolicy } from '../network/address-policy.ts';
+import type { BackoffOptions } from '../network/backoff.ts';
+import { openSocket } from '../network/websocket.ts';
+import { OperatorError, systemCode } from '../ops/errors.ts';
+import { errorFields, type Log } from '../ops/log.ts';
+import { parseEndpoint } from './endpoint.ts';
+import { createPublisher, sweepTemporaries } from './publisher.ts';
+import { closedEnd, readSummary } from './read-summary.ts';
+import type { Connect } from './reader.ts';
+import { runSession } from './session.ts';
+import { storeFault } from './store-faults.ts';
+import type { WeatherTelemetry } from './telemetry.ts';
+import { damaged, keptFrom, openWindowStore, type StoreFaults, storeFile, type WindowStore } from './window-store.ts';
+
+/** Limits of a connection, in milliseconds; silence has a watchdog of its own, which knows the rate. */
+const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
+const maxFrameBytes = 10 * 1024 * 1024;
+const pruneMs = 3_600_000;
+
+/** What the instrument is told by its operator. */
+export interface WeatherSettings {
+  /** Address of the one Jetstream host. */
+  readonly jetstream: string;
+  /** Folder of the store; made if it is not there. */
+  readonly data: string;
+  /** Folder of the artifact; made if it is not there. */
+  readonly artifacts: string;
+  readonly publishSeconds: number;
+  readonly backfillHours: number;
+  readonly backfillBytes: number;
+}
+
+/** What the instrument is given by its process. */
+export interface WeatherDeps {
+  readonly settings: WeatherSettings;
+  readonly policy: AddressPolicy;
+  /** This machine's wall clock, milliseconds since 1970. */
+  readonly clock: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly telemetry: WeatherTelemetry;
+  /** Rhythms, for tests; in milliseconds. */
+  readonly pace?: Partial<Pace>;
+  readonly faults?: StoreFaults;
+}
+
+/** The instrument's rhythms in milliseconds. */
+interface Pace {
+  /** Between commits: at most so much is read again after a crash. */
+  readonly commitMs: number;
+  /** Between tries to write while the disk is full. */
+  readonly probeMs: number;
+  readonly backoff: Omit<BackoffOptions, 'random'>;
+}
+
+const usualPace: Pace = { commitMs: 1_000, probeMs: 5_000, backoff: { firstMs: 1_000, capMs: 30_000 } };
+
+/** The weather instrument of one host. */
+export interface Weather {
+  /** Resolves when the store is open and an artifact is written. Rejects with OperatorError when it cannot begin. */
+  start(): Promise<void>;
+  /** Commits what was counted, writes the artifact, and closes the store. */
+  stop(): Promise<void>;
+  /** Rejects when the instrument cannot go on: a damaged store, or a fault of ours. Never resolves. */
+  readonly failed: Promise<never>;
+  /** Writes the artifact now. */
+  publish(): Promise<void>;
+}
+
+/** Makes the instrument; nothing runs before `start`. */
+export function createWeather(deps: WeatherDeps): Weather {
+  const { settings, policy, clock, log, telemetry } = deps;
+  const endpoint = parseEndpoint(settings.jetstream, policy);
+  const pace = { ...usualPace, ...deps.pace };
+  const stopping = new AbortController();
+  const failed = Promise.withResolvers<never>();
+  // Whoever does not wait for it is told by `stop`.
+  failed.promise.catch(() => undefined);
+  let store: WindowStore | null = null;
+  let working: Promise<void> = Promise.resolve();
+  let lastClosed = 0;
+  let broken = false;
+
+  const fail = (error: unknown): void => {
+    const path = join(settings.data, storeFile);
+    const fault = storeFault(error) === 'damaged' ? damaged(path, error instanceof Error ? error.message : '') : error;
+    log.error('the instrument stops', errorFields(fault));
+    broken = true;
+    failed.reject(fault);
+    stopping.abort();
+  };
+  const open = (): WindowStore => {
+    if (!store) throw new Error('the instrument has not been started');
+    return store;
+  };
+  const publisher = createPublisher({
+    path: join(settings.artifacts, artifactNames.weather),
+    publishMs: settings.publishSeconds * 1000,
+    read: () =>
+      readSummary({
+        store: open(),
+        endpoint: endpoint.name,
+        origin: endpoint.simulated ? 'simulated' : 'live',
+        nowUs: clock() * 1000,
+      }),
+    clock,
+    log,
+    telemetry,
+    failed: (error) => {
+      if (storeFault(error) !== 'full') fail(error);
+    },
+  });
+  const connect: Connect = (url, onFrame, signal) =>
+    openSocket({ ...limits, url, policy, maxFrameBytes, onFrame }, signal);
+
+  function committed(): void {
+    const closed = closedEnd(open().series(endpoint.name).live?.timeUs ?? null, clock() * 1000);
+    if (closed > lastClosed) publisher.soon();
+    lastClosed = closed;
+  }
+
+  /** Sessions follow each other: what one could not commit, the next reads again from the stored position. */
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        await runSession(
+          {
+            store: open(),
+            endpoint,
+            connect,
+            backoff: { ...pace.backoff, random: deps.random },
+            clock,
+            log,
+            telemetry,
+            backfillHours: settings.backfillHours,
+            backfillBytes: settings.backfillBytes,
+            commitMs: pace.commitMs,
+            committed,
+          },
+          stopping.signal,
+        );
+      } catch (error) {
+        if (storeFault(error) !== 'full') throw error;
+        telemetry.notWritten('store');
+        log.error('the store cannot be written; nothing is counted until it can be', errorFields(error));
+        await untilWritable();
+      }
+    }
+  }
+
+  async function untilWritable(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await wait(pace.probeMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      try {
+        open().probe();
+        log.info('the store can be written again');
+        return;
+      } catch (error) {
+        if (storeFault(error) !== 'full') throw error;
+      }
+    }
+  }
+
+  const prune = (): void => {
+    try {
+      open().prune(open().series(endpoint.name).id, keptFrom(clock() * 1000));
+    } catch (error) {
+      if (storeFault(error) !== 'full') fail(error);
+    }
+  };
+  let pruning: NodeJS.Timeout | null = null;
+
+  return {
+    failed: failed.promise,
+    publish: () => publisher.now(),
+    async start() {
+      await makeFolder(settings.artifacts);
+      store = openWindowStore(settings.data, deps.faults);
+      await sweepTemporaries(join(settings.artifacts, artifactNames.weather));
+      prune();
+      pruning = setInterval(prune, pruneMs);
+      await publisher.now();
+      publisher.start();
+      working = work().catch(fail);
+    },
+    async stop() {
+      stopping.abort();
+      if (pruning) clearInterval(pruning);
+      await working;
+      await publisher.stop();
+      if (store && !broken) await publisher.now();
+      store?.close();
+      log.info('stopped');
+    },
+  };
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    throw new OperatorError(`cannot use the artifact folder ${path} (${systemCode(error) ?? 'unknown error'})`);
+  }
+}

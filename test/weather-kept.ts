@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Sim } from '../sim/index.ts';
+import { checkWeatherSummary, type WeatherSummary } from '../src/artifact/weather-summary.ts';
+import { union } from '../src/weather/interval.ts';
+import { metricNames } from '../src/weather/metric-names.ts';
+import { readSummary } from '../src/weather/read-summary.ts';
+import { windowUs } from '../src/weather/window.ts';
+import { openWindowStore, type WindowRow } from '../src/weather/window-store.ts';
+
+/** Waits until something holds; fails with its name when it does not within the time. */
+export async function until(what: string, holds: () => boolean, withinMs = 30_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`did not come about within ${withinMs} ms: ${what}`);
+    await wait(10);
+  }
+}
+
+/** The artifact in the folder, which must be whole and of its schema. */
+export function readArtifact(folder: string): WeatherSummary {
+  const checked = checkWeatherSummary(
+    JSON.parse(readFileSync(join(folder, 'artifacts', 'weather-summary.json'), 'utf8')),
+  );
+  if (!checked.ok) throw new Error(`the artifact is malformed at ${checked.pointer}`);
+  return checked.value;
+}
+
+/** What a stopped instrument left in its store. */
+export interface Kept {
+  readonly endpoint: string;
+  /** The latest `time_us` counted. */
+  readonly toUs: number;
+  /** Where the first observed span begins. */
+  readonly fromUs: number;
+  readonly rows: readonly WindowRow[];
+  readonly observedSeconds: number;
+  /** Spans that were watched; sorted and disjoint. */
+  readonly observed: readonly { from: number; to: number }[];
+  /** The summary once all of it lies in closed windows. */
+  readonly summary: WeatherSummary;
+}
+
+/** Reads the store of a stopped instrument. */
+export function readStore(folder: string, endpoint: string): Kept {
+  const store = openWindowStore(folder);
+  try {
+    const series = store.series(endpoint);
+    const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
+    const observed = union(store.observed(series.id, everything));
+    const toUs = series.live?.timeUs ?? 0;
+    return {
+      endpoint,
+      toUs,
+      fromUs: observed[0]?.from ?? 0,
+      rows: store.windows(series.id, everything, metricNames),
+      observed,
+      observedSeconds: observed.reduce((sum, { from, to }) => sum + to - from, 0) / 1e6,
+      summary: readSummary({ store, endpoint, origin: 'simulated', nowUs: toUs + 3 * windowUs }),
+    };
+  } finally {
+    store.close();
+  }
+}
+
+/** The minutes of a store: every count by name, and how many events were not counted. */
+export function minutesOf({ rows }: Kept) {
+  return rows
+    .filter(({ events }) => events > 0)
+    .map(({ startUs, events, counts }) => ({
+      startUs,
+      events,
+      metrics: Object.fromEntries(metricNames.map((name, i) => [name, counts[i] ?? 0])),
+    }));
+}
+
+/** The minutes that the host delivered, up to what was counted. */
+export function deliveredMinutes(sim: Sim, { fromUs, toUs }: Kept) {
+  return sim.truth
+    .deliveredMinutes(fromUs, toUs + 1)
+    .filter(({ events }) => events > 0)
+    .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
+}

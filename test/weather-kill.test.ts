@@ -1,0 +1,18 @@
+import { beforeAll, expect, test } from 'vitest';
+import { killRepeatedly } from './weather-kills.ts';
+import { makeReady } from './weather-process.ts';
+
+beforeAll(makeReady, 120_000);
+
+test('killed at any moment and started again, it loses no event, counts none twice, and never leaves a torn artifact', async () => {
+  const report = await killRepeatedly({ kills: 50, seed: 4 });
+  try {
+    expect(report.stored).toEqual(report.happened);
+    expect(report.kept.observed).toEqual([{ from: report.kept.fromUs, to: report.kept.toUs + 1 }]);
+    expect(report.kept.observedSeconds).toBeGreaterThan(3500);
+    expect(report.grew).toBeGreaterThan(10);
+    expect(report.leftOver).toEqual([]);
+  } finally {
+    report.end();
+  }
+}, 300_000);

@@ -1,0 +1,73 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createSim } from '../sim/index.ts';
+import { dice } from '../sim/random.ts';
+import { type Kept, minutesOf, readArtifact, readStore, until } from './weather-kept.ts';
+import { runCommand } from './weather-process.ts';
+
+/** What came of an instrument that was killed again and again. */
+export interface KillReport {
+  readonly kept: Kept;
+  /** The minutes as they are stored, and as they happened. */
+  readonly stored: ReturnType<typeof minutesOf>;
+  readonly happened: ReturnType<typeof minutesOf>;
+  /** Kills after which more was stored than before. */
+  readonly grew: number;
+  /** Temporary files that were left when it had ended as asked. */
+  readonly leftOver: readonly string[];
+  /** All that the processes wrote to stderr. */
+  readonly log: string;
+  /** Every file of data and artifact as text, and the log. */
+  readonly folder: string;
+  end(): void;
+}
+
+/**
+ * Runs the real command against a simulated host, kills it without warning at random moments from its start on, and
+ * lets the last one come to rest. After each kill the artifact must be whole.
+ */
+export async function killRepeatedly({ kills, seed }: { kills: number; seed: number }): Promise<KillReport> {
+  const sim = createSim({ seed, rate: 1000, historyHours: 3, seqCursors: seed % 2 === 0 });
+  const { jetstream } = await sim.start();
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-kills-'));
+  const chance = dice(seed);
+  const args = ['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback', '--publish-seconds', '1'];
+  let log = '';
+  let grew = 0;
+  let newest = '';
+  try {
+    for (let kill = 0; kill < kills; kill += 1) {
+      const command = runCommand(args);
+      await command.ready;
+      await wait(chance.below(2200));
+      command.child.kill('SIGKILL');
+      await command.ended;
+      log += command.stderr();
+      const { total_events: total, window } = readArtifact(folder);
+      const state = `${window.end} ${total.total}`;
+      if (state !== newest) grew += 1;
+      newest = state;
+    }
+    const last = runCommand(args);
+    await last.ready;
+    await until('the backfill is over', () => `${log}${last.stderr()}`.includes('the backfill is over'), 120_000);
+    await until('live events come', () => last.stderr().includes('"from":"cursor"'));
+    await wait(2500);
+    last.child.kill('SIGTERM');
+    const code = await last.ended;
+    log += last.stderr();
+    if (code !== 0) throw new Error(`the command ended with ${code}: ${last.stderr()}`);
+    const kept = readStore(folder, jetstream);
+    const happened = sim.truth
+      .minutesBetween(kept.fromUs, kept.toUs + 1)
+      .filter(({ events }) => events > 0)
+      .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
+    const leftOver = readdirSync(join(folder, 'artifacts')).filter((name) => name.endsWith('.tmp'));
+    const end = (): void => rmSync(folder, { recursive: true, force: true });
+    return { kept, stored: minutesOf(kept), happened, grew, leftOver, log, folder, end };
+  } finally {
+    await sim.stop();
+  }
+}

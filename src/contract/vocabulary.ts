@@ -95,9 +95,15 @@ export const conditionStates = [
   'storm',
   'severe_storm',
 ] as const;
+/** A weather condition state. */
+export type ConditionState = (typeof conditionStates)[number];
 
 /** How much history a weather condition rests on. */
 export const confidences = ['supported', 'thin', 'unsupported'] as const;
+/** How much history a weather condition rests on. */
+export type Confidence = (typeof confidences)[number];
 
 /** Weather freshness as the instrument judged it at `generated_at`. */
 export const weatherFreshnessStates = ['current', 'partial', 'stale', 'unavailable'] as const;
+/** Weather freshness as the instrument judged it. */
+export type WeatherFreshnessState = (typeof weatherFreshnessStates)[number];

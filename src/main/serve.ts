@@ -24,8 +24,9 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   const metrics = registry && metricsPort !== null ? await serveMetrics(metricsPort, registryText(registry)) : null;
   if (metrics) log.info('metrics listening', { port: metrics.port });
   try {
-    const running = await start(registry);
-    await stopOnSignal(() => running.stop());
+    const starting = start(registry);
+    // Listened for from the start: a signal may come as soon as the address is announced, or before.
+    await Promise.all([starting, stopOnSignal(async () => (await starting).stop())]);
   } finally {
     await stopMetrics(metrics);
   }

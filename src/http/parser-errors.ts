@@ -52,6 +52,18 @@ export function answerRaw(
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, `Date: ${httpDate(now)}`, 'Connection: close'];
   for (let at = 0; at + 1 < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body?.toString('utf8') ?? ''}`);
+  lingerOn(socket);
+}
+
+/** Ends a connection whose last request was answered before its body failed: a second answer would be somebody else's. */
+export function endQuietly(socket: Duplex): void {
+  if (answered.has(socket)) return;
+  answered.add(socket);
+  socket.end();
+  lingerOn(socket);
+}
+
+function lingerOn(socket: Duplex): void {
   socket.resume();
   const linger = setTimeout(() => socket.destroy(), lingerMs);
   linger.unref();

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ClientOf } from './client-address.ts';
 import { allowedMethods, type HeaderList } from './headers.ts';
-import { answerParserError, answerRaw } from './parser-errors.ts';
+import { answerParserError, answerRaw, endQuietly } from './parser-errors.ts';
 import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, send } from './reply.ts';
@@ -66,9 +67,15 @@ export function createHttpServer({ answer, common, clock, failed, clientOf }: Ht
     }
   }
 
+  /** The request that each connection asked last: when its body fails, it has its answer already. */
+  const latest = new WeakMap<Duplex, IncomingMessage>();
+
   function onRequest(message: IncomingMessage, response: ServerResponse): void {
     const now = clock();
-    send(message, response, namesHost(message) ? answerSafely(view(message), now) : hostMissing, now);
+    latest.set(message.socket, message);
+    // The parser drops what came in one piece behind an upgrade that is not taken: the client must ask anew.
+    if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    send(message, response, wellFormed(message) ? answerSafely(view(message), now) : malformed, now);
   }
 
   function view(message: IncomingMessage): ReadRequest {
@@ -76,11 +83,14 @@ export function createHttpServer({ answer, common, clock, failed, clientOf }: Ht
     return clientOf ? { ...request, client: clientOf(message) } : request;
   }
 
-  const hostMissing = errorReply('bad_request', common, ['Connection', 'close']);
+  const malformed = errorReply('bad_request', common, ['Connection', 'close']);
   server.on('request', onRequest);
   // An expectation that is not understood is no reason to refuse a read.
   server.on('checkExpectation', onRequest);
-  server.on('clientError', (error, socket) => answerParserError(error, socket, common, clock()));
+  server.on('clientError', (error, socket) => {
+    if (latest.get(socket)?.complete === false) endQuietly(socket);
+    else answerParserError(error, socket, common, clock());
+  });
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
     answerRaw(socket, 'method_not_allowed', common, clock(), ['Allow', allowedMethods]);
@@ -94,6 +104,14 @@ export function createHttpServer({ answer, common, clock, failed, clientOf }: Ht
     start: ({ host, port }) => listen(server, host, port),
     stop: (graceMs) => close(server, lane, graceMs),
   };
+}
+
+/** What the parser lets through and HTTP does not. */
+function wellFormed(message: IncomingMessage): boolean {
+  const coding = message.headers['transfer-encoding'];
+  // A body whose end cannot be told (RFC 9112, section 6.3), and a request without a version.
+  if (coding !== undefined && !/(?:^|,)[ \t]*chunked$/i.test(coding)) return false;
+  return message.httpVersionMajor === 1 && namesHost(message);
 }
 
 /** HTTP/1.1 wants one Host on every request, and no version may have two (RFC 9112, section 3.2). */

@@ -20,7 +20,7 @@ export const factsCommand: Command = {
       return runWorkers(values, createLog('facts', values.logLevel), announce);
     const worker = cluster.worker ? { worker: cluster.worker.id } : {};
     const log = createLog('facts', values.logLevel).with(worker);
-    return serveUntilStopped({
+    const code = await serveUntilStopped({
       metricsPort: cluster.isPrimary ? values.metricsPort : null,
       collectMetrics: values.metricsPort !== null,
       log,
@@ -31,6 +31,9 @@ export const factsCommand: Command = {
         return running;
       },
     });
+    // The channel to the first process would keep a worker that has stopped alive.
+    cluster.worker?.disconnect();
+    return code;
   },
 };
 

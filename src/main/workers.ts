@@ -31,19 +31,19 @@ export async function runWorkers(
   cluster.on('exit', (worker, code, signal) => {
     if (!stopping) void replace(worker, code, signal);
   });
-  announce(port);
-
   async function replace(worker: Worker, code: number, signal: string): Promise<void> {
     log.error('a worker died and is replaced', { worker: worker.id, code, signal });
     await delay(restartAfterMs);
     if (!stopping) await startWorker();
   }
 
-  await stopOnSignal(async () => {
+  const stopped = stopOnSignal(async () => {
     stopping = true;
     await stopWorkers();
     await metrics?.stop();
   });
+  announce(port);
+  await stopped;
   return 0;
 }
 

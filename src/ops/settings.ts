@@ -135,7 +135,10 @@ export function unknown(
   known: readonly string[],
   spell: (known: string) => string,
 ): OperatorError {
-  const nearest = closest(name, known);
-  const near = nearest !== '' && distance(name, nearest) <= Math.max(3, Math.ceil(name.length / 2));
+  // The start of a name is meant as that name, however much of it is missing.
+  const begun = known.find((one) => name.length > 2 && one.startsWith(name));
+  const nearest = begun ?? closest(name, known);
+  const near =
+    begun !== undefined || (nearest !== '' && distance(name, nearest) <= Math.max(3, Math.ceil(name.length / 2)));
   return new OperatorError(`unknown setting ${what}${near ? `; did you mean ${spell(nearest)}?` : ''}`);
 }

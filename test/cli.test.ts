@@ -1,0 +1,242 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { youngArtifact } from './support/artifacts.ts';
+import { runProgram, startProgram } from './support/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'almanac-cli-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function file(name: string, content: string | object): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+const config = (content: string | object): string => file(`config-${Math.random()}.json`, content);
+const missing = join(folder, 'nowhere');
+const aFile = file('a-file', 'x');
+
+describe('a fault of the command line', () => {
+  it.each<[string, readonly string[], Record<string, string>, string]>([
+    ['a command', ['fakts'], {}, 'unknown command fakts; did you mean facts?'],
+    ['a flag', ['facts', '--base-pth', '/a'], {}, 'unknown setting --base-pth; did you mean --base-path?'],
+    ['a flag of old', ['facts', '--max-age', '5'], {}, 'unknown setting --max-age; did you mean --max-age-seconds?'],
+    ['a flag like no other', ['facts', '--zzzzzzzzzzzzzzzz'], {}, 'unknown setting --zzzzzzzzzzzzzzzz'],
+    ['a variable', ['facts'], { ALMANAC_PROT: '1' }, 'unknown setting ALMANAC_PROT; did you mean ALMANAC_PORT?'],
+    [
+      'a key of the config file',
+      ['facts', '--config', config({ 'bse-path': '/a' })],
+      {},
+      'unknown setting config key "bse-path"; did you mean "base-path"?',
+    ],
+    ['a flag without its value', ['facts', '--port'], {}, '--port wants a value'],
+    ['a word for a port', ['facts', '--port', 'http'], {}, '--port wants a whole number from 0 to 65535; got "http"'],
+    ['a port too high', ['facts', '--port', '65536'], {}, '--port wants a whole number from 0 to 65535; got "65536"'],
+    ['a negative number', ['facts', '--port', '-1'], {}, '--port wants a whole number from 0 to 65535; got "-1"'],
+    [
+      'a fraction',
+      ['facts', '--max-age-seconds=1.5'],
+      {},
+      '--max-age-seconds wants a whole number from 0 to 31622400; got "1.5"',
+    ],
+    ['no workers', ['facts', '--workers', '0'], {}, '--workers wants a whole number from 1 to 64; got "0"'],
+    [
+      'a bad number in a variable',
+      ['facts'],
+      { ALMANAC_WORKERS: 'all' },
+      'ALMANAC_WORKERS wants a whole number from 1 to 64; got "all"',
+    ],
+    [
+      'a bad number in the config file',
+      ['facts', '--config', config({ workers: -2 })],
+      {},
+      'config "workers" wants a whole number from 1 to 64; got "-2"',
+    ],
+    [
+      'a config file that is not there',
+      ['facts', '--config', missing],
+      {},
+      `cannot read the config file ${missing} (ENOENT)`,
+    ],
+    [
+      'a config file that is no JSON',
+      ['facts', '--config', aFile],
+      {},
+      `the config file ${aFile} is not one JSON object`,
+    ],
+    [
+      'a base path that is none',
+      ['facts', '--artifacts', folder, '--base-path', 'a b'],
+      {},
+      '--base-path wants a path such as /atproto; got "a b"',
+    ],
+    [
+      'a public address that is none',
+      ['facts', '--artifacts', folder, '--public-url', 'ftp://a'],
+      {},
+      '--public-url wants an http or https address; got "ftp://a"',
+    ],
+    [
+      'something beside the settings',
+      ['facts', folder],
+      {},
+      `takes settings alone, such as --NAME VALUE; got ${folder}`,
+    ],
+    ['a missing folder', ['facts', '--artifacts', missing], {}, `no such folder: ${missing}`],
+    ['a file for a folder', ['facts', '--artifacts', aFile], {}, `not a folder: ${aFile}`],
+    ['a folder for a file', ['facts', '--artifacts', folder, '--labels-artifact', folder], {}, `not a file: ${folder}`],
+    [
+      'a file in a missing folder',
+      ['facts', '--artifacts', folder, '--weather-artifact', join(missing, 'a.json')],
+      {},
+      `no such folder: ${missing}`,
+    ],
+    [
+      'a bad address',
+      ['facts', '--artifacts', folder, '--labels-artifact', 'http://'],
+      {},
+      'not an http or https address: http://',
+    ],
+    [
+      'an address of another machine',
+      ['facts', '--artifacts', folder, '--port', '0', '--host', '192.0.2.1'],
+      {},
+      'cannot listen on 192.0.2.1:0: this machine has no such address; choose another with --host',
+    ],
+    ['check without a file', ['check'], {}, 'check wants one FILE'],
+    ['check of two files', ['check', aFile, aFile], {}, 'check wants one FILE'],
+    ['check of a folder', ['check', folder], {}, `not a file: ${folder}`],
+    ['check of nothing', ['check', missing], {}, `cannot read ${missing} (ENOENT)`],
+  ])('%s: one line on stderr, exit 1', async (_what, args, env, line) => {
+    const { code, stdout, stderr } = await runProgram(args, { env });
+    const said = stderr.filter((one) => !one.startsWith('{'));
+    expect({ code, stdout, said }).toEqual({ code: 1, stdout: [], said: [`almanac: ${line}`] });
+  });
+
+  it.each([['--port'], ['--metrics-port']])('a %s in use: one line on stderr, exit 1', async (flag) => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const port = (server.address() as AddressInfo).port;
+    const { code, stdout, stderr } = await runProgram([
+      'facts',
+      '--port',
+      '0',
+      '--artifacts',
+      folder,
+      flag,
+      String(port),
+    ]);
+    const wanted =
+      flag === '--port'
+        ? `cannot listen on 127.0.0.1:${port}: the port is in use; choose another with --port`
+        : `cannot serve metrics on port ${port} (EADDRINUSE)`;
+    expect({ code, stdout, said: stderr.filter((line) => !line.startsWith('{')) }).toEqual({
+      code: 1,
+      stdout: [],
+      said: [`almanac: ${wanted}`],
+    });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('a file that may not be read: one line on stderr, exit 1', async () => {
+    const path = file('secret.json', {});
+    chmodSync(path, 0);
+    const wanted = [`almanac: cannot read the artifact ${path} (EACCES)`];
+    const { code, stderr } = await runProgram(['facts', '--artifacts', folder, '--labels-artifact', path]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: wanted });
+  });
+});
+
+it('flags win over variables, and these over the config file', async () => {
+  const path = config({ 'base-path': '/file', port: 0, artifacts: folder });
+  const announced = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
+    const program = startProgram(['facts', ...args], { env });
+    const { url } = await program.listening();
+    program.child.kill('SIGKILL');
+    return new URL(url).pathname;
+  };
+  const flag = ['--base-path', '/flag'];
+  const variable = { ALMANAC_BASE_PATH: '/variable' };
+  expect([
+    await announced(['--config', path], {}),
+    await announced([], { ALMANAC_CONFIG: path }),
+    await announced(['--config', path], variable),
+    await announced(['--config', path, ...flag], variable),
+  ]).toEqual(['/file', '/file', '/variable', '/flag']);
+});
+
+describe('almanac check', () => {
+  const now = Date.now();
+  const recent = youngArtifact('recent', now) as { coverage: object };
+  const long = 100_000_000;
+
+  it.each<[string, object | string, number, string, string | null]>([
+    ['our label overview', recent, 0, 'servable', 'fresh'],
+    ['the legacy label overview', youngArtifact('legacy', now), 0, 'servable', 'fresh'],
+    ['our weather summary', youngArtifact('weather', now), 0, 'servable', null],
+    ['the weatherwatch summary', youngArtifact('weatherwatch', now), 0, 'servable', null],
+    ['a young epoch', { ...recent, coverage: { ...recent.coverage, observed_days: 3 } }, 0, 'servable', 'warming_up'],
+    ['a held one', { ...recent, hold: true }, 1, 'refused', 'held'],
+    ['an old one', youngArtifact('recent', now - long), 1, 'refused', 'stale'],
+    ['one of tomorrow', youngArtifact('recent', now + long), 1, 'refused', 'unavailable'],
+    [
+      'one without an accepted page',
+      { ...recent, coverage: { ...recent.coverage, observed_through: null } },
+      1,
+      'refused',
+      'unavailable',
+    ],
+    ['one without its counts', { ...recent, counts: undefined }, 1, 'refused', null],
+    ['weather of no usable time', { ...youngArtifact('weather', now), generated_at: 'noon' }, 1, 'refused', null],
+    ['an unknown schema', { schema: 'labels.recent-overview.v9' }, 2, 'not_an_artifact', null],
+    ['a list', '[]', 2, 'not_an_artifact', null],
+    ['half an artifact', JSON.stringify(recent).slice(0, 500), 2, 'not_an_artifact', null],
+    ['nothing', '', 2, 'not_an_artifact', null],
+    ['a text', 'labels', 2, 'not_an_artifact', null],
+  ])('%s', async (what, content, code, verdict, state) => {
+    const path = file(`${what}.json`, content);
+    const [text, json] = await Promise.all([runProgram(['check', path]), runProgram(['check', path, '--json'])]);
+    expect([text.code, json.code, text.stderr, json.stderr]).toEqual([code, code, [], []]);
+    expect(text.stdout[0]).toBe(`${path}: ${verdict.replaceAll('_', ' ')}`);
+    const told = JSON.parse(json.stdout.join('\n')) as { verdict: string; state: string | null; reasons: string[] };
+    expect([told.verdict, told.state, told.reasons.length > 0]).toEqual([verdict, state, code !== 0]);
+    // The two runs are not of one instant.
+    const timeless = (said: string): string => said.replaceAll(/\d+(?:\.\d+)? s old/g, 'N s old');
+    for (const reason of told.reasons) expect(timeless(text.stdout.join('\n'))).toContain(timeless(reason));
+  });
+
+  it('one larger than an artifact may be', async () => {
+    const path = file('large.json', recent);
+    const { code, stdout } = await runProgram(['check', path, '--max-artifact-bytes', '100']);
+    expect([code, stdout]).toEqual([1, [`${path}: refused`, '  because     unreadable: it is larger than 100 bytes']]);
+  });
+});
+
+describe('--help', () => {
+  it.each([
+    [
+      'facts',
+      '--host --port --base-path --artifacts --labels-artifact --weather-artifact --max-age-seconds --collection-max-age-seconds --workers',
+    ],
+    ['check', 'FILE --json'],
+    ['up', '--data --host --port --account-port'],
+    ['demo', '--data --host --port --account-port'],
+  ])('of %s lists every fixed flag', async (command, flags) => {
+    const { code, stdout, stderr } = await runProgram([command, '--help']);
+    expect([code, stderr]).toEqual([0, []]);
+    const words = stdout.join(' ').split(/\s+/);
+    expect(flags.split(' ').filter((flag) => !words.includes(flag))).toEqual([]);
+  });
+
+  it('lists every command', async () => {
+    const { code, stdout } = await runProgram(['--help']);
+    expect(code).toBe(0);
+    const names = stdout.map((line) => /^ {2}(\w+) /.exec(line)?.[1]);
+    expect(names).toEqual(expect.arrayContaining(['facts', 'check', 'up', 'demo']));
+  });
+});

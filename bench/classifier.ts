@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createClassifier } from '../src/weather/classify.ts';
+import { median } from './stats.ts';
 
 const rounds = 15;
 const framesARound = 300_000;
@@ -53,10 +54,6 @@ function rate(work: () => number): number {
   const start = performance.now();
   if (work() !== framesARound) throw new Error('a recorded frame was not counted');
   return Math.round((framesARound / (performance.now() - start)) * 1000);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 rate(classified);

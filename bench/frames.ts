@@ -10,6 +10,7 @@ import { JetstreamSubscription } from '@atcute/jetstream';
 import { openSocket } from '../src/network/websocket.ts';
 import { createClassifier } from '../src/weather/classify.ts';
 import { metricNames } from '../src/weather/metric-names.ts';
+import { median } from './stats.ts';
 
 const rounds = 5;
 const events = 150_000;
@@ -63,10 +64,6 @@ async function atcute(port: string): Promise<number> {
 
 function rate(elapsedMs: number): number {
   return Math.round((events / elapsedMs) * 1000);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 const blaster = spawn(process.execPath, [fileURLToPath(new URL('blaster.ts', import.meta.url)), String(events)], {

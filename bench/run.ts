@@ -1,12 +1,26 @@
-/** `npm run bench -- [name] [--quick]`: measures the real programs and prints what each is compared with. */
-import { benchFacts } from './facts.ts';
+/**
+ * `npm run bench -- [NAME …] [options]`: runs the benches by name, all of them without one; options go to each. A bench
+ * measures the real program over real sockets or a real store, and prints what it compared with.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { packageRoot } from '../src/main/command.ts';
 
-const quick = process.argv.includes('--quick');
-const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const benches: Record<string, () => Promise<void>> = {
-  facts: () => benchFacts(quick ? 1 : 5, quick ? 2 : 5),
-};
+/** Every bench, in the order of running. */
+const benches = ['facts', 'classifier', 'frames', 'weather', 'store'];
 
-for (const [name, bench] of Object.entries(benches)) {
-  if (names.length === 0 || names.includes(name)) await bench();
+const words = process.argv.slice(2);
+const options = words.filter((word) => word.startsWith('--'));
+const names = words.filter((word) => !word.startsWith('--'));
+const strangers = names.filter((name) => !benches.includes(name));
+if (strangers.length > 0) {
+  console.error(`no bench ${strangers.join(', ')}; there are ${benches.join(', ')}`);
+  process.exit(1);
+}
+for (const name of benches.filter((bench) => names.length === 0 || names.includes(bench))) {
+  console.log(`# ${name}`);
+  const done = spawnSync(process.execPath, [join(packageRoot(), 'bench', `${name}.ts`), ...options], {
+    stdio: 'inherit',
+  });
+  if (done.status !== 0) process.exitCode = 1;
 }

@@ -38,6 +38,8 @@ export interface ReaderTask {
   readonly read?: (bytes: number) => boolean;
   /** Silence that ends a connection, in microseconds. */
   readonly silenceUs: () => number;
+  /** The end of the track was reached just now. */
+  readonly reached?: () => void;
 }
 
 /** Reads until the signal, the end of the track, or giving up: connects, feeds, and connects again. */
@@ -126,7 +128,7 @@ interface Feed {
   finished(): boolean;
 }
 
-function createFeed({ clock }: ReaderContext, { track, read, silenceUs }: ReaderTask): Feed {
+function createFeed({ clock }: ReaderContext, { track, read, silenceUs, reached }: ReaderTask): Feed {
   const classify = createClassifier();
   let news = false;
   let came = false;
@@ -142,6 +144,7 @@ function createFeed({ clock }: ReaderContext, { track, read, silenceUs }: Reader
         return;
       }
       const outcome = track.frame(classify(data));
+      if (outcome === 'beyond_end') reached?.();
       if (outcome === 'counted') news = true;
       if (outcome === 'counted' || outcome === 'skipped' || outcome === 'late_or_repeat') came = true;
     },

@@ -41,6 +41,7 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
   const failed = Promise.withResolvers<never>();
   const backfills: Promise<void>[] = [];
   let revision = stored.revision;
+  let over = false;
   let backfill = stored.backfill ? startBackfill(stored.backfill) : null;
 
   function startBackfill(plan: StoredBackfill): RunningBackfill {
@@ -56,6 +57,7 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
           running.bytes += bytes;
           return running.bytes > options.backfillBytes;
         },
+        reached: () => setImmediate(tick),
         begin: (fruitless) => {
           if (fruitless >= fruitlessBackfills) return 'give_up';
           track.resume();
@@ -101,11 +103,11 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
 
   function commit(): void {
     fillUpTo();
-    const over = backfill?.over === true;
+    const given = backfill?.over === true;
     const gains = [live.take(), ...(backfill ? [backfill.track.take()] : [])];
-    if (gains.every(({ outcomes }) => Object.values(outcomes).every((frames) => frames === 0)) && !over) return;
+    if (gains.every(({ outcomes }) => Object.values(outcomes).every((frames) => frames === 0)) && !given) return;
     const began = performance.now();
-    const remaining = backfill && !over && !backfill.track.done ? stateOf(backfill) : null;
+    const remaining = backfill && !given && !backfill.track.done ? stateOf(backfill) : null;
     store.commit({ series: stored.id, after: revision, gains, live: live.position, backfill: remaining });
     revision += 1;
     if (backfill && !remaining) options.log.info('the backfill is over', { reachedItsEnd: backfill.track.done });
@@ -114,18 +116,22 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
     options.committed();
   }
 
-  const timer = setInterval(() => {
+  function tick(): void {
+    if (over) return;
     try {
       commit();
     } catch (error) {
       failed.reject(error);
     }
-  }, options.commitMs);
+  }
+
+  const timer = setInterval(tick, options.commitMs);
   const reading = runReader(options, { role: 'live', track: live, begin, silenceUs: () => live.silenceUs }, stopped);
   try {
     await Promise.race([reading, failed.promise]);
     commit();
   } finally {
+    over = true;
     clearInterval(timer);
     stop.abort();
     await Promise.all([reading, ...backfills]);

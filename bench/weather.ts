@@ -1,0 +1,177 @@
+/**
+ * The weather instrument as it is run: one hour of backlog from a simulated host on loopback, with durable counts,
+ * against `@atcute/jetstream` (validation off) that only counts the same backlog in memory, taking turns in one run;
+ * its resident memory; and the time that a summary takes with 45 days in the store. Prints one line of JSON.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { JetstreamSubscription } from '@atcute/jetstream';
+import { artifactNames, writeArtifact } from '../src/artifact/write.ts';
+import { readSummary } from '../src/weather/read-summary.ts';
+import { dayUs, emptyDelta, windowUs } from '../src/weather/window.ts';
+import { keptDays, openWindowStore } from '../src/weather/window-store.ts';
+
+const rounds = 3;
+/** By the hour of the day this is at least 1.2 million events an hour. */
+const rate = 480;
+const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
+
+interface Backlog {
+  readonly events: number;
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly rssMb: number;
+}
+
+async function line(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error('a child without stdout');
+  return String((await once(child.stdout, 'data'))[0]).trim();
+}
+
+/** Resolves when the child has logged the text. */
+function logged(child: ChildProcess, text: string): Promise<void> {
+  let seen = '';
+  return new Promise((resolve, reject) => {
+    child.stderr?.on('data', (data: Buffer) => {
+      seen += data.toString();
+      if (seen.includes(text)) resolve();
+    });
+    child.once('exit', () => reject(new Error(`ended before it said "${text}": ${seen}`)));
+  });
+}
+
+/** The command itself, from its start without a store to the end of its backfill. */
+async function ours(jetstream: string): Promise<Backlog> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  const args = ['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback', '--backfill-hours', '1'];
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  try {
+    const over = logged(child, 'the backfill is over');
+    await logged(child, 'filling in what came before');
+    const start = performance.now();
+    await over;
+    const seconds = (performance.now() - start) / 1000;
+    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+    const rssMb = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    const store = openWindowStore(folder);
+    const series = store.series(jetstream);
+    const rows = store.windows(series.id, { from: 0, to: Number.MAX_SAFE_INTEGER }, []);
+    store.close();
+    const events = rows.reduce((sum, row) => sum + row.events, 0);
+    return { events, perSecond: events / seconds, seconds, rssMb };
+  } finally {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The platform's own socket, without a parameter that the simulated host does not offer. */
+class WithoutHello extends WebSocket {
+  constructor(address: string | URL, protocols?: string | string[]) {
+    const url = new URL(address);
+    url.searchParams.delete('requireHello');
+    super(url, protocols);
+  }
+}
+
+/** As many events of the same backlog, counted in memory and nothing more. */
+async function atcute(jetstream: string, events: number): Promise<number> {
+  const cursor = (Date.now() - 3_600_000) * 1000;
+  const stream = new JetstreamSubscription({
+    url: jetstream,
+    validateEvents: false,
+    cursor,
+    ws: { WebSocket: WithoutHello },
+  });
+  let counted = 0;
+  const start = performance.now();
+  for await (const event of stream) {
+    if (event.time_us > 0) counted += 1;
+    if (counted >= events) break;
+  }
+  return (counted / (performance.now() - start)) * 1000;
+}
+
+/** Milliseconds to read and write a summary, with every minute of 45 days in the store. */
+async function summaryMs(): Promise<number[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  const endpoint = 'wss://host.example/subscribe';
+  const store = openWindowStore(folder);
+  try {
+    const { id } = store.series(endpoint);
+    const nowUs = Date.now() * 1000;
+    const end = nowUs - (nowUs % windowUs);
+    const days = Array.from({ length: keptDays }, (_, day) => end - (keptDays - day) * dayUs);
+    for (const [after, from] of days.entries()) {
+      const windows = Array.from({ length: 1440 }, (_, i) => {
+        const delta = emptyDelta(from + i * windowUs);
+        delta.events = 20_000 + (i % 97);
+        delta.counts.fill(300 + (i % 89));
+        return delta;
+      });
+      // A short gap twice an hour, so that the spans are many.
+      const observed = Array.from({ length: 48 }, (_, i) => ({
+        from: from + i * 1_800_000_000,
+        to: from + (i + 1) * 1_800_000_000 - 1_000_000,
+      }));
+      const position = { kind: 'time', value: from + dayUs, counted: 1, timeUs: from + dayUs } as const;
+      store.commit({ series: id, after, gains: [{ windows, observed }], live: position, backfill: null });
+    }
+    const times: number[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      const start = performance.now();
+      const summary = readSummary({ store, endpoint, origin: 'simulated', nowUs });
+      if (summary.conditions.confidence !== 'supported') throw new Error('the baseline was not read');
+      await writeArtifact(join(folder, artifactNames.weather), summary);
+      times.push(performance.now() - start);
+    }
+    return times;
+  } finally {
+    store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+const summaries = await summaryMs();
+const sim = spawn(
+  process.execPath,
+  [program, 'sim', '--seed', '5', '--rate', String(rate), '--history-hours', '2', '--log-level', 'silent'],
+  { stdio: ['ignore', 'pipe', 'inherit'] },
+);
+try {
+  const { jetstream } = JSON.parse(await line(sim)) as { jetstream: string };
+  const backlogs: Backlog[] = [];
+  const others: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const backlog = await ours(jetstream);
+    backlogs.push(backlog);
+    others.push(await atcute(jetstream, Math.min(backlog.events, 600_000)));
+  }
+  const perSecond = median(backlogs.map((one) => one.perSecond));
+  process.stdout.write(
+    `${JSON.stringify({
+      bench: 'weather',
+      backlog_events: median(backlogs.map(({ events }) => events)),
+      backlog_seconds: Number(median(backlogs.map(({ seconds }) => seconds)).toFixed(2)),
+      durable_per_s: Math.round(perSecond),
+      atcute_jetstream_per_s: Math.round(median(others)),
+      ratio: Number((perSecond / median(others)).toFixed(2)),
+      peak_rss_mb: Math.round(Math.max(...backlogs.map(({ rssMb }) => rssMb))),
+      summary_ms: Number(median(summaries).toFixed(1)),
+      summary_worst_ms: Number(Math.max(...summaries).toFixed(1)),
+      target: { per_s: 200_000, ratio: 2, backlog_seconds: 10, peak_rss_mb: 150, summary_ms: 50 },
+    })}\n`,
+  );
+} finally {
+  sim.kill('SIGTERM');
+}

@@ -186,9 +186,9 @@ export class DayReader {
   *#iterate<Row>(sql: string, parameters: readonly number[]): Generator<Row> {
     try {
       yield* this.#db
-        .prepare(sql)
+        .prepare<number[], Row>(sql)
         .raw()
-        .iterate(...parameters) as IterableIterator<Row>;
+        .iterate(...parameters);
     } catch (error) {
       throw storeError(error, this.#db.name);
     }

@@ -33,19 +33,21 @@ export function stateChanges(db: Sqlite) {
      last_seen = MAX(last_seen, excluded.last_seen)`,
   );
   const trimKeys = db.prepare(
-    `DELETE FROM label_key WHERE did = ?1 AND label_key NOT IN
-     (SELECT label_key FROM label_key WHERE did = ?1 ORDER BY last_seen DESC, label_key LIMIT ${maxKeysPerLabeler})`,
+    `DELETE FROM label_key WHERE did = ? AND label_key NOT IN
+     (SELECT label_key FROM label_key WHERE did = ? ORDER BY last_seen DESC, label_key LIMIT ${maxKeysPerLabeler})`,
   );
   const insertDefinitions = db.prepare('INSERT INTO definitions(did, seen_at, content) VALUES (?, ?, ?)');
   const trimDefinitions = db.prepare(
-    `DELETE FROM definitions WHERE did = ?1 AND id NOT IN
-     (SELECT id FROM definitions WHERE did = ?1 ORDER BY id DESC LIMIT ${maxDefinitionRevisions})`,
+    `DELETE FROM definitions WHERE did = ? AND id NOT IN
+     (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${maxDefinitionRevisions})`,
   );
   const putNoteRow = db.prepare(
     'INSERT INTO note(name, content) VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET content = excluded.content',
   );
   const deleteNote = db.prepare('DELETE FROM note WHERE name = ?');
-  const addDay = db.prepare('INSERT INTO day(day, sealed) VALUES (?, ?) ON CONFLICT(day) DO UPDATE SET sealed = ?2');
+  const addDay = db.prepare(
+    'INSERT INTO day(day, sealed) VALUES (?, ?) ON CONFLICT(day) DO UPDATE SET sealed = excluded.sealed',
+  );
   const removeDays = db.prepare('DELETE FROM day WHERE day < ?');
   const raiseFloor = db.prepare('UPDATE epoch SET floor = MAX(floor, ?)');
   const dropGaps = db.prepare('DELETE FROM gap WHERE ended <= ?');
@@ -73,13 +75,13 @@ export function stateChanges(db: Sqlite) {
     putKey: db.transaction(({ did, key, firstSeen, lastSeen }: LabelerKey): void => {
       bounded(key, maxDetailLength, 'key');
       putKeyRow.run(did, key, firstSeen, lastSeen);
-      trimKeys.run(did);
+      trimKeys.run(did, did);
     }),
     putDefinitions: db.transaction(({ did, seenAt, content }: Definitions): boolean => {
       bounded(content, maxDefinitionsLength, 'definitions');
       if (queries.definitions(did)[0]?.content === content) return false;
       insertDefinitions.run(did, seenAt, content);
-      trimDefinitions.run(did);
+      trimDefinitions.run(did, did);
       return true;
     }),
     putNote(name: string, text: string | null): void {

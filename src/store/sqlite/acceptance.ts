@@ -58,6 +58,7 @@ export class Acceptance {
       refusals: refusalsOf(batch, duplicates),
       positions: batch.positions,
       at: batch.at,
+      stamp: first,
       bytes,
     };
     this.#writerOf(dayOf(first)).commit(commit);

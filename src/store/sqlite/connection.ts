@@ -1,5 +1,4 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 
@@ -47,9 +46,19 @@ export function openReadonly(path: string, cacheBytes: number): Sqlite {
   return settled(db, path, cacheBytes);
 }
 
-/** Opens a file that never changes again: no locks, no log, no check for either. */
+/**
+ * Opens a file that never changes again. The binding knows no `immutable`, so its one shared lock is taken at the
+ * first query and kept: from then on no query asks for locks, a journal or changes.
+ */
 export function openImmutable(path: string, cacheBytes: number): Sqlite {
-  const db = open(`${pathToFileURL(path).href}?immutable=1`, { readonly: true, fileMustExist: true, timeout: 0 });
+  const db = open(path, { readonly: true, fileMustExist: true, timeout: 0 });
+  try {
+    setPragma(db, 'locking_mode', 'exclusive');
+    assertPragma(db, 'journal_mode', 'delete');
+  } catch (error) {
+    db.close();
+    throw storeError(error, path);
+  }
   return settled(db, path, cacheBytes);
 }
 

@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import type { Observation, Position, RefusalCount, RefusalReason } from '../port.ts';
@@ -15,13 +16,15 @@ const cacheBytes = 2 * 1024 * 1024;
 /** Takes one count: a labeler, a bucket of time, and what was applied and removed in it. */
 export type Tally = (labeler: string, bucket: number, applied: number, removed: number) => void;
 
+type RawStatement = Database.Statement<unknown[], unknown>;
+
 /** Queries of one day's file, of either form. */
 export class DayReader {
   readonly day: number;
   readonly form: DayForm;
   readonly #db: Sqlite;
   readonly #names = new Map<string, string>();
-  readonly #statements = new Map<string, ReturnType<Sqlite['prepare']>>();
+  readonly #statements = new Map<string, RawStatement>();
 
   constructor(path: string, day: number, form: DayForm) {
     this.day = day;
@@ -194,10 +197,10 @@ export class DayReader {
     }
   }
 
-  #statement(sql: string): ReturnType<Sqlite['prepare']> {
+  #statement(sql: string): RawStatement {
     let statement = this.#statements.get(sql);
     if (!statement) {
-      statement = this.#db.prepare(sql).raw();
+      statement = this.#db.prepare<unknown[], unknown>(sql).raw();
       this.#statements.set(sql, statement);
     }
     return statement;

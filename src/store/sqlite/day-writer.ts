@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import type Database from 'better-sqlite3';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import type { Batch, NewObservation, Position, RefusalReason } from '../port.ts';
@@ -22,6 +23,8 @@ export interface Commit {
   readonly refusals: ReadonlyMap<string, { source: string; reason: RefusalReason; count: number }>;
   readonly positions: Batch['positions'];
   readonly at: Micros;
+  /** The first stamp, also where there are no rows: refusals count in its hour. */
+  readonly stamp: Micros;
   readonly bytes: number;
 }
 
@@ -153,9 +156,8 @@ export class DayWriter {
       }
       for (const { bucket, source, applied, removed } of hours.values())
         countHour.run(bucket, source, applied, removed);
-      const stamp = Math.max(commit.at, commit.rows[0]?.at ?? 0);
       for (const refusal of commit.refusals.values()) {
-        refuse.run(Math.floor(stamp / hour), intern('source', refusal.source), refusal.reason, refusal.count);
+        refuse.run(Math.floor(commit.stamp / hour), intern('source', refusal.source), refusal.reason, refusal.count);
       }
       faults?.('append.counters');
       for (const { source, endpoint, value } of commit.positions) {
@@ -191,7 +193,7 @@ export class DayWriter {
   }
 }
 
-type Statement = import('better-sqlite3').Statement<[string], number>;
+type Statement = Database.Statement<[string], number>;
 
 interface Counter {
   readonly bucket: number;

@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs';
+import { chmodSync, existsSync, renameSync } from 'node:fs';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { duplicateHorizon, type Maintenance } from '../port.ts';
@@ -39,6 +39,8 @@ async function seal({ paths, state, faults, signal }: Upkeep, day: number): Prom
   const growing = growingPath(paths, day);
   await sealInThread(open, growing, day, signal);
   if (signal.aborted) throw new StoreError('closed', 'the store was closed');
+  // From here on the system itself refuses a change.
+  chmodSync(growing, 0o444);
   faults?.('seal.written');
   renameSync(growing, dayPath(paths, day, 'sealed'));
   syncFolder(paths.days);

@@ -24,13 +24,12 @@ export function sealDay(open: string, growing: string, day: number): number {
   const db = new Database(growing, { timeout: 0 });
   try {
     setPragma(db, 'page_size', pageBytes);
-    setPragma(db, 'journal_mode', 'off');
+    setPragma(db, 'journal_mode', 'memory');
     setPragma(db, 'synchronous', 0);
     setPragma(db, 'temp_store', 2);
     setPragma(db, 'cache_size', -cacheBytes / 1024);
     migrate(db, sealedDayMigrations, new Date().toISOString());
     db.prepare('ATTACH ? AS day').run(open);
-    db.pragma('day.query_only = 1');
     const rows = copyRows(db, growing);
     for (const table of sharedTables) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
     copyStamps(db, day);

@@ -256,6 +256,8 @@ export interface StoreReader {
 export interface Maintenance {
   /** Days sealed in this run. */
   readonly sealed: readonly string[];
+  /** Days that a stopped reader kept from being sealed: the next run tries again. */
+  readonly postponed: readonly string[];
   /** Days dropped in this run: at most one. */
   readonly expired: readonly string[];
 }

@@ -6,7 +6,7 @@ import type { Batch, NewObservation, Position, RefusalReason } from '../port.ts'
 import { hour, minute } from '../time.ts';
 import { openWritable, pageBytes, type Sqlite, storeError } from './connection.ts';
 import { metaNames, openDayMigrations, rowColumns } from './day-schema.ts';
-import type { AppendFaults } from './faults.ts';
+import type { Faults } from './faults.ts';
 import { migrate } from './migrate.ts';
 import { encodeRow, type Intern, type NameTable } from './row.ts';
 
@@ -45,20 +45,14 @@ export class DayWriter {
   readonly #names = new Map<string, number>();
   readonly #write: (commit: Commit) => void;
 
-  constructor(
-    path: string,
-    day: number,
-    carried: Carried,
-    appliedAt: string,
-    maxLogBytes: number,
-    faults?: AppendFaults,
-  ) {
+  constructor(path: string, day: number, carried: Carried, appliedAt: string, maxLogBytes: number, faults?: Faults) {
     this.day = day;
     this.#path = path;
     this.#maxLogBytes = maxLogBytes;
     this.#db = openWritable(path, cacheBytes);
     try {
       migrate(this.#db, openDayMigrations, appliedAt);
+      faults?.('rollover.made');
       carryOver(this.#db, carried);
       this.#write = this.#prepare(faults);
     } catch (error) {
@@ -113,7 +107,7 @@ export class DayWriter {
     return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  #prepare(faults: AppendFaults | undefined): (commit: Commit) => void {
+  #prepare(faults: Faults | undefined): (commit: Commit) => void {
     const db = this.#db;
     const insert = db.prepare(
       `INSERT INTO observation(${rowColumns}, identity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -4,6 +4,7 @@ export const faultPoints = [
   'append.counters',
   'append.positions',
   'append.committed',
+  'rollover.made',
   'rollover.created',
   'seal.written',
   'seal.renamed',
@@ -14,5 +15,3 @@ export type FaultPoint = (typeof faultPoints)[number];
 
 /** Called when a point is reached. */
 export type Faults = (point: FaultPoint) => void;
-/** The points within an append. */
-export type AppendFaults = Faults;

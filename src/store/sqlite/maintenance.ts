@@ -25,13 +25,21 @@ export interface Upkeep {
  */
 export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | null): Promise<Maintenance> {
   const sealed: string[] = [];
+  const postponed: string[] = [];
   const stamped = Math.min(at, last ?? 0);
-  for (const { day, sealed: done } of upkeep.state.catalog().days.slice(0, -1)) {
-    if (done === 1 || dayStart(day + 1) + duplicateHorizon >= stamped) continue;
-    await seal(upkeep, day);
-    sealed.push(dayName(day));
+  for (const { day, sealed: form } of upkeep.state.catalog().days.slice(0, -1)) {
+    if (form === 1 || dayStart(day + 1) + duplicateHorizon >= stamped) continue;
+    const done = await seal(upkeep, day).then(
+      () => true,
+      (error: unknown) => {
+        // A stopped reader of one day must not keep the others from being sealed and dropped.
+        if (error instanceof StoreError && error.code === 'busy') return false;
+        throw error;
+      },
+    );
+    (done ? sealed : postponed).push(dayName(day));
   }
-  return { sealed, expired: expire(upkeep, at) };
+  return { sealed, postponed, expired: expire(upkeep, at) };
 }
 
 async function seal({ paths, state, faults, signal }: Upkeep, day: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { StoreError } from '../errors.ts';
 import { dayName, dayOf } from '../time.ts';
-import { openReadonly } from './connection.ts';
+import { openReadonly, storeError } from './connection.ts';
+import { metaNames } from './day-schema.ts';
 import { type DayForm, dayPath, listDays, removeDatabase, removeGrowing, type StorePaths } from './files.ts';
 import { removeDay } from './maintenance.ts';
 import { schemaVersion } from './migrate.ts';
@@ -35,18 +36,22 @@ export function recoverDays(paths: StorePaths, state: StateChanges): void {
     throw new StoreError('damaged', `the file of ${dayName(missing)} is gone from ${paths.days}`);
 }
 
-/** Whether a day's file was ever completed: a stop while it was made leaves one without a schema. */
+/**
+ * Whether a day's file was ever completed: a stop while it was made leaves one without a schema, or without what it
+ * takes over from the day before. No row is in it: it would have been named first.
+ */
 function begun(path: string): boolean {
   try {
     const db = openReadonly(path, 0);
     try {
-      return schemaVersion(db) > 0;
+      if (schemaVersion(db) === 0) return false;
+      return db.prepare('SELECT 1 FROM meta WHERE name = ?').get(metaNames.generation) !== undefined;
     } finally {
       db.close();
     }
   } catch (error) {
     // Without our mark: made and not yet ours.
     if (error instanceof StoreError && error.code === 'pragma_refused') return false;
-    throw error;
+    throw storeError(error, path);
   }
 }

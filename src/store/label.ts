@@ -1,3 +1,5 @@
+import { subjectOf } from './subject.ts';
+
 /**
  * A label as its labeler sent it. A field that was absent is absent here: the signature covers the fields as they
  * were, so `neg: false` and no `neg` are two different labels to a verifier (and one to our identity).
@@ -26,10 +28,28 @@ export type SignatureVerdict = (typeof signatureVerdicts)[number];
 /** Most bytes of one label in the store; admission refuses larger ones as oversized. */
 export const maxLabelBytes = 16 * 1024;
 
-/** An upper bound on the bytes that a label takes, without encoding it. */
+/** Bytes of a label's fields. */
 export function labelBytes(label: ReceivedLabel): number {
-  const text = label.src.length + label.uri.length + label.val.length + label.cts.length;
-  const optional = (label.cid?.length ?? 0) + (label.exp?.length ?? 0);
-  // Three bytes are the most that UTF-8 needs for one UTF-16 unit.
-  return 3 * (text + optional) + (label.sig?.length ?? 0) + (label.extra?.length ?? 0);
+  let bytes = (label.sig?.length ?? 0) + (label.extra?.length ?? 0);
+  for (const text of texts(label)) bytes += Buffer.byteLength(text);
+  return bytes;
+}
+
+/**
+ * Why the store cannot hold a label: admission asks first, refuses the label under that reason, and so never has a
+ * batch refused for it. `malformed`: its uri names no DID, a text is no Unicode (it would not come back as it was),
+ * `ver` is no integer.
+ */
+export function unfit(label: ReceivedLabel): 'malformed' | 'oversized' | null {
+  if (labelBytes(label) > maxLabelBytes) return 'oversized';
+  if (subjectOf(label.uri) === null) return 'malformed';
+  if (label.ver !== undefined && !Number.isSafeInteger(label.ver)) return 'malformed';
+  return texts(label).every((text) => text.isWellFormed()) ? null : 'malformed';
+}
+
+function texts({ src, uri, cid, val, cts, exp }: ReceivedLabel): string[] {
+  const all = [src, uri, val, cts];
+  if (cid !== undefined) all.push(cid);
+  if (exp !== undefined) all.push(exp);
+  return all;
 }

@@ -271,7 +271,7 @@ export interface StoreWriter extends StoreReader {
    * as `duplicate` and is reported: repeating a batch after a crash or an error stores nothing twice.
    *
    * Rejects, with nothing stored: `wal_full`, `disk_full`, `clock_behind` (retry later), `invalid_observation`
-   * (no subject, larger than `maxLabelBytes`), `batch_too_large`, `damaged`.
+   * (a label that is `unfit`, label.ts), `batch_too_large`, `damaged`.
    */
   append(batch: Batch): Promise<AppendResult>;
 

@@ -63,6 +63,13 @@ describe.each([sqliteKind])('a store over $name', (kind) => {
       );
     });
 
+    it('keeps a signature of plain bytes, and a uri of 8 KB', async () => {
+      const label = labelNumber(1, { sig: new Uint8Array([1, 2, 3]), uri: `at://${alice}/a.b.c/${'x'.repeat(8_000)}` });
+      await store.append({ ...batch(noon, []), observations: [observationOf(label)] });
+      const [row] = await everyRow(store, around(noon));
+      expect(row?.label).toEqual({ ...label, sig: Buffer.from([1, 2, 3]) });
+    });
+
     it('stores a label once, whatever its signature, its version or the way neg was left out', async () => {
       await store.append(batch(noon, [1]));
       const { neg: _, ...unsaid } = labelNumber(1);
@@ -139,6 +146,8 @@ describe.each([sqliteKind])('a store over $name', (kind) => {
     it.each([
       ['a label about a handle', { ...labelNumber(1), uri: 'at://alice.example/app.bsky.feed.post/1' }],
       ['a label about nothing', { ...labelNumber(1), uri: 'https://alice.example' }],
+      ['a label with half a character', { ...labelNumber(1), val: 'x\ud800' }],
+      ['a label whose version is no integer', { ...labelNumber(1), ver: 1.5 }],
       ['a label of 17 KB', { ...labelNumber(1), extra: new Uint8Array(17 * 1024) }],
     ])('refuses %s and stores none of its batch', async (_, label) => {
       const observations = [observationOf(labelNumber(5)), observationOf(label)];
@@ -269,7 +278,7 @@ describe.each([sqliteKind])('a store over $name', (kind) => {
             await own.remove();
           }
         }),
-        { numRuns: 40 },
+        { numRuns: 120 },
       );
     });
   });

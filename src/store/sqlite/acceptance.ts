@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { identityOf } from '../identity.ts';
-import { labelBytes, maxLabelBytes } from '../label.ts';
+import { labelBytes, unfit } from '../label.ts';
 import {
   type AppendResult,
   type Batch,
@@ -12,7 +12,6 @@ import {
   maxStampAhead,
   type RefusalReason,
 } from '../port.ts';
-import { subjectOf } from '../subject.ts';
 import { dayName, dayOf, dayStart, micros } from '../time.ts';
 import { syncFolder } from './connection.ts';
 import { DayReader } from './day-reader.ts';
@@ -164,13 +163,15 @@ function assertBounds({ observations, positions, refusals }: Batch): number {
   }
   let bytes = 0;
   for (const { label } of observations) {
-    const size = labelBytes(label);
-    if (size > maxLabelBytes) throw new StoreError('invalid_observation', `a label of up to ${size} bytes`);
-    if (subjectOf(label.uri) === null) throw new StoreError('invalid_observation', 'a label whose uri names no DID');
-    bytes += size;
+    const why = unfit(label);
+    if (why !== null) throw new StoreError('invalid_observation', `a label that is ${why}`);
+    bytes += labelBytes(label);
   }
   for (const { value, endpoint, source } of positions) {
     const size = (value?.length ?? 0) + endpoint.length + source.length;
+    if (!`${value ?? ''}${endpoint}${source}`.isWellFormed()) {
+      throw new StoreError('invalid_observation', 'a position whose text is no Unicode');
+    }
     if (size > maxPositionLength) throw new StoreError('batch_too_large', `a position of ${size} characters`);
     bytes += 3 * size;
   }

@@ -283,6 +283,19 @@ describe.each([sqliteKind])('a store over $name', (kind) => {
     });
   });
 
+  it('counts today anew, however often it was asked before', async () => {
+    const today = dayStart(20_001);
+    const whole = { start: today, end: dayStart(20_002) };
+    for (let n = 0; n < 3; n++) {
+      await store.append({
+        ...batch(later(today, n), [3 * n + 1]),
+        refusals: [{ source: mod, reason: 'late', count: 1 }],
+      });
+      expect(await store.countsByLabeler(whole)).toMatchObject([{ labeler: other, applied: n + 1 }]);
+      expect(await store.refusals(whole)).toEqual([{ source: mod, reason: 'late', count: n + 1 }]);
+    }
+  });
+
   describe('keeping the window', () => {
     it('seals days that can hold no more duplicates, and reads them as before', async () => {
       for (let d = 0; d < 5; d++) await store.append(batch(later(noon, d * day), [d * 4, d * 4 + 1]));
@@ -539,6 +552,8 @@ const question = fc.record({
   from: fc.double({ min: 0, max: 1, noNaN: true }),
   to: fc.double({ min: 0, max: 1, noNaN: true }),
   align: fc.constantFrom(1, second, minute, hour),
+  // Ends at a row, or a microsecond beside it: where an error by one shows.
+  beside: fc.option(fc.constantFrom(-1, 0, 1)),
   account: fc.constantFrom(...subjects),
   order: fc.constantFrom('oldest', 'newest'),
   limit: fc.integer({ min: 1, max: 7 }),
@@ -559,14 +574,16 @@ async function agree(store: StoreWriter, steps: readonly Step[], questions: read
     if (maintain) await store.maintain(now);
   }
   const end = later(now, hour);
-  for (const { from, to, align, account, order, limit } of questions) {
-    const ends = [from, to]
-      .map((share) => Math.floor((noon + share * (end - noon)) / align) * align)
-      .sort((a, b) => a - b);
-    const interval = {
-      start: micros(Math.max(noon, ends[0] ?? 0)),
-      end: micros(Math.max(noon + align, (ends[1] ?? 0) + align)),
+  for (const { from, to, align, beside, account, order, limit } of questions) {
+    const instant = (share: number): number => {
+      const row = model.rows[Math.floor(share * (model.rows.length - 1))];
+      return beside !== null && row
+        ? row.observedAt + beside
+        : Math.floor((noon + share * (end - noon)) / align) * align;
     };
+    const length = beside === null ? align : 1;
+    const start = Math.max(noon, Math.min(instant(from), instant(to)));
+    const interval = { start: micros(start), end: micros(Math.max(start + length, instant(from), instant(to))) };
     const rows: Observation[] = [];
     let next: Micros | null = null;
     do {

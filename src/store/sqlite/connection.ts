@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 
@@ -78,6 +79,7 @@ function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
 }
 
 function open(path: string, options: Database.Options): Sqlite {
+  if (!existsSync(dirname(path))) throw new StoreError('not_a_store', `there is no folder for ${path}`);
   try {
     return new Database(path, options);
   } catch (error) {

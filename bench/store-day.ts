@@ -6,7 +6,7 @@ import { identityOf } from '../src/store/identity.ts';
 import type { NewObservation, StoreWriter } from '../src/store/port.ts';
 import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { subjectOf } from '../src/store/subject.ts';
-import { dayFromName, day as dayLength, dayName, dayStart, micros, second } from '../src/store/time.ts';
+import { dayFromName, day as dayLength, dayName, dayStart, hour, micros, second } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay } from './store-traffic.ts';
 
 /** Takes one figure. */
@@ -113,7 +113,8 @@ function plainTable(path: string): { append: (observations: NewObservation[], at
 /** Seals the day while 500 labels a second are appended three days later. */
 async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Promise<void> {
   const later = planDay(plan.day + 3, 60_000);
-  const start = dayStart(later.day);
+  // Past the horizon of duplicates, so that the day may be sealed.
+  const start = micros(dayStart(later.day) + hour);
   const batchRows = 50;
   await store.append({ at: start, observations: [labelOf(later, 0)], refusals: [], positions: [] });
   const waits: number[] = [];

@@ -102,7 +102,7 @@ export function assertPragma(db: Sqlite, name: string, expected: PragmaValue): v
 }
 
 const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
-  [/^SQLITE_FULL/, 'disk_full'],
+  [/^SQLITE_(FULL|IOERR_SHMSIZE)/, 'disk_full'],
   [/^SQLITE_(BUSY|LOCKED)/, 'busy'],
   [/^SQLITE_CANTOPEN/, 'not_a_store'],
   [/^SQLITE_(NOTADB|CORRUPT|IOERR|SCHEMA|ERROR|CONSTRAINT|MISMATCH|READONLY|INTERNAL)/, 'damaged'],

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -116,6 +116,22 @@ describe('a disk without room', () => {
     );
     await more(one);
     await filledIn(one);
+    await compareWithTruth(one);
+  });
+});
+
+describe('an artifact folder that goes away', () => {
+  test('is said, ends nothing, and is written again when it is back', async () => {
+    const one = await station();
+    await filledIn(one);
+    rmSync(join(one.folder, 'artifacts'), { recursive: true });
+    await one.weather().publish();
+    expect(one.told.notWritten).toBeGreaterThan(0);
+    expect(one.lines.some((line) => line.includes('the last good one stays'))).toBe(true);
+    mkdirSync(join(one.folder, 'artifacts'));
+    await one.weather().publish();
+    expect(one.artifact().total_events.total).toBeGreaterThan(0);
+    await more(one);
     await compareWithTruth(one);
   });
 });

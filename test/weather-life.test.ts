@@ -70,6 +70,19 @@ describe('a host that falls silent for good', () => {
   });
 });
 
+describe('a host that sends nothing but what cannot be read', () => {
+  test('is as good as silent: the connection is given up and resumed', async () => {
+    const one = await station();
+    await filledIn(one);
+    await more(one);
+    one.sim.faults.malformed({ events: 3000 });
+    await until('it is given up', () => one.told.causes.includes('silence'));
+    await until('events are counted behind it', () => one.told.gapSeconds > 15, 60_000);
+    await more(one);
+    expect(one.sim.faults.fired.malformed).toBe(1);
+  });
+});
+
 describe('an observation that has not begun', () => {
   test('is published as absence: no collection, no rate, no count', async () => {
     const nobody: Sim = createSim();

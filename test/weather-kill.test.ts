@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { killRepeatedly } from './weather-kills.ts';
 import { makeReady } from './weather-process.ts';
+import { everythingKept, leaks } from './weather-station.ts';
 
 beforeAll(makeReady, 120_000);
 
@@ -9,9 +10,11 @@ test('killed at any moment and started again, it loses no event, counts none twi
   try {
     expect(report.stored).toEqual(report.happened);
     expect(report.kept.observed).toEqual([{ from: report.kept.fromUs, to: report.kept.toUs + 1 }]);
-    expect(report.kept.observedSeconds).toBeGreaterThan(3500);
-    expect(report.grew).toBeGreaterThan(10);
+    expect(report.kept.observedSeconds).toBeGreaterThan(10_700);
+    expect(report.moved).toBeGreaterThan(20);
+    expect(report.replaying).toBeGreaterThan(10);
     expect(report.leftOver).toEqual([]);
+    expect(leaks(everythingKept({ folder: report.folder, lines: [report.log] }))).toEqual([]);
   } finally {
     report.end();
   }

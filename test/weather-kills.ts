@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSim } from '../sim/index.ts';
 import { dice } from '../sim/random.ts';
+import { openWindowStore } from '../src/weather/window-store.ts';
 import { type Kept, minutesOf, readArtifact, readStore, until } from './weather-kept.ts';
 import { runCommand } from './weather-process.ts';
 
@@ -13,8 +14,10 @@ export interface KillReport {
   /** The minutes as they are stored, and as they happened. */
   readonly stored: ReturnType<typeof minutesOf>;
   readonly happened: ReturnType<typeof minutesOf>;
-  /** Kills after which more was stored than before. */
-  readonly grew: number;
+  /** Kills after which a position had moved since the kill before. */
+  readonly moved: number;
+  /** Kills that came while a backfill was under way. */
+  readonly replaying: number;
   /** Temporary files that were left when it had ended as asked. */
   readonly leftOver: readonly string[];
   /** All that the processes wrote to stderr. */
@@ -29,13 +32,17 @@ export interface KillReport {
  * lets the last one come to rest. After each kill the artifact must be whole.
  */
 export async function killRepeatedly({ kills, seed }: { kills: number; seed: number }): Promise<KillReport> {
-  const sim = createSim({ seed, rate: 1000, historyHours: 3, seqCursors: seed % 2 === 0 });
+  const sim = createSim({ seed, rate: 1000, historyHours: 4, seqCursors: seed % 2 === 0 });
   const { jetstream } = await sim.start();
   const folder = mkdtempSync(join(tmpdir(), 'almanac-kills-'));
   const chance = dice(seed);
-  const args = ['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback', '--publish-seconds', '1'];
+  const args = [
+    ...['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback'],
+    ...['--publish-seconds', '1', '--backfill-hours', '3', '--backfill-megabytes', '100000'],
+  ];
   let log = '';
-  let grew = 0;
+  let moved = 0;
+  let replaying = 0;
   let newest = '';
   try {
     for (let kill = 0; kill < kills; kill += 1) {
@@ -45,9 +52,11 @@ export async function killRepeatedly({ kills, seed }: { kills: number; seed: num
       command.child.kill('SIGKILL');
       await command.ended;
       log += command.stderr();
-      const { total_events: total, window } = readArtifact(folder);
-      const state = `${window.end} ${total.total}`;
-      if (state !== newest) grew += 1;
+      readArtifact(folder);
+      const { live, backfill } = positions(folder, jetstream);
+      if (backfill !== null) replaying += 1;
+      const state = `${live} ${backfill}`;
+      if (state !== newest) moved += 1;
       newest = state;
     }
     const last = runCommand(args);
@@ -66,8 +75,16 @@ export async function killRepeatedly({ kills, seed }: { kills: number; seed: num
       .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
     const leftOver = readdirSync(join(folder, 'artifacts')).filter((name) => name.endsWith('.tmp'));
     const end = (): void => rmSync(folder, { recursive: true, force: true });
-    return { kept, stored: minutesOf(kept), happened, grew, leftOver, log, folder, end };
+    return { kept, stored: minutesOf(kept), happened, moved, replaying, leftOver, log, folder, end };
   } finally {
     await sim.stop();
   }
+}
+
+/** Where the readers stand in the store of a process that is gone. */
+function positions(folder: string, endpoint: string): { live: number | null; backfill: number | null } {
+  const store = openWindowStore(folder);
+  const { live, backfill } = store.series(endpoint);
+  store.close();
+  return { live: live?.value ?? null, backfill: backfill?.position.value ?? null };
 }

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -70,6 +70,19 @@ describe('a host that falls silent for good', () => {
   });
 });
 
+describe('a host that sends nothing but what cannot be read', () => {
+  test('is as good as silent: the connection is given up and resumed', async () => {
+    const one = await station();
+    await filledIn(one);
+    await more(one);
+    one.sim.faults.malformed({ events: 3000 });
+    await until('it is given up', () => one.told.causes.includes('silence'));
+    await until('events are counted behind it', () => one.told.gapSeconds > 15, 60_000);
+    await more(one);
+    expect(one.sim.faults.fired.malformed).toBe(1);
+  });
+});
+
 describe('an observation that has not begun', () => {
   test('is published as absence: no collection, no rate, no count', async () => {
     const nobody: Sim = createSim();
@@ -116,6 +129,22 @@ describe('a disk without room', () => {
     );
     await more(one);
     await filledIn(one);
+    await compareWithTruth(one);
+  });
+});
+
+describe('an artifact folder that goes away', () => {
+  test('is said, ends nothing, and is written again when it is back', async () => {
+    const one = await station();
+    await filledIn(one);
+    rmSync(join(one.folder, 'artifacts'), { recursive: true });
+    await one.weather().publish();
+    expect(one.told.notWritten).toBeGreaterThan(0);
+    expect(one.lines.some((line) => line.includes('the last good one stays'))).toBe(true);
+    mkdirSync(join(one.folder, 'artifacts'));
+    await one.weather().publish();
+    expect(one.artifact().total_events.total).toBeGreaterThan(0);
+    await more(one);
     await compareWithTruth(one);
   });
 });

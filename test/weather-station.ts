@@ -119,6 +119,7 @@ export async function compareWithTruth(station: Station): Promise<Kept> {
   expect(minutesOf(kept)).toEqual(deliveredMinutes(sim, kept));
   expectObserved(sim, kept);
   expectPublished(kept);
+  expect(leaks(everythingKept(station))).toEqual([]);
   return kept;
 }
 
@@ -152,6 +153,18 @@ export function everythingKept({ folder, lines }: Pick<Station, 'folder' | 'line
     ...files.map((path) => ({ name: path, text: readFileSync(path, 'latin1') })),
     { name: 'log', text: lines.join('\n') },
   ];
+}
+
+/** Shapes of identities: DIDs, AT-URIs, content addresses, handles of the common kind. */
+const identityShapes = [/did:(?:plc|web|key):/, /at:\/\//, /bafy/, /\.bsky\.(?:social|app)\b/];
+
+/** Names of the places that hold the shape of an identity, or one of the values. */
+export function leaks(places: readonly { name: string; text: string }[], values: readonly string[] = []): string[] {
+  return places
+    .filter(
+      ({ text }) => values.some((value) => text.includes(value)) || identityShapes.some((shape) => shape.test(text)),
+    )
+    .map(({ name }) => name);
 }
 
 function recordingLog(lines: string[]): Log {

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { createLog } from '../ops/log.ts';
 import { resolveSettings } from '../ops/settings.ts';
 import { noTelemetry } from '../weather/telemetry.ts';
-import { createWeather } from '../weather/weather.ts';
 import type { Command } from './command.ts';
 import { serveUntilStopped } from './serve.ts';
 import { weatherSettings } from './weather-settings.ts';
@@ -21,6 +20,8 @@ export const weatherCommand: Command = {
       log,
       start: async (registry) => {
         const telemetry = registry ? (await import('./weather-metrics.ts')).weatherMetrics(registry) : noTelemetry;
+        // Loaded when it runs: the other commands carry no store and no websocket.
+        const { createWeather } = await import('../weather/weather.ts');
         const weather = createWeather({
           settings: {
             jetstream: values.jetstream,

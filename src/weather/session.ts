@@ -151,7 +151,7 @@ function stateOf({ track, plan, bytes }: RunningBackfill): StoredBackfill {
 }
 
 function tell(
-  { telemetry, clock }: SessionOptions,
+  { telemetry, clock, log }: SessionOptions,
   gains: readonly ReturnType<Track['take']>[],
   milliseconds: number,
   position: Position | null,
@@ -159,6 +159,10 @@ function tell(
   for (const { outcomes, gapUs } of gains) {
     telemetry.frames(outcomes);
     telemetry.gap(gapUs / 1e6);
+    if (outcomes.future > 0) {
+      log.warn("events lie ahead of this machine's clock and are not counted; check it", { events: outcomes.future });
+    }
+    if (gapUs > 0) log.warn('time was not observed', { seconds: gapUs / 1e6 });
   }
   telemetry.committed(
     gains.reduce((sum, { windows }) => sum + windows.length, 0),

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { artifactFolderInTest } from './support/artifacts.ts';
@@ -201,5 +201,16 @@ describe('the access log', () => {
     ],
   ])('with %j', async (args, wanted) => {
     expect(await logged(args)).toEqual(wanted.map((client) => ({ route: '/health', status: 200, ...client })));
+  });
+});
+
+describe('publication is thin', () => {
+  it('the running process has loaded no database', async () => {
+    const program = startProgram(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
+    const { url } = await program.listening();
+    expect((await fetch(`${url}/v1/instruments`)).status).toBe(200);
+    const maps = readFileSync(`/proc/${program.child.pid}/maps`, 'utf8');
+    expect(maps).toContain('node');
+    expect(maps).not.toMatch(/sqlite/i);
   });
 });

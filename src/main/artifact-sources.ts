@@ -8,9 +8,7 @@ import { urlSource } from '../artifact/url-source.ts';
 import { artifactNames } from '../artifact/write.ts';
 import { OperatorError, systemCode } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
-
-/** Default folder of all data, below the working directory. */
-export const defaultData = 'almanac-data';
+import { defaultData } from './facts-settings.ts';
 
 /** Where the two artifacts are read from. */
 export interface ArtifactSettings {

@@ -1,12 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
-import { decodeArtifact } from '../artifact/decode.ts';
-import type { Reading } from '../artifact/reading.ts';
-import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError } from '../ops/errors.ts';
 import { toggle } from '../ops/setting.ts';
 import { resolveSettings } from '../ops/settings.ts';
-import { recogniseAny } from './check-recognise.ts';
-import { explain, type Verdict, verdictOf } from './check-verdict.ts';
+import type { Verdict } from './check-verdict.ts';
 import type { Command } from './command.ts';
 import { freshnessSettings } from './facts-settings.ts';
 
@@ -20,10 +15,15 @@ export const checkCommand: Command = {
   summary: 'judges an artifact as the facts API would and explains it',
   operands: 'FILE',
   settings,
-  run({ args, env, knownFlags, print }) {
+  async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(settings, { args, env, knownFlags });
     const [file] = positionals;
     if (file === undefined || positionals.length > 1) throw new OperatorError('check wants one FILE');
+    // Loaded when it runs: the other commands carry no schemas.
+    const [{ readArtifact }, { explain, verdictOf }] = await Promise.all([
+      import('./check-read.ts'),
+      import('./check-verdict.ts'),
+    ]);
     const reading = readArtifact(file, values.maxArtifactBytes);
     const verdict = verdictOf(
       reading,
@@ -34,18 +34,6 @@ export const checkCommand: Command = {
       Date.now(),
     );
     print(values.json ? JSON.stringify(verdict, null, 2) : explain(file, verdict));
-    return Promise.resolve(exitCodes[verdict.verdict]);
+    return exitCodes[verdict.verdict];
   },
 };
-
-function readArtifact(file: string, maxBytes: number): Reading<LabelArtifact | WeatherArtifact> {
-  try {
-    const stats = statSync(file);
-    if (!stats.isFile()) throw new OperatorError(`not a file: ${file}`);
-    if (stats.size > maxBytes) return { kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` };
-    return decodeArtifact(readFileSync(file), stats.mtimeMs, recogniseAny);
-  } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot read ${file} (${systemCode(error) ?? 'unknown error'})`);
-  }
-}

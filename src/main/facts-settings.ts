@@ -2,6 +2,9 @@ import { defaultMaxAgeSeconds, defaultMaxArtifactBytes } from '../contract/limit
 import { logLevels } from '../ops/log.ts';
 import { choice, integer, optionalInteger, optionalText, text, toggle } from '../ops/setting.ts';
 
+/** Default folder of all data, below the working directory. */
+export const defaultData = 'almanac-data';
+
 const days = 366 * 86_400;
 const ports = { min: 0, max: 65_535 };
 

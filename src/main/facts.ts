@@ -3,10 +3,8 @@ import { createLog } from '../ops/log.ts';
 import type { Values } from '../ops/setting.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
-import { startFacts } from './facts-process.ts';
 import { factsSettings } from './facts-settings.ts';
 import { serveUntilStopped } from './serve.ts';
-import { runWorkers } from './workers.ts';
 
 /** `almanac facts`: the facts API over an artifact folder, files or addresses. */
 export const factsCommand: Command = {
@@ -16,8 +14,11 @@ export const factsCommand: Command = {
   async run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(factsSettings, { args, env, knownFlags });
     const announce = (port: number): void => print(`almanac facts listening on ${address(values, port)}`);
-    if (values.workers > 1 && cluster.isPrimary)
+    if (values.workers > 1 && cluster.isPrimary) {
+      const { runWorkers } = await import('./workers.ts');
       return runWorkers(values, createLog('facts', values.logLevel), announce);
+    }
+    const { startFacts } = await import('./facts-process.ts');
     const worker = cluster.worker ? { worker: cluster.worker.id } : {};
     const log = createLog('facts', values.logLevel).with(worker);
     const code = await serveUntilStopped({

@@ -3,7 +3,7 @@ import { OperatorError, systemCode } from '../ops/errors.ts';
 import { stopOnSignal } from '../ops/lifecycle.ts';
 import { createLog, logLevels } from '../ops/log.ts';
 import { choice, integer, optionalText, text, toggle, type Values } from '../ops/setting.ts';
-import { resolveSettings } from '../ops/settings.ts';
+import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
 
 /** Settings of `almanac sim`. */
@@ -32,7 +32,7 @@ export const simCommand: Command = {
   operands: '',
   settings: simSettings,
   async run({ args, env, knownFlags, print }) {
-    const { values } = resolveSettings(simSettings, { args, env, knownFlags });
+    const values = resolveSettingsAlone(simSettings, { args, env, knownFlags });
     const log = createLog('sim', values.logLevel);
     const sim = await createFrom(values);
     const addresses = await sim.start().catch((error: unknown) => {

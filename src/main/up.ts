@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { createLog, type Log } from '../ops/log.ts';
 import { integer, text, type Values } from '../ops/setting.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
-import { defaultData } from './artifact-sources.ts';
 import type { Command, CommandContext } from './command.ts';
-import { factsSettings, serverSettings } from './facts-settings.ts';
+import { defaultData, factsSettings, serverSettings } from './facts-settings.ts';
 import { type Running, serveUntilStopped } from './serve.ts';
 import { type Part, supervise } from './supervisor.ts';
 

@@ -1,6 +1,5 @@
 import { integer, optionalText, text, toggle } from '../ops/setting.ts';
-import { defaultData } from './artifact-sources.ts';
-import { serverSettings } from './facts-settings.ts';
+import { defaultData, serverSettings } from './facts-settings.ts';
 
 /** The host that is observed unless another is named. */
 const defaultJetstream = 'wss://jetstream1.us-east.bsky.network/subscribe';

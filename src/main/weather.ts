@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createLog } from '../ops/log.ts';
-import { resolveSettings } from '../ops/settings.ts';
+import { resolveSettingsAlone } from '../ops/settings.ts';
 import { noTelemetry } from '../weather/telemetry.ts';
 import type { Command } from './command.ts';
 import { serveUntilStopped } from './serve.ts';
@@ -12,7 +12,7 @@ export const weatherCommand: Command = {
   operands: '',
   settings: weatherSettings,
   async run({ args, env, knownFlags, print }) {
-    const { values } = resolveSettings(weatherSettings, { args, env, knownFlags });
+    const values = resolveSettingsAlone(weatherSettings, { args, env, knownFlags });
     const log = createLog('weather', values.logLevel);
     return serveUntilStopped({
       metricsPort: values.metricsPort,

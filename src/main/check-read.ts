@@ -1,0 +1,24 @@
+import { readFileSync, statSync } from 'node:fs';
+import { decodeArtifact } from '../artifact/decode.ts';
+import type { Reading, Recognised } from '../artifact/reading.ts';
+import { type LabelArtifact, recogniseLabels, recogniseWeather, type WeatherArtifact } from '../artifact/recognise.ts';
+import { OperatorError, systemCode } from '../ops/errors.ts';
+
+/** Reads a file as the facts API would, whichever instrument's it is. Throws OperatorError when there is no file to read. */
+export function readArtifact(file: string, maxBytes: number): Reading<LabelArtifact | WeatherArtifact> {
+  try {
+    const stats = statSync(file);
+    if (!stats.isFile()) throw new OperatorError(`not a file: ${file}`);
+    if (stats.size > maxBytes) return { kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` };
+    return decodeArtifact(readFileSync(file), stats.mtimeMs, recogniseAny);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`cannot read ${file} (${systemCode(error) ?? 'unknown error'})`);
+  }
+}
+
+/** Recognises the artifact of either instrument: a file given to `check` does not say whose it is. */
+function recogniseAny(value: unknown): Recognised<LabelArtifact | WeatherArtifact> {
+  const labels = recogniseLabels(value);
+  return labels.kind === 'unknown_schema' ? recogniseWeather(value) : labels;
+}

@@ -1,0 +1,44 @@
+import { rmSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { paths } from '../src/contract/identifiers.ts';
+import { type Almanac, startAlmanac } from './support/almanac.ts';
+import { artifactFolder } from './support/artifacts.ts';
+import { hasBrowser, startBrowser } from './support/browser.ts';
+
+describe.skipIf(!hasBrowser)('the reference page in a browser', () => {
+  const { path: folder } = artifactFolder();
+  let browser: Browser;
+  let program: Almanac;
+
+  beforeAll(async () => {
+    program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder, '--base-path', '/atproto']);
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await program?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('draws every path of the contract from this origin alone, and within its policy', async () => {
+    const page = await browser.newPage();
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await page.goto(`${program.url}/docs`);
+    await page.waitForSelector('.opblock-get');
+    const drawn = await page.locator('.opblock-get .opblock-summary-path').allInnerTexts();
+    expect(drawn.map((text) => text.replaceAll('\u200b', '')).sort()).toEqual(Object.values(paths).sort());
+    expect(asked.filter((url) => !url.startsWith(`${program.url}/`) && !url.startsWith('data:'))).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says without scripts where the contract is', async () => {
+    const page = await browser.newPage({ javaScriptEnabled: false });
+    await page.goto(`${program.url}/docs`);
+    expect(await page.locator('noscript a').getAttribute('href')).toBe('openapi.json');
+  });
+});

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Resolve } from '../src/network/address-policy.ts';
 import { createHttpClient, type GetOptions, type HttpClient, type HttpClientOptions } from '../src/network/http.ts';
-import { certificate, listenForTest, trustCertificate } from './support/listen.ts';
+import { certificate, everyAddress, listenForTest, trustCertificate } from './support/listen.ts';
 
 const limits: GetOptions = { maxBytes: 1000, timeoutMs: 5000, signal: new AbortController().signal };
 
@@ -26,7 +26,7 @@ const resolvesTo =
 async function watcher() {
   return listenForTest(
     createServer((socket) => socket.end()),
-    '::',
+    everyAddress,
   );
 }
 

@@ -3,6 +3,9 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
+/** Instead of a host: all addresses of this machine, of both families where it has both. */
+export const everyAddress = '';
+
 /** A server on a free loopback port until the test is over, and every connection that it saw. */
 export async function listenForTest(server: Server, host = '127.0.0.1'): Promise<{ port: number; seen: Socket[] }> {
   const seen: Socket[] = [];

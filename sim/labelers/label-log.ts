@@ -32,7 +32,7 @@ export interface LogOptions {
   /** The moment of the first label that can be. */
   readonly startUs: number;
   /** 24 characters of did:plc for each account of the network, one behind the other. */
-  readonly accounts: Uint8Array;
+  readonly accounts: string;
 }
 
 /**
@@ -52,11 +52,7 @@ export class LabelLog {
     this.#options = options;
     const { profile, startUs } = options;
     this.#seed = hash(options.seed, 0x1ab, profile.index);
-    this.#accounts = Buffer.from(
-      options.accounts.buffer,
-      options.accounts.byteOffset,
-      options.accounts.length,
-    ).toString('latin1');
+    this.#accounts = options.accounts;
     this.pace = new Pace({ seed: this.#seed, rate: profile.rate, startUs });
   }
 

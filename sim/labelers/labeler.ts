@@ -23,7 +23,8 @@ export interface LabelerOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
   readonly startUs: number;
-  readonly accounts: Uint8Array;
+  /** 24 characters of did:plc for each account of the network, one behind the other. */
+  readonly accounts: string;
   readonly nowUs: () => number;
   /** The document that a did:web labeler serves itself; null while it has none. */
   readonly ownDocument: (did: string) => Promise<unknown>;

@@ -58,7 +58,7 @@ export class LabelerNetwork {
     const { seed, nowUs, historyHours, relays } = options;
     this.directory = new Directory(nowUs);
     this.relays = Array.from({ length: relays }, () => new Relay(nowUs));
-    const accounts = accountBytes(seed);
+    const accounts = Buffer.from(accountBytes(seed)).toString('latin1');
     const startUs = nowUs() - historyHours * 3_600_000_000;
     const ownDocument = (did: string): Promise<unknown> => this.directory.document(did);
     this.list = createPopulation(options).map(

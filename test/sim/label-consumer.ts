@@ -38,7 +38,7 @@ export async function subscribeLabels(endpoint: string, cursor?: number): Promis
     heard();
   });
   socket.on('error', () => undefined);
-  const closed = once(socket, 'close').then(([code]) => Number(code));
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
   await once(socket, 'open');
   return {
     socket,

@@ -1,23 +1,20 @@
 import { encode } from '@atcute/cbor';
 import { parsePublicMultikey, verifySig } from '@atcute/crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { manualClock } from '../../sim/clock.ts';
-import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
 import { labelsOf, queryLabels, type ReadLabel, signatureOf, subscribeLabels } from './label-consumer.ts';
+import { type LabelSim, readAll, startLabelSim } from './label-support.ts';
 
-const startMs = Date.UTC(2026, 6, 4);
-let sim: Sim;
+let running: LabelSim | null = null;
 
-async function start(options: SimOptions = {}) {
-  const clock = manualClock(startMs);
-  sim = createSim({ seed: 7, rate: 10, historyHours: 1, labelers: 2, labelRate: 1, clock: clock.now, ...options });
-  const addresses = await sim.start();
-  const [ozone, skyware] = sim.labelers.list;
-  if (!ozone || !skyware) throw new Error('two labelers were asked for');
-  return { clock, addresses, ozone, skyware };
+async function start(...args: Parameters<typeof startLabelSim>): Promise<LabelSim> {
+  running = await startLabelSim(...args);
+  return running;
 }
 
-afterEach(() => sim.stop());
+afterEach(async () => {
+  await running?.sim.stop();
+  running = null;
+});
 
 async function keyOf(plc: string | null, did: string) {
   const document = (await (await fetch(`${plc}/${did}`)).json()) as {
@@ -27,20 +24,13 @@ async function keyOf(plc: string | null, did: string) {
   return parsePublicMultikey(method?.publicKeyMultibase ?? '');
 }
 
-async function verifies(label: ReadLabel, key: Awaited<ReturnType<typeof keyOf>>): Promise<boolean> {
-  const { sig: _, ...rest } = label;
-  return verifySig(key, signatureOf(label), new Uint8Array(encode(rest)));
-}
-
-/** Reads all pages. */
-async function readAll(endpoint: string, limit = 250): Promise<ReadLabel[]> {
-  const labels: ReadLabel[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const { body } = await queryLabels(endpoint, { limit: String(limit), ...(cursor ? { cursor } : {}) });
-    labels.push(...body.labels);
-    if (body.labels.length === 0 || body.cursor === undefined) return labels;
-    cursor = body.cursor;
-  }
+async function verified(labels: readonly ReadLabel[], key: Awaited<ReturnType<typeof keyOf>>): Promise<boolean[]> {
+  return Promise.all(
+    labels.map((label) => {
+      const { sig: _, ...rest } = label;
+      return verifySig(key, signatureOf(label), new Uint8Array(encode(rest)));
+    }),
+  );
 }
 
 describe('a labeler', () => {
@@ -52,8 +42,7 @@ describe('a labeler', () => {
       const key = await keyOf(addresses.plc, labeler.did);
       const labels = await readAll(labeler.endpoint);
       expect(labels.length).toBeGreaterThan(500);
-      const checked = await Promise.all(labels.slice(0, 50).map((label) => verifies(label, key)));
-      expect(checked).toEqual(checked.map(() => true));
+      expect(new Set(await verified(labels.slice(0, 100), key))).toEqual(new Set([true]));
     }
   });
 
@@ -72,14 +61,88 @@ describe('a labeler', () => {
   });
 
   it('sends what is new as the clock goes on, and nothing else without a cursor', async () => {
-    const { clock, skyware } = await start();
+    const { pass, skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     const before = skyware.edge;
-    clock.advance(60_000);
-    sim.pump();
+    pass(60);
     await consumer.received(skyware.edge - before);
     expect(labelsOf(consumer.frames).map(({ seq }) => seq)).toEqual(
       Array.from({ length: skyware.edge - before }, (_, step) => before + 1 + step),
     );
+    await consumer.close();
+  });
+
+  it('emits the same bytes for the same seed and others for another', async () => {
+    const read = async (seed: number) => {
+      const { ozone, sim } = await startLabelSim({ seed });
+      const { body } = await queryLabels(ozone.endpoint);
+      await sim.stop();
+      return body;
+    };
+    const [one, again, other] = [await read(3), await read(3), await read(4)];
+    expect(again).toEqual(one);
+    expect(other).not.toEqual(one);
+  });
+});
+
+describe('an Ozone', () => {
+  it('keeps one label a subject and value, leaves neg out where it is false, and gives an empty page no cursor', async () => {
+    const { ozone } = await start();
+    const labels = await readAll(ozone.endpoint);
+    const things = labels.map(({ src, uri, cid, val }) => JSON.stringify([src, uri, cid, val]));
+    expect(new Set(things).size).toBe(labels.length);
+    expect(labels.length).toBeLessThan(ozone.edge);
+    expect(new Set(labels.map(({ neg }) => neg))).toEqual(new Set([undefined, true]));
+    expect(await queryLabels(ozone.endpoint, { cursor: String(ozone.edge) })).toEqual({
+      status: 200,
+      body: { labels: [] },
+    });
+  });
+
+  it('refuses a future cursor with an error frame and close code 1008', async () => {
+    const { ozone } = await start();
+    const consumer = await subscribeLabels(ozone.endpoint, ozone.edge + 1);
+    expect(await consumer.closed).toBe(1008);
+    expect(consumer.frames).toEqual([
+      { header: { op: -1 }, body: { error: 'FutureCursor', message: 'Cursor in the future.' } },
+    ]);
+  });
+
+  it('signs everything anew with a new key', async () => {
+    const { ozone, addresses } = await start();
+    const before = await queryLabels(ozone.endpoint);
+    ozone.faults.rotateKey();
+    const after = await queryLabels(ozone.endpoint);
+    const unsigned = ({ body }: typeof before) => body.labels.map(({ sig: _, ...rest }) => rest);
+    expect(unsigned(after)).toEqual(unsigned(before));
+    expect(after.body.labels[0]?.sig).not.toEqual(before.body.labels[0]?.sig);
+    const key = await keyOf(addresses.plc, ozone.did);
+    expect(new Set(await verified(after.body.labels, key))).toEqual(new Set([true]));
+  });
+});
+
+describe('a skyware labeler', () => {
+  it('keeps every label, always with neg, and gives an empty page the cursor "0"', async () => {
+    const { skyware } = await start();
+    const labels = await readAll(skyware.endpoint);
+    expect(labels.length).toBe(skyware.edge);
+    expect(new Set(labels.map(({ neg }) => neg))).toEqual(new Set([false, true]));
+    expect(await queryLabels(skyware.endpoint, { cursor: String(skyware.edge) })).toEqual({
+      status: 200,
+      body: { cursor: '0', labels: [] },
+    });
+  });
+
+  it('terminates behind the error frame of a future cursor', async () => {
+    const { skyware } = await start();
+    const consumer = await subscribeLabels(skyware.endpoint, skyware.edge + 1);
+    expect(await consumer.closed).toBe(1006);
+  });
+
+  it('keeps the signatures of before a new key', async () => {
+    const { skyware } = await start();
+    const before = await queryLabels(skyware.endpoint);
+    skyware.faults.rotateKey();
+    expect(await queryLabels(skyware.endpoint)).toEqual(before);
   });
 });

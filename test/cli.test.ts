@@ -191,7 +191,7 @@ describe('almanac check', () => {
       'refused',
       'unavailable',
     ],
-    ['one without its counts', { ...recent, counts: undefined }, 1, 'refused', null],
+    ['one without its counts', { ...recent, counts: undefined }, 1, 'refused', 'unavailable'],
     ['weather of no usable time', { ...youngArtifact('weather', now), generated_at: 'noon' }, 1, 'refused', null],
     ['an unknown schema', { schema: 'labels.recent-overview.v9' }, 2, 'not_an_artifact', null],
     ['a list', '[]', 2, 'not_an_artifact', null],
@@ -213,7 +213,16 @@ describe('almanac check', () => {
   it('one larger than an artifact may be', async () => {
     const path = file('large.json', recent);
     const { code, stdout } = await runProgram(['check', path, '--max-artifact-bytes', '100']);
-    expect([code, stdout]).toEqual([1, [`${path}: refused`, '  because     unreadable: it is larger than 100 bytes']]);
+    expect([code, stdout]).toEqual([
+      1,
+      [
+        `${path}: refused`,
+        '  because     unreadable: it is larger than 100 bytes',
+        '  GET /v1/labels/overview -> 503 source_unavailable',
+        '  GET /v1/weather/conditions -> 503 source_unavailable',
+        '  GET /v1/weather/metrics -> 503 source_unavailable',
+      ],
+    ]);
   });
 });
 

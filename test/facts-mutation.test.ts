@@ -67,8 +67,8 @@ function applied(value: Json, { pick, ...rest }: Change): Json {
     .reduce<Json>((node, step) => (node as Record<string | number, Json>)[step] ?? null, value);
   const holder = parent as Record<string | number, Json>;
   const before = holder[key] ?? null;
-  if (rest.kind === 'replace') holder[key] = rest.value;
-  else if (rest.kind === 'repeat' && Array.isArray(before))
+  if (rest.kind === 'replace') holder[key] = structuredClone(rest.value);
+  else if (rest.kind === 'repeat' && Array.isArray(before) && JSON.stringify(before).length < 5_000)
     holder[key] = Array.from({ length: rest.times }, () => before[0] ?? null);
   else {
     if (Array.isArray(parent)) parent.splice(Number(key), 1);

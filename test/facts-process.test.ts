@@ -204,6 +204,30 @@ describe('the access log', () => {
   });
 });
 
+describe('metrics of several workers', () => {
+  it('are added up on one listener', async () => {
+    const program = startProgram([
+      'facts',
+      '--port',
+      '0',
+      '--artifacts',
+      artifactFolderInTest(),
+      '--workers',
+      '2',
+      '--metrics-port',
+      '0',
+    ]);
+    const { url } = await program.listening();
+    for (let n = 0; n < 6; n++) expect((await fetch(`${url}/v1/instruments`)).status).toBe(200);
+    const told = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
+    await until(() => told() !== undefined, 'the port of the metrics');
+    const port = Number(told());
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(text).toMatch(/^almanac_facts_requests_total\{route="\/v1\/instruments",status="200"\} 6$/m);
+    expect(text).toMatch(/^almanac_facts_artifact_readable\{instrument="labels"\} 1$/m);
+  });
+});
+
 describe('publication is thin', () => {
   it('the running process has loaded no database', async () => {
     const program = startProgram(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);

@@ -1,20 +1,17 @@
 import Type from 'typebox';
 import { maxTopLabelers } from '../contract/limits.ts';
 import { adequacies } from '../contract/vocabulary.ts';
-import { anyWord, check, count, generatedAt, labelerDid, measure } from './schema.ts';
+import { anyTime, anyWord, check, count, labelerDid, measure, nullable } from './schema.ts';
 
 /** The label overview of the observatory that runs today: `schema_version: 23` and no `schema`. */
-
-/** A time that is published as null when it is absent or unusable. */
-const heartbeat = () => Type.Optional(Type.Unknown());
 
 const censusMap = () => Type.Record(Type.String(), count());
 
 const LegacyOverviewSchema = Type.Object({
   schema_version: Type.Literal(23),
-  generated_at: generatedAt(),
+  generated_at: anyTime(),
   hold: Type.Optional(Type.Boolean()),
-  window_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+  window_days: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
   labeler_count: count(),
   alert_count: count(),
   alerts_by_rule_24h: Type.Optional(Type.Record(Type.String(), count())),
@@ -31,27 +28,30 @@ const LegacyOverviewSchema = Type.Object({
     supports_negative_claim: Type.Boolean(),
   }),
   observation: Type.Optional(
-    Type.Object({
-      adequacy: Type.Unsafe<(typeof adequacies)[number]>({ type: 'string', enum: [...adequacies] }),
-      reason: Type.String(),
-      window_minutes: count(),
-      coverage_threshold: measure(),
-      labelers_attempted: count(),
-      labelers_adequate: count(),
-      labelers_degraded: count(),
-      labelers_accessible: count(),
-      labelers_unattempted: count(),
-      attempts: count(),
-      successes: count(),
-      last_attempt_ts: heartbeat(),
-      last_success_ts: heartbeat(),
-    }),
+    // Null is how a producer may spell that there is none.
+    nullable(
+      Type.Object({
+        adequacy: Type.Unsafe<(typeof adequacies)[number]>({ type: 'string', enum: [...adequacies] }),
+        reason: Type.String(),
+        window_minutes: count(),
+        coverage_threshold: measure(),
+        labelers_attempted: count(),
+        labelers_adequate: count(),
+        labelers_degraded: count(),
+        labelers_accessible: count(),
+        labelers_unattempted: count(),
+        attempts: count(),
+        successes: count(),
+        last_attempt_ts: anyTime(),
+        last_success_ts: anyTime(),
+      }),
+    ),
   ),
   heartbeats: Type.Object({
-    last_discovery_ok_ts: heartbeat(),
-    last_ingest_ok_ts: heartbeat(),
-    last_scan_ok_ts: heartbeat(),
-    last_report_ok_ts: heartbeat(),
+    last_discovery_ok_ts: anyTime(),
+    last_ingest_ok_ts: anyTime(),
+    last_scan_ok_ts: anyTime(),
+    last_report_ok_ts: anyTime(),
   }),
   top_labelers_7d: Type.Array(Type.Object({ labeler_did: labelerDid(), count: count() }), {
     maxItems: maxTopLabelers,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { maxTopLabelers } from '../contract/limits.ts';
 import { acquisitionBases, origins } from '../contract/vocabulary.ts';
-import { anyWord, check, count, generatedAt, labelerDid, nullable, oneOf, usableInstant, uuidText } from './schema.ts';
+import { anyTime, anyWord, check, count, labelerDid, nullable, oneOf, usableInstant, uuidText } from './schema.ts';
 
 /** `labels.recent-overview.v1`: what our label instrument hands over. */
 
@@ -27,10 +27,10 @@ const Sources = Type.Object({
 
 const RecentOverviewSchema = Type.Object({
   schema: Type.Literal('labels.recent-overview.v1'),
-  generated_at: generatedAt(),
+  generated_at: anyTime(),
   hold: Type.Optional(Type.Boolean()),
   origin: Type.Optional(oneOf(origins)),
-  window_days: Type.Integer({ minimum: 1, maximum: 36_500 }),
+  window_days: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   acquisition: Type.Object({
     generation_id: uuidText(),
     started_at: usableInstant(),
@@ -39,7 +39,7 @@ const RecentOverviewSchema = Type.Object({
   coverage: Type.Object({
     status: anyWord(),
     observed_days: count(),
-    observed_through: nullable(Type.String()),
+    observed_through: anyTime(),
     warmup: nullable(Interruption),
     gaps: Type.Array(Interruption),
     gap_overflow: Type.Boolean(),

@@ -104,11 +104,9 @@ describe('the first fault is named by its pointer', () => {
     ['recent', '/hold', 'yes'],
     ['recent', '/coverage', []],
     ['recent', '/window_days', 0],
-    ['recent', '/generated_at', 1795176000],
     ['recent', '/caveats', 'none'],
     ['legacy', '/network_weather/signals', 'calm'],
     ['weather', '/conditions', null],
-    ['weather', '/generated_at', {}],
   ])('%s %s = %j', (name, pointer, value) => {
     const recognised = recognise(name, changed(name, pointer, value));
     expect(recognised.kind).toBe('malformed');
@@ -125,6 +123,9 @@ describe('the first fault is named by its pointer', () => {
     expect(recognise('recent', changed('recent', '/coverage/warmup', gap))).toMatchObject({
       pointer: '/coverage/warmup',
     });
+    expect(recognise('weatherwatch', changed('weatherwatch', '/interval/last_bucket_end', 5))).toMatchObject({
+      pointer: '/interval',
+    });
     expect(recognise('weather', changed('weather', '/window/end', '2026-11-19T11:59:59Z'))).toMatchObject({
       pointer: '/window',
     });
@@ -138,9 +139,35 @@ describe('the first fault is named by its pointer', () => {
   });
 });
 
+it('counts of one census map that add up to more than a count can be', () => {
+  const auditability = { unknown: Number.MAX_SAFE_INTEGER, foo: 5 };
+  expect(recognise('legacy', changed('legacy', '/census/auditability', auditability))).toMatchObject({
+    pointer: '/census/auditability',
+  });
+});
+
+describe('a time of the wrong type is unusable, and the artifact still readable', () => {
+  it.each<[ArtifactFixture, string]>([
+    ['recent', '/generated_at'],
+    ['recent', '/coverage/observed_through'],
+    ['legacy', '/generated_at'],
+    ['weather', '/generated_at'],
+    ['weatherwatch', '/generated_at'],
+  ])('%s %s', (name, pointer) => {
+    for (const value of [5, {}, [], true])
+      expect(recognise(name, changed(name, pointer, value)).kind).toBe('recognised');
+  });
+});
+
+it('null is a way to say that there is no observation', () => {
+  expect(recogniseLabels(changed('legacy', '/observation', null)).kind).toBe('recognised');
+});
+
 describe('what is not there may be absent', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', '/generated_at'],
+    ['recent', '/coverage/observed_through'],
+    ['weather', '/generated_at'],
     ['recent', '/hold'],
     ['recent', '/origin'],
     ['recent', '/coverage/sources/seeded'],

@@ -1,4 +1,5 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
+import { type CensusMap, censusKeys } from '../contract/vocabulary.ts';
 import { checkLegacyOverview, type LegacyOverview } from './legacy-overview.ts';
 import type { Malformed, Recognised, UnknownSchema } from './reading.ts';
 import { checkRecentOverview, type RecentOverview } from './recent-overview.ts';
@@ -26,7 +27,7 @@ export function recogniseLabels(value: unknown): Recognised<LabelArtifact> {
     return narrowed(schema, checkRecentOverview, value, invertedInterval, (overview) => ({ schema, overview }));
   }
   if (schema === undefined && own(value, 'schema_version') === 23) {
-    return narrowed('23', checkLegacyOverview, value, tooManyAlerts, (overview) => ({ schema: '23', overview }));
+    return narrowed('23', checkLegacyOverview, value, overflowing, (overview) => ({ schema: '23', overview }));
   }
   return unknownSchema();
 }
@@ -39,13 +40,7 @@ export function recogniseWeather(value: unknown): Recognised<WeatherArtifact> {
     return narrowed(schema, checkWeatherSummary, value, invertedWindow, (summary) => ({ schema, summary }));
   }
   if (schema === 'weatherwatch.summary/v2') {
-    return narrowed(
-      schema,
-      checkWeatherwatchSummary,
-      value,
-      () => null,
-      (summary) => ({ schema, summary }),
-    );
+    return narrowed(schema, checkWeatherwatchSummary, value, invertedUnixInterval, (summary) => ({ schema, summary }));
   }
   return unknownSchema();
 }
@@ -92,8 +87,19 @@ function invertedWindow({ window }: WeatherSummary): Fault | null {
   return inverted(window, '/window');
 }
 
-/** The published sum of all rules must itself be a count. */
-function tooManyAlerts({ alerts_by_rule_7d: rules = {} }: LegacyOverview): Fault | null {
-  const total = Object.values(rules).reduce((sum, count) => sum + count, 0);
-  return total > Number.MAX_SAFE_INTEGER ? { pointer: '/alerts_by_rule_7d', why: 'adds up to more than 2^53-1' } : null;
+function invertedUnixInterval({ interval }: WeatherwatchSummary): Fault | null {
+  const { first_bucket_start: start, last_bucket_end: end } = interval;
+  return start !== null && end !== null && end < start ? { pointer: '/interval', why: 'ends before it starts' } : null;
+}
+
+const censusMaps = Object.keys(censusKeys) as CensusMap[];
+
+/** What is added up to be published must itself be a count: all rules, and the keys of a census map. */
+function overflowing({ alerts_by_rule_7d: rules = {}, census }: LegacyOverview): Fault | null {
+  const sums: [string, Record<string, number>][] = [['/alerts_by_rule_7d', rules]];
+  for (const map of censusMaps) sums.push([`/census/${map}`, census[map]]);
+  const over = sums.find(
+    ([, counts]) => Object.values(counts).reduce((sum, count) => sum + count, 0) > Number.MAX_SAFE_INTEGER,
+  );
+  return over ? { pointer: over[0], why: 'adds up to more than 2^53-1' } : null;
 }

@@ -53,12 +53,19 @@ export function check<S extends Type.TSchema>(schema: S): Check<Type.Static<S>> 
   };
 }
 
+const formatFaults: Readonly<Record<string, string>> = {
+  [instant]: 'is no RFC 3339 timestamp in UTC',
+  [did]: 'is no did:plc or did:web',
+  'almanac-uuid': 'is no UUID',
+};
+
 /** A missing member is named by the pointer that it would have. */
 function firstFault(error: TLocalizedValidationError | undefined): FirstFault {
   if (error?.keyword === 'required') {
     return { ok: false, pointer: `${error.instancePath}/${error.params.requiredProperties[0]}`, why: 'is missing' };
   }
-  return { ok: false, pointer: error?.instancePath ?? '', why: error?.message ?? 'does not fit its schema' };
+  const why = error?.keyword === 'format' ? formatFaults[error.params.format] : undefined;
+  return { ok: false, pointer: error?.instancePath ?? '', why: why ?? error?.message ?? 'does not fit its schema' };
 }
 
 /** Whether the value is a JSON object. */
@@ -72,7 +79,7 @@ export function own(object: Record<string, unknown>, key: string): unknown {
 }
 
 /**
- * `generated_at` as an artifact may carry it: any text, null or nothing, because an unusable one does not make
- * the artifact unreadable; it is judged when the fact is asked for.
+ * A time as an artifact may carry it: anything or nothing, because an unusable one does not make the artifact
+ * unreadable; it is judged when the fact is asked for.
  */
-export const generatedAt = () => Type.Optional(nullable(Type.String()));
+export const anyTime = () => Type.Optional(Type.Unknown());

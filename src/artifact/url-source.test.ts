@@ -109,6 +109,17 @@ it('what cannot be reached keeps its last reading for the grace, and is then unr
   expect(source.read()).toMatchObject({ artifact: { n: 3 } });
 });
 
+it('a poll that hangs does not keep an old reading alive', async () => {
+  answer = (_request, response) => response.writeHead(200).end('{"n":1}');
+  await at().start();
+  answer = () => undefined;
+  await polled(1);
+  now += 59_999;
+  expect(source.read()).toMatchObject({ artifact: { n: 1 } });
+  now += 1;
+  expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (no answer in time)' });
+});
+
 it('follows no redirect', async () => {
   answer = (request, response) => {
     if (request.url === '/labels.json') response.writeHead(302, { Location: '/other.json' }).end();

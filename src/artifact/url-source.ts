@@ -93,7 +93,13 @@ export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
   }
 
   return {
-    read: () => reading,
+    read() {
+      // Also while a poll hangs: an old reading is not current because nobody has said otherwise.
+      if (reading.kind === 'readable' && clock() - lastAnswerAt >= graceMs) {
+        forget({ kind: 'unreadable', why: 'the address cannot be reached (no answer in time)' });
+      }
+      return reading;
+    },
     async start() {
       const first = poll();
       polling = pollForEver(first);
@@ -137,7 +143,7 @@ async function ask({ url, maxBytes, timeoutMs, validators, stop }: Question): Pr
     return {
       kind: 'bytes',
       bytes,
-      modifiedAt: httpDate(response.headers.get('last-modified')),
+      modifiedAt: modificationTime(response.headers.get('last-modified')),
       validators: response.headers,
     };
   } catch (error) {
@@ -162,7 +168,7 @@ async function readBounded(response: Response, maxBytes: number): Promise<Buffer
   return Buffer.concat(chunks, total);
 }
 
-function httpDate(text: string | null): number | null {
+function modificationTime(text: string | null): number | null {
   const at = text === null ? Number.NaN : Date.parse(text);
   return Number.isNaN(at) ? null : at;
 }

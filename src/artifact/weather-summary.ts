@@ -7,7 +7,7 @@ import {
   origins,
   weatherFreshnessStates,
 } from '../contract/vocabulary.ts';
-import { check, count, generatedAt, measure, nullable, oneOf, usableInstant } from './schema.ts';
+import { anyTime, check, count, measure, nullable, oneOf, usableInstant } from './schema.ts';
 
 /** `weather.summary.v1`: what our weather instrument hands over. */
 
@@ -42,7 +42,7 @@ export const Conditions = () =>
 
 const WeatherSummarySchema = Type.Object({
   schema: Type.Literal('weather.summary.v1'),
-  generated_at: generatedAt(),
+  generated_at: anyTime(),
   origin: Type.Optional(oneOf(origins)),
   source: Type.Object({ endpoint: Type.String(), method: Type.String() }),
   window: Type.Object({

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { weatherFreshnessStates } from '../contract/vocabulary.ts';
-import { check, count, generatedAt, measure, nullable, oneOf } from './schema.ts';
+import { anyTime, check, count, measure, nullable, oneOf } from './schema.ts';
 import { Conditions, collections } from './weather-summary.ts';
 
 /** `weatherwatch.summary/v2`: what the weather observatory that runs today writes. */
@@ -10,7 +10,7 @@ const unixSeconds = () => Type.Integer({ minimum: 0, maximum: 253_402_300_799 })
 
 const WeatherwatchSummarySchema = Type.Object({
   schema: Type.Literal('weatherwatch.summary/v2'),
-  generated_at: generatedAt(),
+  generated_at: anyTime(),
   source_endpoint: Type.String(),
   measures: Type.String(),
   does_not_measure: Type.Array(Type.String()),

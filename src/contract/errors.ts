@@ -11,7 +11,10 @@ export const errorTable = {
     status: 400,
     message: 'The request could not be understood as HTTP. Send a well-formed HTTP/1.1 request.',
   },
-  not_found: { status: 404, message: 'No such path. See /openapi.json for the paths of this service.' },
+  not_found: {
+    status: 404,
+    message: 'No such path. See openapi.json below the base address for the paths of this service.',
+  },
   method_not_allowed: { status: 405, message: 'This service is read-only. Use GET, HEAD or OPTIONS.' },
   request_timeout: { status: 408, message: 'The request did not arrive in time. Send it again.' },
   uri_too_long: { status: 414, message: 'The request target is too long. No path of this service is.' },

@@ -121,7 +121,7 @@ export type RecentLabelFacts = Type.Static<typeof RecentLabelFacts>;
 const alertsByRule = (span: string) =>
   Type.Optional(
     Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }), count('Alerts.'), {
-      description: `Alert counts by rule, last ${span}. A rule that is not listed was not triggered.`,
+      description: `Alert counts by rule, last ${span}. A rule that is not listed was not triggered, or its name is not one that is published.`,
     }),
   );
 

@@ -3,8 +3,9 @@
  * Instruments' timestamps pass through verbatim, so they are parsed to be judged and never re-formatted.
  */
 
-const spelling = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,12}))?(?:Z|\+00:00)$/;
-const longest = '9999-12-31T23:59:59.123456789012+00:00'.length;
+const spelling = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|\+00:00)$/;
+/** Digits of a fraction have no end in RFC 3339; a text longer than this is no timestamp here. */
+const longest = 64;
 
 /** An instant in microseconds since 1970-01-01T00:00:00Z; finer digits of the spelling are cut off. */
 export type Micros = number & { readonly __unit: 'microseconds' };
@@ -33,6 +34,11 @@ export function parseTimestamp(text: unknown): Micros | null {
   date.setUTCHours(hour, minute, second);
   const fraction = Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'));
   return (date.getTime() * 1000 + fraction) as Micros;
+}
+
+/** The timestamp verbatim, or null when it is absent, a dash, or otherwise unusable: it is published or not, never mended. */
+export function usableTimestamp(value: unknown): string | null {
+  return typeof value === 'string' && parseTimestamp(value) !== null ? value : null;
 }
 
 /** The service's own spelling of an instant given in milliseconds since 1970: UTC, milliseconds, `Z`. */

@@ -46,20 +46,23 @@ export function createFactsApp(options: FactsAppOptions) {
   const options204 = preflight(common);
   const health = json(200, { status: 'ok', service: 'almanac-facts' }, ['Cache-Control', 'no-store', ...common]);
 
-  const fact =
-    (path: string, resource: FactResource): Route =>
-    (conditions, now) => {
+  const fact = (path: string, resource: FactResource): Route => {
+    let alarmed: unknown;
+    return (conditions, now) => {
       try {
         return factReply(conditions, resource, now);
       } catch (error) {
-        alarm(path, error);
+        // Once for each failure, however often it is asked for.
+        if (error !== alarmed) alarm(path, error);
+        alarmed = error;
         return errorReply('internal_error', common, ['Cache-Control', 'no-store']);
       }
     };
+  };
 
   function index(_conditions: Conditions, now: number): Reply {
     const body = instrumentIndex(weather.read(), labels.read(), bounds, now);
-    return json(200, body, ['Cache-Control', cacheControl, 'Accept-Ranges', 'none', ...common]);
+    return json(200, body, ['Cache-Control', cacheControl, ...common]);
   }
 
   const routes = new Map<string, Route>([

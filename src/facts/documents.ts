@@ -68,7 +68,7 @@ export function factsDocuments(assets: string, common: HeaderList, base: string)
       // A missing document says nothing about the facts, so nothing is said about storing the answer.
       if (!found) return { route, reply: errorReply('asset_unavailable', common) };
       const codingHeader = found.coding === 'identity' ? [] : ['Content-Encoding', found.coding];
-      const all = [...codingHeader, 'Vary', 'Accept-Encoding', 'Accept-Ranges', 'none', ...headers, ...common];
+      const all = [...codingHeader, 'Vary', 'Accept-Encoding', ...headers, ...common];
       return { route, reply: withBody(200, contentType, found.bytes, all) };
     },
   };

@@ -2,7 +2,7 @@ import type { Reading } from '../artifact/reading.ts';
 import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
 import { contractIds, paths } from '../contract/identifiers.ts';
 import type { InstrumentEntry, InstrumentIndex } from '../contract/instruments.ts';
-import { formatTimestamp } from '../contract/timestamp.ts';
+import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import { weatherTime } from './weather-resource.ts';
 
@@ -45,7 +45,7 @@ function labelsEntry(reading: Reading<LabelArtifact>, bounds: FreshnessBounds, n
   return {
     instrument: 'labels',
     state: readable ? 'PRESENT' : 'UNAVAILABLE',
-    generated_at: freshness?.age_seconds == null ? null : (readable?.overview.generated_at ?? null),
+    generated_at: freshness?.age_seconds == null ? null : usableTimestamp(readable?.overview.generated_at),
     endpoints: [paths.labelsOverview],
     note: 'Observed label application and removal events in a rolling epoch, with acquisition time, source coverage and collection freshness. PRESENT means readable; the overview can still be refused.',
     ...(freshness ? { freshness_state: freshness.state } : {}),

@@ -3,7 +3,7 @@ import type { LabelArtifact } from '../artifact/recognise.ts';
 import type { ArtifactSource } from '../artifact/source.ts';
 import type { LabelsOverview } from '../contract/envelope.ts';
 import { contractIds } from '../contract/identifiers.ts';
-import { formatTimestamp } from '../contract/timestamp.ts';
+import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { legacyLabelCaveats, recentLabelCaveats } from './caveats.ts';
 import { ageBucket, entityTag } from './entity-tag.ts';
@@ -13,7 +13,8 @@ import { projectRecentLabels, recentLabelProvenance } from './project-recent-lab
 import { represent } from './representation.ts';
 import { type FactResource, keepOne, oncePer } from './resource.ts';
 
-const refusals = { stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const;
+/** The error code of each state that refuses the overview. */
+export const labelRefusals = { stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const;
 
 /** The label overview: judged at every request, refused before anything conditional is looked at. */
 export function labelsResource(
@@ -37,7 +38,7 @@ export function labelsResource(
     if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable' };
     const judgement = judgeLabels(evidenceOf(reading), bounds, now);
     if (!judgement.servable) {
-      return { kind: 'refused', code: refusals[judgement.state], freshness: judgement.freshness };
+      return { kind: 'refused', code: labelRefusals[judgement.state], freshness: judgement.freshness };
     }
     return { kind: 'served', representation: representationOf(reading, ageBucket(judgement.ageSeconds), now) };
   };
@@ -49,7 +50,7 @@ export function labelsEnvelope(artifact: LabelArtifact, judgement: Judgement, no
   return {
     contract: contractIds.labelsOverview,
     instrument: 'labels',
-    generated_at: overview.generated_at ?? null,
+    generated_at: usableTimestamp(overview.generated_at),
     retrieved_at: formatTimestamp(now),
     age_seconds: judgement.freshness.age_seconds,
     ...(artifact.schema === '23'

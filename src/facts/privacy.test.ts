@@ -18,12 +18,14 @@ describe('findLeak', () => {
     ['in a sentence', `seen from ${did}, mostly`],
     ['in capitals', did.toUpperCase()],
     ['of another method', 'did:web:example.com'],
+    ['in an address', 'wss://host.example/subscribe?wantedDids=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz'],
   ])('finds a DID %s', (_where, text) => {
     expect(findLeak({ caveats: ['fine', text] })).toEqual({ pointer: '/caveats/1', shape: 'did' });
   });
 
   it('finds an AT-URI anywhere, even where a DID may stand', () => {
     expect(findLeak({ facts: { top_labelers_7d: [{ labeler_did: 'at://example.com' }] } })?.shape).toBe('at-uri');
+    expect(findLeak({ a: 'see at%3A%2F%2Fexample.com' })?.shape).toBe('at-uri');
     expect(findLeak({ a: [{ b: 'AT://example.com/x' }] })).toEqual({ pointer: '/a/0/b', shape: 'at-uri' });
   });
 

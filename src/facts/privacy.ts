@@ -3,8 +3,9 @@
  * far; what does is refused whole, and the alarm names the place and never the content.
  */
 
-const did = /did:[a-z0-9]+:[a-z0-9._:%-]/i;
-const atUri = /at:\/\//i;
+/** A colon or slash may be percent-encoded, as in the query of an address. */
+const did = /did(?::|%3a)[a-z0-9]+(?::|%3a)[a-z0-9._:%-]/i;
+const atUri = /at(?::|%3a)(?:\/|%2f){2}/i;
 
 /** A place in a body where an identity stands that must not. */
 export interface Leak {

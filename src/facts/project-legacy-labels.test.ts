@@ -107,6 +107,7 @@ describe('network weather is never calm without standing', () => {
     ['adequate', [], ['under-observed'], false],
     ['partial', ['splendid'], ['under-observed'], false],
     ['adequate', ['noisy', 'noisy'], ['noisy'], true],
+    ['adequate', ['calm', 'under-observed'], ['under-observed'], false],
   ])('%s and %j publish %j, negative claim %s', (adequacy, signals, published, claim) => {
     expect(weather(adequacy, signals)).toEqual([published, claim]);
   });

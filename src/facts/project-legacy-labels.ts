@@ -1,7 +1,7 @@
 import type { LegacyOverview } from '../artifact/legacy-overview.ts';
 import type { LabelProvenance } from '../contract/envelope.ts';
 import type { LegacyLabelFacts } from '../contract/labels.ts';
-import { parseTimestamp } from '../contract/timestamp.ts';
+import { usableTimestamp } from '../contract/timestamp.ts';
 import { type CensusMap, censusKeys, type SignalWord, signalWords } from '../contract/vocabulary.ts';
 
 /** The legacy label overview (schema 23) to the facts, by name and nothing else. */
@@ -20,12 +20,12 @@ export function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts 
       auditability: censusMap('auditability', census.auditability),
     },
     network_weather: networkWeather(overview),
-    ...(overview.observation === undefined ? {} : { observation: observation(overview.observation) }),
+    ...(overview.observation ? { observation: observation(overview.observation) } : {}),
     heartbeats: {
-      discovery: usable(heartbeats.last_discovery_ok_ts),
-      ingest: usable(heartbeats.last_ingest_ok_ts),
-      scan: usable(heartbeats.last_scan_ok_ts),
-      report: usable(heartbeats.last_report_ok_ts),
+      discovery: usableTimestamp(heartbeats.last_discovery_ok_ts),
+      ingest: usableTimestamp(heartbeats.last_ingest_ok_ts),
+      scan: usableTimestamp(heartbeats.last_scan_ok_ts),
+      report: usableTimestamp(heartbeats.last_report_ok_ts),
     },
     top_labelers_7d: overview.top_labelers_7d.map(({ labeler_did, count }) => ({ labeler_did, count })),
     ...(overview.window_days === undefined ? {} : { window_days: overview.window_days }),
@@ -48,16 +48,19 @@ function networkWeather({
 }: LegacyOverview): LegacyLabelFacts['network_weather'] {
   const adequacy = observation?.adequacy ?? 'unobserved';
   const adequacyWord: SignalWord = adequacy === 'unobserved' ? 'unobserved' : 'under-observed';
-  const standing = adequacy === 'adequate';
+  // An artifact that names itself under-observed has no standing, whatever its adequacy says.
+  const standing = adequacy === 'adequate' && !weather.signals.some((word) => adequacyWords.includes(word));
   const known = signalWords.filter((word) => weather.signals.includes(word));
   const kept = inArtifactOrder(known, weather.signals).filter((word) => standing || word !== 'calm');
-  const qualified = kept.length === 0 || (!standing && !kept.includes(adequacyWord));
+  const qualified = kept.length === 0 || (adequacy !== 'adequate' && !kept.includes(adequacyWord));
   return {
     signals: qualified ? [...kept, adequacyWord] : kept,
     attribution: weather.attribution,
     supports_negative_claim: standing && kept.length > 0 && weather.supports_negative_claim,
   };
 }
+
+const adequacyWords: readonly string[] = ['under-observed', 'unobserved'];
 
 function inArtifactOrder(words: readonly SignalWord[], order: readonly string[]): SignalWord[] {
   return words.toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
@@ -76,14 +79,9 @@ function observation(seen: NonNullable<LegacyOverview['observation']>): NonNulla
     labelers_unattempted: seen.labelers_unattempted,
     attempts: seen.attempts,
     successes: seen.successes,
-    last_attempt_ts: usable(seen.last_attempt_ts),
-    last_success_ts: usable(seen.last_success_ts),
+    last_attempt_ts: usableTimestamp(seen.last_attempt_ts),
+    last_success_ts: usableTimestamp(seen.last_success_ts),
   };
-}
-
-/** The timestamp verbatim, or null when it is absent or unusable. */
-function usable(value: unknown): string | null {
-  return typeof value === 'string' && parseTimestamp(value) !== null ? value : null;
 }
 
 const ruleName = /^[a-z][a-z0-9_]{0,63}$/;

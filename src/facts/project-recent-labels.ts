@@ -2,7 +2,7 @@ import type { RecentOverview } from '../artifact/recent-overview.ts';
 import type { LabelProvenance } from '../contract/envelope.ts';
 import type { Coverage, CoverageSources, Gap, RecentLabelFacts } from '../contract/labels.ts';
 import { maxGaps } from '../contract/limits.ts';
-import { formatTimestamp, parseTimestamp } from '../contract/timestamp.ts';
+import { formatTimestamp, parseTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CoverageStatus, coverageStatuses, type GapReason, gapReasons } from '../contract/vocabulary.ts';
 
 /** `labels.recent-overview.v1` to the facts: every published field is named here, and nothing else is published. */
@@ -49,7 +49,7 @@ function projectCoverage(overview: RecentOverview): Coverage {
   return {
     status: overflow && status === 'no_recorded_gaps' ? 'unknown' : status,
     observed_days: coverage.observed_days,
-    observed_through: coverage.observed_through,
+    observed_through: usableTimestamp(coverage.observed_through),
     warmup: coverage.warmup && gap(coverage.warmup),
     gaps: overflow ? [wholeWindow(overview)] : coverage.gaps.map(gap),
     gap_overflow: overflow,
@@ -81,11 +81,14 @@ function gap({ start, end, reason }: { start: string; end: string; reason: strin
   return { start, end, reason: reasonWord(reason) };
 }
 
+/** The first instant that RFC 3339 can spell without question, in milliseconds: 0001-01-01. */
+const earliest = -62_135_596_800_000;
+
 /** More gaps than can be listed: nothing finer can be said than that the whole window is uncertain. */
 function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   const end = parseTimestamp(generated_at);
   if (end === null || typeof generated_at !== 'string') throw new Error('a refused artifact is never projected');
-  const start = formatTimestamp(Math.floor(end / 1000) - window_days * 86_400_000);
+  const start = formatTimestamp(Math.max(earliest, Math.floor(end / 1000) - window_days * 86_400_000));
   return { start, end: generated_at, reason: 'unknown' };
 }
 

@@ -54,6 +54,23 @@ describe('our summary', () => {
     expect(totalEvents).toEqual({ total: null, mean_rate_per_s: null, observed_seconds: 0 });
   });
 
+  it('nor is its rate zero, whatever the artifact put there', () => {
+    const like = { total: 0, mean_rate_per_s: 0, observed_seconds: 5, observed_windows: 0, unobserved_windows: 9 };
+    const zero = { total: 0, mean_rate_per_s: 0, observed_seconds: 0 };
+    const published = ours({ collections: { 'like.create': like }, total_events: zero });
+    expect(published.collections).toEqual({ 'like.create': null });
+    expect(published.totalEvents).toEqual({ total: null, mean_rate_per_s: null, observed_seconds: 0 });
+    const unwatched = { ...(summary.window as JsonObject), observed_seconds: 0 };
+    expect(ours({ window: unwatched }).totalEvents).toMatchObject({ total: null, mean_rate_per_s: null });
+  });
+
+  it('names the host without what stands around it', () => {
+    const endpoint = 'wss://user:secret@host.example/subscribe?wantedDids=x#y';
+    expect(ours({ source: { endpoint, method: 'jetstream' } }).provenance.source_endpoint).toBe(
+      'wss://host.example/subscribe',
+    );
+  });
+
   it('an unusable time beside the window is null', () => {
     const published = ours({
       conditions: { ...(summary.conditions as JsonObject), as_of: '2026-11-20T13:00:00+01:00' },

@@ -3,7 +3,7 @@ import type { CollectionSummary, WeatherSummary } from '../artifact/weather-summ
 import type { WeatherwatchSummary } from '../artifact/weatherwatch-summary.ts';
 import type { WeatherProvenance } from '../contract/envelope.ts';
 import type { WeatherFreshness } from '../contract/freshness.ts';
-import { formatTimestamp, parseTimestamp } from '../contract/timestamp.ts';
+import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CollectionName, collectionNames } from '../contract/vocabulary.ts';
 import type { CollectionMetrics, TotalEvents, WeatherConditions, WeatherWindow } from '../contract/weather.ts';
 
@@ -37,15 +37,14 @@ function ours(summary: WeatherSummary): WeatherParts {
       unobserved_windows: window.unobserved_windows,
     },
     totalEvents: {
-      total: total.observed_seconds === 0 ? null : total.total,
-      mean_rate_per_s: total.mean_rate_per_s,
+      ...totals(total, total.observed_seconds > 0 && window.observed_seconds > 0),
       observed_seconds: total.observed_seconds,
     },
     collections: collections(summary.collections),
     freshness: {
       state: freshness.state,
-      newest_observation_end: usable(freshness.newest_observation_end),
-      newest_complete_observation_end: usable(freshness.newest_complete_observation_end),
+      newest_observation_end: usableTimestamp(freshness.newest_observation_end),
+      newest_complete_observation_end: usableTimestamp(freshness.newest_complete_observation_end),
       age_seconds: freshness.age_seconds,
       max_age_seconds: freshness.max_age_seconds,
       basis: freshness.basis,
@@ -55,7 +54,7 @@ function ours(summary: WeatherSummary): WeatherParts {
       method: 'jetstream_windows',
       artifact_schema_version: summary.schema,
       origin: summary.origin ?? 'live',
-      source_endpoint: summary.source.endpoint,
+      source_endpoint: publicEndpoint(summary.source.endpoint),
       measures: summary.measures,
       does_not_measure: withTurnover(summary.does_not_measure),
     },
@@ -73,15 +72,12 @@ function weatherwatch(summary: WeatherwatchSummary): WeatherParts {
       observed_seconds: interval.observed_seconds,
       coverage_ratio: interval.coverage_ratio,
     },
-    totalEvents: {
-      total: interval.observed_seconds === 0 ? null : total.total,
-      mean_rate_per_s: total.mean_rate_per_s,
-    },
+    totalEvents: totals(total, interval.observed_seconds > 0),
     collections: collections(summary.metrics),
     freshness: {
       state: freshness.state,
-      newest_observation_end: usable(freshness.newest_observation_end),
-      newest_complete_observation_end: usable(freshness.newest_complete_observation_end),
+      newest_observation_end: usableTimestamp(freshness.newest_observation_end),
+      newest_complete_observation_end: usableTimestamp(freshness.newest_complete_observation_end),
       age_seconds: freshness.age_seconds ?? null,
       max_age_seconds: freshness.current_threshold_seconds ?? null,
       basis: freshness.basis ?? null,
@@ -90,7 +86,7 @@ function weatherwatch(summary: WeatherwatchSummary): WeatherParts {
       instrument: 'weather',
       method: 'jetstream_windows',
       artifact_schema_version: summary.schema,
-      source_endpoint: summary.source_endpoint,
+      source_endpoint: publicEndpoint(summary.source_endpoint),
       measures: summary.measures,
       does_not_measure: withTurnover(summary.does_not_measure),
     },
@@ -104,8 +100,16 @@ function conditions(seen: WeatherSummary['conditions']): WeatherConditions {
     headline: seen.headline,
     sentence: seen.sentence,
     confidence: seen.confidence,
-    as_of: usable(seen.as_of),
+    as_of: usableTimestamp(seen.as_of),
   };
+}
+
+/** What nobody watched has neither a total nor a rate. */
+function totals(
+  { total, mean_rate_per_s }: { total: number | null; mean_rate_per_s: number | null },
+  watched: boolean,
+): TotalEvents {
+  return watched ? { total, mean_rate_per_s } : { total: null, mean_rate_per_s: null };
 }
 
 /** A collection that was never observed is null, never a zero: nobody looked. */
@@ -114,7 +118,8 @@ function collections(seen: Partial<Record<CollectionName, CollectionSummary | nu
   for (const name of collectionNames) {
     const entry = Object.hasOwn(seen, name) ? seen[name] : undefined;
     if (entry === undefined) continue;
-    published[name] = entry === null || entry.observed_seconds === 0 ? null : metrics(entry);
+    published[name] =
+      entry === null || entry.observed_seconds === 0 || entry.observed_windows === 0 ? null : metrics(entry);
   }
   return published;
 }
@@ -135,9 +140,11 @@ function withTurnover(list: readonly string[]): string[] {
   return list.includes(turnover) ? list.slice() : [...list, turnover];
 }
 
-/** The timestamp verbatim, or null when it is absent, a dash, or otherwise unusable. */
-function usable(text: string | null | undefined): string | null {
-  return typeof text === 'string' && parseTimestamp(text) !== null ? text : null;
+/** The host that was observed, without what an operator may have written around it: credentials, a query. */
+function publicEndpoint(endpoint: string): string {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
+  if (!url || `${url.username}${url.password}${url.search}${url.hash}` === '') return endpoint;
+  return `${url.protocol}//${url.host}${url.pathname}`;
 }
 
 function fromUnixSeconds(seconds: number | null): string | null {

@@ -14,7 +14,7 @@ export class PrivacyAlarm extends Error {
   readonly leak: Leak;
 
   constructor(leak: Leak) {
-    super(`refused to publish: a ${leak.shape} stands at ${leak.pointer}`);
+    super(`refused to publish: ${leak.shape === 'did' ? 'a DID' : 'an AT-URI'} stands at ${leak.pointer}`);
     this.name = 'PrivacyAlarm';
     this.leak = leak;
   }
@@ -64,16 +64,7 @@ export function represent({ envelope, etag, modifiedAt, builtAt, common }: Repre
     const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
     return {
       status: 200,
-      headers: [
-        'Content-Type',
-        jsonType,
-        'Content-Length',
-        String(bytes.length),
-        ...codingHeader,
-        'Accept-Ranges',
-        'none',
-        ...validators,
-      ],
+      headers: ['Content-Type', jsonType, 'Content-Length', String(bytes.length), ...codingHeader, ...validators],
       body: bytes,
     };
   }

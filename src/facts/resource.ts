@@ -15,15 +15,30 @@ export type Outcome =
 /** A fact endpoint: asked at every request, with that request's clock (milliseconds since 1970). */
 export type FactResource = (now: number) => Outcome;
 
-/** Keeps one representation: that of the artifact and age bucket that were asked for last. */
+/**
+ * Keeps one representation: that of the artifact and age bucket that were asked for last. What could not be built is
+ * kept as well, and thrown again as the same error: clients cannot make it be tried anew.
+ */
 export function keepOne<A>(build: (readable: Readable<A>, bucket: number, now: number) => Representation) {
-  let kept: { reading: Reading<A>; bucket: number; builtAt: number; representation: Representation } | undefined;
+  let kept: { reading: Reading<A>; bucket: number; builtAt: number; built: () => Representation } | undefined;
   return (reading: Readable<A>, bucket: number, now: number): Representation => {
     // A clock that was set back must not be answered with times that lie ahead of it.
-    if (kept && kept.reading === reading && kept.bucket === bucket && now >= kept.builtAt) return kept.representation;
-    kept = { reading, bucket, builtAt: now, representation: build(reading, bucket, now) };
-    return kept.representation;
+    if (kept?.reading !== reading || kept.bucket !== bucket || now < kept.builtAt) {
+      kept = { reading, bucket, builtAt: now, built: attempt(() => build(reading, bucket, now)) };
+    }
+    return kept.built();
   };
+}
+
+function attempt<T>(work: () => T): () => T {
+  try {
+    const value = work();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** The value that a function gives for an object, computed once for each object. */

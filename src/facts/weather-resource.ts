@@ -23,7 +23,7 @@ export function weatherTime(artifact: WeatherArtifact): WeatherTime {
   const text = artifact.summary.generated_at;
   if (text === null) return { kind: 'not_said' };
   const at = parseTimestamp(text);
-  return text === undefined || at === null ? { kind: 'unusable' } : { kind: 'known', text, at };
+  return typeof text !== 'string' || at === null ? { kind: 'unusable' } : { kind: 'known', text, at };
 }
 
 type Fact = 'weatherConditions' | 'weatherMetrics';

@@ -6,7 +6,7 @@ export const allowedMethods = 'GET, HEAD, OPTIONS';
 /** A flat list of header names and values, as `ServerResponse.writeHead` takes it. */
 export type HeaderList = readonly string[];
 
-/** On every response, errors and 304 included: open to every origin, without credentials. */
+/** On every response, errors and 304 included: open to every origin, without credentials, and whole: no ranges. */
 export function commonHeaders(exposed: string): HeaderList {
   return [
     'Access-Control-Allow-Origin',
@@ -15,6 +15,8 @@ export function commonHeaders(exposed: string): HeaderList {
     exposed,
     'X-Content-Type-Options',
     'nosniff',
+    'Accept-Ranges',
+    'none',
   ];
 }
 
@@ -33,7 +35,7 @@ export const preflightHeaders: HeaderList = [
 let second = Number.NaN;
 let text = '';
 
-/** An HTTP date (RFC 9110, section 5.6.7) of an instant in milliseconds since 1970; made once a second. */
+/** An HTTP date (RFC 9110, section 5.6.7) of an instant in milliseconds since 1970; kept for its second. */
 export function httpDate(milliseconds: number): string {
   const now = Math.floor(milliseconds / 1000);
   if (now !== second) {

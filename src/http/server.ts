@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientOf } from './client-address.ts';
 import { allowedMethods, type HeaderList } from './headers.ts';
+import { httpLimits } from './limits.ts';
 import { answerParserError, answerRaw, endQuietly } from './parser-errors.ts';
 import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
@@ -29,20 +30,6 @@ export interface HttpServer {
   /** Stops accepting, lets what is in flight finish for at most `graceMs`, then cuts the rest. */
   stop(graceMs: number): Promise<void>;
 }
-
-/** Limits below HTTP; each protects the other readers from one slow or greedy client. */
-export const httpLimits = {
-  /** Target and headers together, in bytes. */
-  maxHeaderBytes: 16 * 1024,
-  maxHeadersCount: 100,
-  /** The headers of a request must have arrived within this, in milliseconds. */
-  headersTimeoutMs: 10_000,
-  /** A whole request must have arrived within this. */
-  requestTimeoutMs: 20_000,
-  /** An idle connection is kept for longer than the proxies in front keep theirs. */
-  keepAliveTimeoutMs: 75_000,
-  checkEveryMs: 1_000,
-} as const;
 
 /** Makes a server; nothing listens before `start`. */
 export function createHttpServer({ answer, common, clock, failed, clientOf }: HttpServerOptions): HttpServer {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { httpDate } from './headers.ts';
+import { httpLimits } from './limits.ts';
 import type { Reply } from './reply.ts';
 
 /** Written replies, by reply: a representation is answered many times a second with the very same bytes. */
@@ -15,8 +16,11 @@ export function wireBytes(reply: Reply, now: number): Buffer {
   return bytes;
 }
 
+/** What node:http says of a connection that stays open: both lanes say the same. */
+const persistence = `Connection: keep-alive\r\nKeep-Alive: timeout=${httpLimits.keepAliveTimeoutMs / 1000}\r\n`;
+
 function write({ status, headers, body }: Reply, date: string): Buffer {
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nDate: ${date}\r\n`;
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nDate: ${date}\r\n${persistence}`;
   for (let at = 0; at + 1 < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`;
   const start = Buffer.from(`${head}\r\n`, 'latin1');
   return body === null ? start : Buffer.concat([start, body]);

@@ -7,14 +7,16 @@ import { commandHelp, overview } from './help.ts';
 /** The way in: finds the command, runs it, and turns what comes of it into an exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   endWithParent();
-  const [name = 'help', ...args] = argv;
+  const [first = 'help', ...rest] = argv;
+  // `help COMMAND` is `COMMAND --help`.
+  const helped = first === 'help' ? rest[0] : undefined;
+  const name = helped ?? first;
+  const args = helped === undefined ? rest : ['--help'];
   if (name === 'help' || name === '--help' || name === '-h') return print(overview());
   if (name === 'version' || name === '--version') return print(`almanac ${packageVersion()}`);
   const found = commandNames.find((known) => known === name);
   if (!found) {
-    throw new OperatorError(
-      unknown(`command ${name}`, name, commandNames, (known) => known).message.replace('setting ', ''),
-    );
+    throw unknown(`command ${name}`, name, commandNames, (known) => known);
   }
   const command = commands[found];
   if (args.includes('--help') || args.includes('-h')) return print(commandHelp(found, command));

@@ -72,10 +72,13 @@ function logReading(instrument: string, reading: Reading<unknown>, log: Log): vo
 }
 
 function httpUrl(place: string): URL | null {
-  if (!/^https?:/i.test(place)) return null;
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return null;
   const url = URL.canParse(place) ? new URL(place) : null;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new OperatorError(`not an http or https address: ${place}`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new OperatorError('an artifact address with credentials in it is not supported; let a proxy add them');
   }
   return url;
 }

@@ -1,10 +1,11 @@
-import type { Reading } from '../artifact/reading.ts';
+import type { Reading, Refusal } from '../artifact/reading.ts';
 import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
 import { type ErrorCode, errorTable } from '../contract/errors.ts';
 import type { LabelFreshness } from '../contract/freshness.ts';
 import { paths } from '../contract/identifiers.ts';
-import { type FreshnessBounds, judgeLabels, labelEvidence } from '../facts/judge.ts';
-import { labelsEnvelope } from '../facts/labels-resource.ts';
+import { microsFromMillis } from '../contract/timestamp.ts';
+import { ageSeconds, type FreshnessBounds, judgeLabels, labelEvidence } from '../facts/judge.ts';
+import { labelRefusals, labelsEnvelope } from '../facts/labels-resource.ts';
 import { findLeak } from '../facts/privacy.ts';
 import { weatherEnvelope, weatherTime } from '../facts/weather-resource.ts';
 
@@ -25,10 +26,10 @@ export interface Verdict {
   readonly state: string | null;
   readonly reasons: readonly string[];
   readonly freshness: LabelFreshness | null;
+  /** What is worth knowing of an artifact that is served. */
+  readonly notes?: readonly string[];
   readonly answers: readonly Answer[];
 }
-
-const notAnArtifact = { schema: null, instrument: null, state: null, freshness: null, answers: [] } as const;
 
 /** Judges a reading at `now` (milliseconds since 1970). */
 export function verdictOf(
@@ -41,14 +42,23 @@ export function verdictOf(
   return 'overview' in artifact ? labelsVerdict(artifact, bounds, now) : weatherVerdict(artifact, now);
 }
 
-function unreadable(reading: Exclude<Reading<unknown>, { kind: 'readable' }>): Verdict {
+/** Without a usable artifact every fact of its instrument is refused; of a file that is nobody's, every fact of all. */
+function unreadable(reading: Refusal): Verdict {
   const schema = reading.kind === 'malformed' ? reading.schema : null;
+  const instrument = schema === null ? null : schema.startsWith('weather') ? 'weather' : 'labels';
   const where = reading.kind === 'malformed' && reading.pointer !== '' ? ` at ${reading.pointer}` : '';
+  const refused = [
+    ...(instrument === 'weather' ? [] : [paths.labelsOverview]),
+    ...(instrument === 'labels' ? [] : [paths.weatherConditions, paths.weatherMetrics]),
+  ];
   return {
-    ...notAnArtifact,
     schema,
+    instrument,
+    state: instrument === 'labels' ? 'unavailable' : null,
+    freshness: null,
     verdict: schema !== null || reading.kind === 'unreadable' ? 'refused' : 'not_an_artifact',
     reasons: [`${reading.kind.replace('_', ' ')}${where}: ${reading.why}`],
+    answers: refused.map((path) => ({ path, status: 503, code: 'source_unavailable' })),
   };
 }
 
@@ -57,9 +67,7 @@ function labelsVerdict(artifact: LabelArtifact, bounds: FreshnessBounds, now: nu
   const { freshness } = judgement;
   const common = { schema: artifact.schema, instrument: 'labels', state: freshness.state, freshness } as const;
   if (!judgement.servable) {
-    const code = ({ stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const)[
-      judgement.state
-    ];
+    const code = labelRefusals[judgement.state];
     const answers = [{ path: paths.labelsOverview, status: errorTable[code].status, code }];
     return { ...common, verdict: 'refused', reasons: [refusal(freshness)], answers };
   }
@@ -88,7 +96,13 @@ function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
     const answers = both.map((path) => ({ path, status: 503, code: 'source_unavailable' as const }));
     return { ...common, verdict: 'refused', reasons: ['generated_at is unusable'], answers };
   }
-  return scanned(common, [
+  const notes =
+    time.kind === 'not_said'
+      ? ['generated_at is null: served without an age']
+      : [
+          `made ${ageSeconds(time.at, now)} s ago${time.at > microsFromMillis(now) ? ', ahead of this clock' : ''}; weather is never refused for its age`,
+        ];
+  return scanned({ ...common, notes }, [
     [paths.weatherConditions, weatherEnvelope('weatherConditions', artifact, time, now)],
     [paths.weatherMetrics, weatherEnvelope('weatherMetrics', artifact, time, now)],
   ]);
@@ -98,7 +112,7 @@ function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
 function scanned(common: Omit<Verdict, 'verdict' | 'reasons' | 'answers'>, facts: [string, object][]): Verdict {
   const leaks = facts.map(([path, envelope]) => ({ path, leak: findLeak(envelope) }));
   const reasons = leaks.flatMap(({ path, leak }) =>
-    leak ? [`${path}: a ${leak.shape} stands at ${leak.pointer}`] : [],
+    leak ? [`${path}: ${leak.shape === 'did' ? 'a DID' : 'an AT-URI'} stands at ${leak.pointer}`] : [],
   );
   const answers = leaks.map(({ path, leak }) =>
     leak ? { path, status: 500, code: 'internal_error' as const } : { path, status: 200, code: null },
@@ -109,9 +123,10 @@ function scanned(common: Omit<Verdict, 'verdict' | 'reasons' | 'answers'>, facts
 /** The verdict for a person to read. */
 export function explain(file: string, verdict: Verdict): string {
   const lines = [`${file}: ${verdict.verdict.replaceAll('_', ' ')}`];
-  if (verdict.schema !== null) lines.push(`  schema      ${verdict.schema}`);
+  if (verdict.schema !== null) lines.push(`  schema      ${verdict.schema} (${verdict.instrument})`);
   if (verdict.state !== null) lines.push(`  state       ${verdict.state}`);
   for (const reason of verdict.reasons) lines.push(`  because     ${reason}`);
+  for (const note of verdict.notes ?? []) lines.push(`  note        ${note}`);
   if (verdict.freshness) {
     lines.push(
       `  age         ${verdict.freshness.age_seconds ?? 'unusable'} s of at most ${verdict.freshness.max_age_seconds} s`,

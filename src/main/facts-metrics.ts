@@ -20,6 +20,8 @@ export function factsMetrics(registry: Registry): FactsMetrics {
     name: 'almanac_facts_artifact_readable',
     help: '1 when the artifact of the instrument is readable, else 0.',
     labelNames: ['instrument'],
+    // Of several workers that look at one file: the one that cannot read it counts.
+    aggregator: 'min',
     registers,
   });
   const refused = new Counter({

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import type { Registry } from 'prom-client';
 import { firstSignal, stopInTime } from '../ops/lifecycle.ts';
 import type { Log } from '../ops/log.ts';
@@ -51,7 +52,9 @@ async function stopAfter(failed: Promise<never>, running: Running): Promise<neve
 
 /** Loaded only when asked for: a server without metrics carries none of this. */
 async function defaultRegistry(): Promise<Registry> {
-  const { collectDefaultMetrics, register } = await import('prom-client');
+  const { AggregatorRegistry, collectDefaultMetrics, register } = await import('prom-client');
+  // In a worker this listens for the first process's question; there it asks.
+  if (cluster.isWorker) new AggregatorRegistry();
   collectDefaultMetrics({ register, prefix: 'almanac_process_' });
   return register;
 }

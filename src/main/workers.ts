@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { stopOnSignal } from '../ops/lifecycle.ts';
+import { firstSignal, stopInTime } from '../ops/lifecycle.ts';
 import type { Log } from '../ops/log.ts';
 import { serveMetrics } from '../ops/metrics.ts';
 import type { Values } from '../ops/setting.ts';
@@ -20,6 +20,8 @@ export async function runWorkers(
   announce: (port: number) => void,
 ): Promise<number> {
   let stopping = false;
+  // From here on a signal waits until what is being started can be stopped in order.
+  const asked = firstSignal();
   // The first one alone: what keeps one from starting keeps all, and is said once.
   const port = await startWorker();
   const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, () => startWorker()));
@@ -27,23 +29,25 @@ export async function runWorkers(
     await stopWorkers();
     return 1;
   }
-  const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, await workersText());
   cluster.on('exit', (worker, code, signal) => {
     if (!stopping) void replace(worker, code, signal);
   });
+  const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, await workersText());
+  if (metrics) log.info('metrics listening', { port: metrics.port });
+  announce(port);
+
   async function replace(worker: Worker, code: number, signal: string): Promise<void> {
     log.error('a worker died and is replaced', { worker: worker.id, code, signal });
     await delay(restartAfterMs);
     if (!stopping) await startWorker();
   }
 
-  const stopped = stopOnSignal(async () => {
+  await asked;
+  await stopInTime(async () => {
     stopping = true;
     await stopWorkers();
     await metrics?.stop();
   });
-  announce(port);
-  await stopped;
   return 0;
 }
 

@@ -66,7 +66,7 @@ function readFlags(table: readonly Setting<unknown>[], args: readonly string[]) 
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
-    if (!option) throw unknown(`--${token.name}`, token.name, Object.keys(options), (flag) => `--${flag}`);
+    if (!option) throw unknown(`setting --${token.name}`, token.name, Object.keys(options), (flag) => `--${flag}`);
     if (option.type === 'string' && token.value === undefined) throw new OperatorError(`--${token.name} wants a value`);
     given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? 'true']);
   }
@@ -77,7 +77,7 @@ function readConfig(path: string, knownFlags: readonly string[]): Map<string, st
   const object = parseConfig(path);
   const found = new Map<string, string[]>();
   for (const [key, value] of Object.entries(object)) {
-    if (!knownFlags.includes(key)) throw unknown(`config key "${key}"`, key, knownFlags, (flag) => `"${flag}"`);
+    if (!knownFlags.includes(key)) throw unknown(`setting config key "${key}"`, key, knownFlags, (flag) => `"${flag}"`);
     const members: unknown[] = Array.isArray(value) ? value : [value];
     if (members.some((member) => !['string', 'number', 'boolean'].includes(typeof member))) {
       throw new OperatorError(`config "${key}" wants a text, a number, true, false, or a list of texts`);
@@ -106,7 +106,8 @@ function parseConfig(path: string): object {
 function refuseUnknownVariables(env: SettingSources['env'], knownFlags: readonly string[]): void {
   const known = [...knownFlags, configFlag].map(variableOf);
   for (const name of Object.keys(env)) {
-    if (name.startsWith('ALMANAC_') && !known.includes(name)) throw unknown(name, name, known, (variable) => variable);
+    if (name.startsWith('ALMANAC_') && !known.includes(name))
+      throw unknown(`setting ${name}`, name, known, (variable) => variable);
   }
 }
 
@@ -140,5 +141,5 @@ export function unknown(
   const nearest = begun ?? closest(name, known);
   const near =
     begun !== undefined || (nearest !== '' && distance(name, nearest) <= Math.max(3, Math.ceil(name.length / 2)));
-  return new OperatorError(`unknown setting ${what}${near ? `; did you mean ${spell(nearest)}?` : ''}`);
+  return new OperatorError(`unknown ${what}${near ? `; did you mean ${spell(nearest)}?` : ''}`);
 }

@@ -24,6 +24,10 @@ export const headerComponents = {
     'Modification time of the artifact. If-Modified-Since is not evaluated.',
     'Fri, 20 Nov 2026 12:00:00 GMT',
   ),
+  XContentTypeOptions: text('On every response.', 'nosniff'),
+  AcceptRanges: text('On every response: ranges are not evaluated.', 'none'),
+  Date: text('When the response was sent.', 'Fri, 20 Nov 2026 12:00:31 GMT'),
+  ContentLength: text('Length of the body; of HEAD, of the body that GET would have.', '2351'),
   Vary: text('The representation depends on this request header.', 'Accept-Encoding'),
 } as const;
 
@@ -41,11 +45,22 @@ const names: Record<HeaderName, string> = {
   ContentEncoding: 'Content-Encoding',
   ETag: 'ETag',
   LastModified: 'Last-Modified',
+  XContentTypeOptions: 'X-Content-Type-Options',
+  AcceptRanges: 'Accept-Ranges',
+  Date: 'Date',
+  ContentLength: 'Content-Length',
   Vary: 'Vary',
 };
 
 /** References to headers, after those that every response carries. */
 export function headers(...components: HeaderName[]): Record<string, { $ref: string }> {
-  const all: HeaderName[] = ['AccessControlAllowOrigin', 'AccessControlExposeHeaders', ...components];
+  const all: HeaderName[] = [
+    'AccessControlAllowOrigin',
+    'AccessControlExposeHeaders',
+    'XContentTypeOptions',
+    'AcceptRanges',
+    'Date',
+    ...components,
+  ];
   return Object.fromEntries(all.map((name) => [names[name], { $ref: `#/components/headers/${name}` }]));
 }

@@ -39,7 +39,17 @@ export const parameterComponents = {
   },
 } as const;
 
-const factHeaders = headers('ETag', 'LastModified', 'CacheControl', 'Vary', 'ContentEncoding');
+/** What any request can meet before its path is looked at, and when it is not found. */
+const below = {
+  '400': response('BadRequest'),
+  '404': response('NotFound'),
+  '405': response('MethodNotAllowed'),
+  '408': response('RequestTimeout'),
+  '414': response('UriTooLong'),
+  '431': response('HeadersTooLarge'),
+};
+
+const factHeaders = headers('ContentLength', 'ETag', 'LastModified', 'CacheControl', 'Vary', 'ContentEncoding');
 
 function fact(resource: Omit<Resource, 'more' | 'parameters'>, refused: 'LabelsRefused' | 'WeatherRefused'): Resource {
   return {
@@ -47,15 +57,14 @@ function fact(resource: Omit<Resource, 'more' | 'parameters'>, refused: 'LabelsR
     parameters: [ifNoneMatch, acceptEncoding],
     more: {
       '304': response('NotModified'),
-      '404': response('NotFound'),
-      '405': response('MethodNotAllowed'),
+      ...below,
       '500': response('InternalError'),
       '503': response(refused),
     },
   };
 }
 
-const plain = { '404': response('NotFound'), '405': response('MethodNotAllowed'), '500': response('InternalError') };
+const plain = { ...below, '500': response('InternalError') };
 
 const resources: Record<string, Resource> = {
   [paths.instruments]: {
@@ -66,7 +75,7 @@ const resources: Record<string, Resource> = {
       'Every instrument is listed, whatever its state. PRESENT means readable, not servable: the label overview can still be refused. No validator and never 304.',
     ok: {
       description: 'The index.',
-      headers: headers('CacheControl'),
+      headers: headers('ContentLength', 'CacheControl'),
       content: jsonContent('InstrumentIndex', examples.instruments),
     },
     more: plain,
@@ -121,7 +130,11 @@ const resources: Record<string, Resource> = {
     tag: 'service',
     summary: 'Liveness of this service',
     description: 'Says that the publication service answers. It says nothing about any instrument.',
-    ok: { description: 'It answers.', headers: headers('NoStore'), content: jsonContent('Health', examples.health) },
+    ok: {
+      description: 'It answers.',
+      headers: headers('ContentLength', 'NoStore'),
+      content: jsonContent('Health', examples.health),
+    },
     more: plain,
   },
   [paths.openapi]: {
@@ -131,7 +144,7 @@ const resources: Record<string, Resource> = {
     description: 'The machine-readable contract (OpenAPI 3.1).',
     ok: {
       description: 'The document.',
-      headers: headers('CacheControl', 'Vary', 'ContentEncoding'),
+      headers: headers('ContentLength', 'CacheControl', 'Vary', 'ContentEncoding'),
       content: { 'application/json': { schema: { type: 'object', description: 'An OpenAPI 3.1 document.' } } },
     },
     parameters: [acceptEncoding],

@@ -23,34 +23,54 @@ export const responseComponents = {
   },
   NotFound: {
     description: 'No such path. Paths are matched exactly.',
-    headers: headers(),
+    headers: headers('ContentLength'),
     content: jsonContent('Error', examples.notFound),
   },
   MethodNotAllowed: {
     description: 'Any method but GET, HEAD and OPTIONS, on this path as on every other.',
-    headers: headers('Allow'),
+    headers: headers('ContentLength', 'Allow'),
     content: jsonContent('Error', examples.methodNotAllowed),
+  },
+  BadRequest: {
+    description: 'What arrived is no well-formed HTTP request.',
+    headers: headers('ContentLength'),
+    content: jsonContent('Error', examples.badRequest),
+  },
+  RequestTimeout: {
+    description: 'The request did not arrive in time.',
+    headers: headers('ContentLength'),
+    content: jsonContent('Error', examples.requestTimeout),
+  },
+  UriTooLong: {
+    description: 'The request target is longer than that of any path of this service.',
+    headers: headers('ContentLength'),
+    content: jsonContent('Error', examples.uriTooLong),
+  },
+  HeadersTooLarge: {
+    description: 'The request headers are too large.',
+    headers: headers('ContentLength'),
+    content: jsonContent('Error', examples.headersTooLarge),
   },
   InternalError: {
     description: 'The service could not build the fact.',
-    headers: headers('NoStore'),
+    headers: headers('ContentLength', 'NoStore'),
     content: jsonContent('Error', examples.internalError),
   },
   LabelsRefused: {
     description:
       'The overview is refused: unavailable, held or stale, the first that applies. Decided before the conditional request, so it comes even when the validator would match. `error.freshness` is present when an artifact was read. Do not use an older reading as current.',
-    headers: headers('NoStore'),
+    headers: headers('ContentLength', 'NoStore'),
     content: jsonContent('Error', examples.labelsRefused),
   },
   WeatherRefused: {
     description:
       'There is no usable artifact. This is absence of a current reading, not proof that nothing was observed.',
-    headers: headers('NoStore'),
+    headers: headers('ContentLength', 'NoStore'),
     content: jsonContent('Error', examples.weatherRefused),
   },
   AssetUnavailable: {
     description: 'This document is missing. The facts are not affected.',
-    headers: headers(),
+    headers: headers('ContentLength'),
     content: jsonContent('Error', examples.assetUnavailable),
   },
   Preflight: {

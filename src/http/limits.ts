@@ -1,0 +1,13 @@
+/** Limits below HTTP; each protects the other readers from one slow or greedy client. */
+export const httpLimits = {
+  /** Target and headers together, in bytes. */
+  maxHeaderBytes: 16 * 1024,
+  maxHeadersCount: 100,
+  /** The headers of a request must have arrived within this, in milliseconds. */
+  headersTimeoutMs: 10_000,
+  /** A whole request must have arrived within this. */
+  requestTimeoutMs: 20_000,
+  /** An idle connection is kept for longer than the proxies in front keep theirs. */
+  keepAliveTimeoutMs: 75_000,
+  checkEveryMs: 1_000,
+} as const;

@@ -1,0 +1,138 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { identityOf } from '../src/store/identity.ts';
+import type { NewObservation, StoreWriter } from '../src/store/port.ts';
+import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
+import { subjectOf } from '../src/store/subject.ts';
+import { dayFromName, day as dayLength, dayName, dayStart, micros, second } from '../src/store/time.ts';
+import { type DayPlan, labelOf, planDay } from './store-traffic.ts';
+
+/** Takes one figure. */
+export type Report = (name: string, value: number | string) => void;
+
+/** Measures one day: appended, sealed, opened again, beside a plain table. */
+export async function measureDay(folder: string, rows: number, batchRows: number, report: Report): Promise<void> {
+  const day = dayFromName('2026-11-17') ?? 0;
+  const plan = planDay(day, rows);
+  const storeFolder = join(folder, 'store');
+  const open = join(storeFolder, 'days', `${dayName(day)}.open.sqlite`);
+  const sealed = join(storeFolder, 'days', `${dayName(day)}.sealed.sqlite`);
+  const before = process.memoryUsage().rss;
+
+  const store = openSqliteWriter({ folder: storeFolder, at: dayStart(day) });
+  const appended = await timed(plan, batchRows, async (observations, at) => {
+    const positions = [{ source: 'did:web:mod.example', endpoint: 'wss://mod.example', value: String(at) }];
+    await store.append({ at: micros(at), observations, refusals: [], positions });
+  });
+  report('resident memory above start, MB', (process.memoryUsage().rss - before) / 1e6);
+  reportQuarters('append', appended, report);
+  const opened = performance.now();
+  await store.close();
+  const again = openSqliteWriter({ folder: storeFolder, at: dayStart(day) });
+  report('opening after a day, its identities read again, s', (performance.now() - opened) / 1000);
+  report('open day, bytes a row', statSync(open).size / rows);
+
+  const plain = plainTable(join(folder, 'plain.sqlite'));
+  const beside = await timed(plan, batchRows, (observations, at) => {
+    plain.append(observations, at);
+    return Promise.resolve();
+  });
+  reportQuarters('plain table', beside, report);
+  plain.close();
+  report('plain table, bytes a row', statSync(join(folder, 'plain.sqlite')).size / rows);
+
+  await sealBeside(again, plan, report);
+  report('sealed day, bytes a row', statSync(sealed).size / rows);
+  await again.close();
+}
+
+interface Timing {
+  readonly quarters: readonly number[];
+  readonly whole: number;
+  readonly p99: number;
+}
+
+function reportQuarters(name: string, { quarters, whole, p99 }: Timing, report: Report): void {
+  for (const [i, rate] of quarters.entries()) report(`${name}, rows a second, quarter ${i + 1}`, rate);
+  report(`${name}, rows a second, whole day`, whole);
+  report(`${name}, p99 of a batch, ms`, p99);
+}
+
+/** Appends a plan's rows in batches; only the appending is timed. */
+async function timed(
+  plan: DayPlan,
+  batchRows: number,
+  append: (observations: NewObservation[], at: number) => Promise<void>,
+): Promise<Timing> {
+  const rows = plan.accounts.length;
+  const spent = [0, 0, 0, 0];
+  const took = [0, 0, 0, 0];
+  const batches: number[] = [];
+  for (let row = 0; row < rows; row += batchRows) {
+    const end = Math.min(rows, row + batchRows);
+    const observations = Array.from({ length: end - row }, (_, i) => labelOf(plan, row + i));
+    const started = performance.now();
+    await append(observations, dayStart(plan.day) + (plan.offsets[row] ?? 0));
+    const milliseconds = performance.now() - started;
+    const quarter = Math.min(3, Math.floor((row / rows) * 4));
+    spent[quarter] = (spent[quarter] ?? 0) + milliseconds;
+    took[quarter] = (took[quarter] ?? 0) + end - row;
+    batches.push(milliseconds);
+  }
+  batches.sort((a, b) => a - b);
+  return {
+    quarters: spent.map((milliseconds, i) => ((took[i] ?? 0) / milliseconds) * 1000),
+    whole: (rows / spent.reduce((a, b) => a + b, 0)) * 1000,
+    p99: batches[Math.floor(batches.length * 0.99)] ?? 0,
+  };
+}
+
+/** What one would write first: one table, a unique hash, an index by account and time. Durable as the store is. */
+function plainTable(path: string): { append: (observations: NewObservation[], at: number) => void; close: () => void } {
+  const db = new Database(path);
+  db.pragma('journal_mode = wal');
+  db.pragma('synchronous = full');
+  db.pragma('cache_size = -65536');
+  db.pragma('wal_autocheckpoint = 4000');
+  db.exec(`CREATE TABLE label(id INTEGER PRIMARY KEY, observed_at INTEGER, src TEXT, uri TEXT, cid TEXT, val TEXT,
+    neg INTEGER, cts TEXT, exp TEXT, sig BLOB, subject TEXT, hash BLOB UNIQUE);
+    CREATE INDEX label_subject ON label(subject, observed_at)`);
+  const insert = db.prepare('INSERT OR IGNORE INTO label VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const append = db.transaction((observations: NewObservation[], at: number) => {
+    for (const { label } of observations) {
+      const { src, uri, cid, val, neg, cts, exp, sig } = label;
+      const subject = subjectOf(uri);
+      insert.run(at, src, uri, cid ?? null, val, neg ? 1 : 0, cts, exp ?? null, sig, subject, identityOf(label));
+    }
+  });
+  return { append, close: () => db.close() };
+}
+
+/** Seals the day while 500 labels a second are appended three days later. */
+async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Promise<void> {
+  const later = planDay(plan.day + 3, 60_000);
+  const start = dayStart(later.day);
+  const batchRows = 50;
+  await store.append({ at: start, observations: [labelOf(later, 0)], refusals: [], positions: [] });
+  const waits: number[] = [];
+  let sealing = true;
+  const started = performance.now();
+  const maintained = store.maintain(micros(start + dayLength)).finally(() => {
+    sealing = false;
+  });
+  for (let row = 1; sealing && row + batchRows < 60_000; row += batchRows) {
+    const observations = Array.from({ length: batchRows }, (_, i) => labelOf(later, row + i));
+    const asked = performance.now();
+    await store.append({ at: micros(start + row * 0.002 * second), observations, refusals: [], positions: [] });
+    waits.push(performance.now() - asked);
+    await delay(Math.max(0, 100 - (performance.now() - asked)));
+  }
+  const { sealed } = await maintained;
+  report('sealing beside 500 labels a second, s', (performance.now() - started) / 1000);
+  report('sealed', sealed.join(' '));
+  waits.sort((a, b) => a - b);
+  report('append beside sealing, p99 ms', waits[Math.floor(waits.length * 0.99)] ?? 0);
+  report('append beside sealing, longest ms', waits.at(-1) ?? 0);
+}

@@ -1,0 +1,45 @@
+/**
+ * Why a store refuses, with what the caller does about it.
+ * `retry`: the same call may succeed later. `fatal`: the store cannot be trusted; stop the process loudly.
+ */
+export const storeErrors = {
+  wal_full: { retry: true, fatal: false, meaning: 'a stopped reader holds the log open; pause acceptance' },
+  disk_full: { retry: true, fatal: false, meaning: 'no space left; nothing was committed; pause acceptance' },
+  clock_behind: { retry: true, fatal: false, meaning: 'the wall clock lies behind the last stamp; pause acceptance' },
+  busy: { retry: true, fatal: false, meaning: 'another process holds a file for a moment' },
+  second_writer: { retry: false, fatal: false, meaning: 'another process writes this store' },
+  not_a_store: { retry: false, fatal: false, meaning: 'there is no store, or something else, at this place' },
+  schema_newer: { retry: false, fatal: false, meaning: 'the store was written by a newer version' },
+  pragma_refused: { retry: false, fatal: false, meaning: 'this file system or build lacks a property we rely on' },
+  invalid_observation: { retry: false, fatal: false, meaning: 'a label that admission should have refused' },
+  batch_too_large: { retry: false, fatal: false, meaning: 'the batch is beyond the bounds of the port' },
+  invalid_query: { retry: false, fatal: false, meaning: 'the query is beyond the bounds of the port' },
+  out_of_window: { retry: false, fatal: false, meaning: 'the interval begins before the retained floor' },
+  budget_exceeded: { retry: false, fatal: false, meaning: 'the interval holds more rows than the caller allowed' },
+  closed: { retry: false, fatal: false, meaning: 'the store was closed' },
+  damaged: { retry: false, fatal: true, meaning: 'the files contradict themselves; stop' },
+} as const;
+
+/** The name of a refusal. */
+export type StoreErrorCode = keyof typeof storeErrors;
+
+/** A refusal of the store: the code decides what the caller does, the message is for the operator. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+
+  /** Whether the same call may succeed later. */
+  get retry(): boolean {
+    return storeErrors[this.code].retry;
+  }
+
+  /** Whether the store can no longer be trusted. */
+  get fatal(): boolean {
+    return storeErrors[this.code].fatal;
+  }
+}

@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addGap, clip, coalesce, gappedTime } from './gaps.ts';
+import type { StoredGap } from './port.ts';
+import { micros } from './time.ts';
+
+function gap(
+  start: number,
+  end: number,
+  reason: StoredGap['reason'] = 'source_unavailable',
+  source: string | null = 'a',
+) {
+  return { source, start: micros(start), end: micros(end), reason };
+}
+
+const anyGap = fc
+  .tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 1, max: 9 }), fc.constantFrom('cursor_reset', 'unknown'))
+  .map(([start, length, reason]) => gap(start, start + length, reason as StoredGap['reason']));
+
+function instants(gaps: readonly StoredGap[]): Set<number> {
+  return new Set(gaps.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, i) => start + i)));
+}
+
+describe('gaps', () => {
+  it('become one where they overlap or touch, by source and reason', () => {
+    expect(
+      coalesce([gap(5, 9), gap(1, 3), gap(3, 4), gap(8, 12), gap(2, 6, 'cursor_reset'), gap(2, 6, 'unknown', null)]),
+    ).toEqual([gap(1, 4), gap(2, 6, 'cursor_reset'), gap(2, 6, 'unknown', null), gap(5, 12)]);
+  });
+
+  it('are clipped to an interval, and left out where they only touch it', () => {
+    expect(clip([gap(0, 5), gap(5, 8), gap(7, 20), gap(10, 12)], { start: micros(5), end: micros(10) })).toEqual([
+      gap(5, 8),
+      gap(7, 10),
+    ]);
+  });
+
+  it('never lose an instant and count each once, whatever the bound', () => {
+    fc.assert(
+      fc.property(fc.array(anyGap, { maxLength: 30 }), fc.integer({ min: 1, max: 5 }), (gaps, limit) => {
+        const kept = gaps.reduce<StoredGap[]>((before, one) => addGap(before, one, limit), []);
+        expect(kept.length).toBeLessThanOrEqual(limit);
+        const covered = instants(kept);
+        for (const instant of instants(gaps)) expect(covered.has(instant)).toBe(true);
+        expect(gappedTime(kept)).toBe(covered.size);
+        expect(gappedTime(gaps)).toBe(instants(gaps).size);
+      }),
+    );
+  });
+
+  it('beyond the bound, the nearest two become one of unknown reason', () => {
+    const before = [gap(0, 1), gap(10, 11), gap(12, 13)];
+    expect(addGap(before, gap(40, 41), 3)).toEqual([gap(0, 1), gap(10, 13, 'unknown'), gap(40, 41)]);
+  });
+});

@@ -1,0 +1,87 @@
+import type { StoredGap } from './port.ts';
+import { type Interval, micros } from './time.ts';
+
+/** Most gaps kept of one source. */
+export const maxGapsPerSource = 512;
+
+/**
+ * The gaps of one source with one more: overlapping and touching ones of a reason become one. Beyond `limit` the two
+ * with the least time between them become one `unknown` gap: it overstates what was missed and never hides it.
+ */
+export function addGap(gaps: readonly StoredGap[], gap: StoredGap, limit = maxGapsPerSource): StoredGap[] {
+  let merged = coalesce([...gaps, gap]);
+  while (merged.length > limit) merged = coalesce(joinNearest(merged));
+  return merged;
+}
+
+/** Sorted by start; overlapping and touching gaps of one source and reason become one. */
+export function coalesce(gaps: readonly StoredGap[]): StoredGap[] {
+  const open = new Map<string, number>();
+  const result: StoredGap[] = [];
+  for (const gap of sorted(gaps)) {
+    const key = `${gap.source} ${gap.reason}`;
+    const at = open.get(key);
+    const last = at === undefined ? undefined : result[at];
+    if (at !== undefined && last && gap.start <= last.end) {
+      result[at] = { ...last, end: micros(Math.max(last.end, gap.end)) };
+    } else {
+      open.set(key, result.length);
+      result.push(gap);
+    }
+  }
+  return result;
+}
+
+/** The parts of the gaps that lie in the interval. */
+export function clip(gaps: readonly StoredGap[], { start, end }: Interval): StoredGap[] {
+  return gaps
+    .filter((gap) => gap.start < end && gap.end > start)
+    .map((gap) => ({ ...gap, start: micros(Math.max(gap.start, start)), end: micros(Math.min(gap.end, end)) }));
+}
+
+/** Microseconds that lie in at least one of the gaps. */
+export function gappedTime(gaps: readonly StoredGap[]): number {
+  let total = 0;
+  let through = Number.NEGATIVE_INFINITY;
+  for (const gap of sorted(gaps)) {
+    total += Math.max(0, gap.end - Math.max(gap.start, through));
+    through = Math.max(through, gap.end);
+  }
+  return total;
+}
+
+function sorted(gaps: readonly StoredGap[]): StoredGap[] {
+  return [...gaps].sort(
+    (a, b) =>
+      a.start - b.start ||
+      a.end - b.end ||
+      compare(a.reason, b.reason) ||
+      // Our own interruptions before those of a source.
+      compare(a.source ?? '', b.source ?? ''),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function joinNearest(gaps: readonly StoredGap[]): StoredGap[] {
+  let nearest = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i + 1 < gaps.length; i++) {
+    const [a, b] = [gaps[i], gaps[i + 1]];
+    if (a && b && b.start - a.end < least) {
+      least = b.start - a.end;
+      nearest = i;
+    }
+  }
+  const [a, b] = [gaps[nearest], gaps[nearest + 1]];
+  if (!a || !b) return [...gaps];
+  const joined: StoredGap = {
+    source: a.source,
+    reason: 'unknown',
+    start: a.start,
+    end: micros(Math.max(a.end, b.end)),
+  };
+  return [...gaps.slice(0, nearest), joined, ...gaps.slice(nearest + 2)];
+}

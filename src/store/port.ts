@@ -1,0 +1,301 @@
+/**
+ * The observation store: what was accepted, what was refused, and what could not be seen.
+ *
+ * How the label instrument uses it (one process, the only writer):
+ *  1. Open. `epoch()` says what may be claimed; `heartbeat()` and `frontier()` say when the last run ended, and the
+ *     instrument records the time since as a gap (`recordGap`) before it accepts anything.
+ *  2. Read a source from its `positions()`. Admit or refuse each label; `append` the admitted ones together with the
+ *     counts of the refused and the source's new position. A gap that a new position implies (a reset) is recorded
+ *     BEFORE the position is appended: a crash between the two overstates the gap and never hides it.
+ *  3. On an error with `retry`: stop reading, keep the batch, record a gap, try the same batch again later: the
+ *     identity rule makes a repeated append harmless. On `fatal`: stop the process.
+ *  4. `beat` every 10 s. `maintain` every few minutes: it seals and expires days beside acceptance.
+ *  5. The overview is `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
+ *
+ * How the account surface uses it (another process, read-only, may be killed at any instant):
+ *  1. `frontier()` gives the floor and the end of what can be asked; a query before the floor is refused.
+ *  2. A page or an export is `readAccount` chunk by chunk, `next` of one being `after` of the following. An export
+ *     is fixed by its `end`: rows accepted later lie beyond it. `scanAccount` (scan.ts) does this within a row budget.
+ *  3. Beyond the bound, `accountIntervals` gives narrower intervals that each fit and together cover the asked one.
+ *  4. `coverage` gives each labeler's gaps in the interval.
+ *
+ * Clock: every instant is the observed clock (local acceptance clock), in microseconds. Intervals are half open.
+ * Errors: every method rejects with a `StoreError` (errors.ts) and nothing else, unless it says otherwise.
+ */
+import type { Micros } from '../contract/timestamp.ts';
+import type { GapReason } from '../contract/vocabulary.ts';
+import type { ReceivedLabel, SignatureVerdict } from './label.ts';
+import type { Definitions, LabelerKey, RosterRow } from './roster.ts';
+import type { Interval } from './time.ts';
+
+/** Why a label was not stored. `duplicate` is found by the store alone. */
+export const refusalReasons = [
+  'foreign_src',
+  'malformed',
+  'oversized',
+  'undated',
+  'pre_epoch',
+  'late',
+  'future',
+  'duplicate',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** Most observations of one batch. */
+export const maxBatchRows = 2_000;
+/** Most bytes of labels of one batch (`labelBytes`): with the row bound it bounds what one commit can write. */
+export const maxBatchBytes = 8 * 1024 * 1024;
+/** Most rows of one chunk of `readAccount`. */
+export const maxChunkRows = 500;
+/** Most characters of a position's value. */
+export const maxPositionLength = 4_096;
+/** How long after its acceptance a label is at least known as a duplicate: 48 h of lateness and 300 s ahead. */
+export const duplicateHorizon = (48 * 60 + 5) * 60_000_000;
+/** How far the next stamp may lie ahead of the caller's clock before `append` refuses: 5 s. */
+export const maxStampAhead = 5_000_000;
+
+/** A label that admission accepted. */
+export interface NewObservation {
+  readonly label: ReceivedLabel;
+  readonly signature: SignatureVerdict;
+}
+
+/** Labels that admission refused. */
+export interface Refusal {
+  /** DID of the labeler that was read, whatever the label claimed. */
+  readonly source: string;
+  readonly reason: Exclude<RefusalReason, 'duplicate'>;
+  readonly count: number;
+}
+
+/** Where reading goes on: of a source and endpoint; `value` null forgets it. Opaque to the store. */
+export interface PositionChange {
+  readonly source: string;
+  readonly endpoint: string;
+  readonly value: string | null;
+}
+
+/** A stored position and when it was last appended, moved or confirmed. */
+export interface Position {
+  readonly source: string;
+  readonly endpoint: string;
+  readonly value: string;
+  readonly acceptedAt: Micros;
+}
+
+/** One or more accepted pages; may hold no observations (an empty poll, a confirmed tail). */
+export interface Batch {
+  /** The acceptance clock now. */
+  readonly at: Micros;
+  readonly observations: readonly NewObservation[];
+  readonly refusals: readonly Refusal[];
+  readonly positions: readonly PositionChange[];
+}
+
+/** What `append` did. */
+export interface AppendResult {
+  readonly accepted: number;
+  /** Indexes into `observations` of those that were known already (also from earlier in the batch). */
+  readonly duplicates: readonly number[];
+  /** Stamps of the first and last accepted row; null when none was. */
+  readonly first: Micros | null;
+  readonly last: Micros | null;
+}
+
+/** A stored observation: the label as received, with our clock. */
+export interface Observation {
+  /** Unique in the store: also the keyset cursor. */
+  readonly observedAt: Micros;
+  readonly label: ReceivedLabel;
+  readonly signature: SignatureVerdict;
+}
+
+/** The epoch: made once with the store, never changed. Basis: local acceptance clock. */
+export interface Epoch {
+  /** UUID. */
+  readonly generationId: string;
+  readonly startedAt: Micros;
+}
+
+/** The bounds of what can be asked. */
+export interface Frontier {
+  readonly generationId: string;
+  /** Queries may begin here: the epoch's start or the oldest retained day, whichever is later. */
+  readonly floor: Micros;
+  /** One microsecond after the last accepted observation, or `floor` when there is none. */
+  readonly end: Micros;
+  /** `at` of the last accepted batch; null before the first. */
+  readonly observedThrough: Micros | null;
+}
+
+/** A stretch that was not observed. `source` null: nothing was, for every source (our own interruption). */
+export interface StoredGap extends Interval {
+  readonly source: string | null;
+  readonly reason: GapReason;
+}
+
+/** One chunk of an account's rows. */
+export interface AccountQuery extends Interval {
+  /** DID of the account; labels of its records are its rows too. */
+  readonly account: string;
+  /** Order of acceptance: `oldest` first or `newest` first. */
+  readonly order: 'oldest' | 'newest';
+  /** `next` of the chunk before, exclusive; null for the first chunk. */
+  readonly after: Micros | null;
+  /** At most `maxChunkRows`. */
+  readonly limit: number;
+}
+
+/** A chunk; `next` is null when the interval holds no further row. */
+export interface AccountChunk {
+  readonly rows: readonly Observation[];
+  readonly next: Micros | null;
+}
+
+/** A part of an interval with the number of the account's rows in it. */
+export interface AccountInterval extends Interval {
+  readonly rows: number;
+}
+
+/** Observed events of a labeler: `applied` were no negations, `removed` were. */
+export interface LabelerCount {
+  readonly labeler: string;
+  readonly applied: number;
+  readonly removed: number;
+}
+
+/** The same within one bucket of time. */
+export interface BucketCount extends LabelerCount {
+  /** Start of the bucket. */
+  readonly start: Micros;
+}
+
+/** How many labels of a source were refused. */
+export interface RefusalCount {
+  readonly source: string;
+  readonly reason: RefusalReason;
+  readonly count: number;
+}
+
+/** What could not be seen of one labeler: its own gaps and our own interruptions, sorted, disjoint per reason. */
+export interface LabelerCoverage {
+  readonly labeler: string;
+  readonly gaps: readonly StoredGap[];
+  /** Microseconds of the interval that lie in at least one gap. */
+  readonly gapped: number;
+}
+
+/** What `verify` found in one day. */
+export interface DayReport {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly sealed: boolean;
+  readonly rows: number;
+  readonly problems: readonly string[];
+}
+
+/** Reading. Sees every `append` that returned before the call; never blocks the writer. */
+export interface StoreReader {
+  /** The epoch. */
+  epoch(): Promise<Epoch>;
+  /** The bounds of what can be asked now. */
+  frontier(): Promise<Frontier>;
+
+  /**
+   * One chunk of an account's rows in the asked order. `out_of_window` when `start` lies before the floor, also
+   * when a day expired meanwhile: never a page that silently lacks rows. Holds no transaction after it returned.
+   */
+  readAccount(query: AccountQuery): Promise<AccountChunk>;
+  /**
+   * The interval cut into parts of at most `maxRows` of the account's rows each: adjacent, in order, covering it
+   * exactly. One part when all fit. `budget_exceeded` when more than `budget` rows would have to be counted.
+   */
+  accountIntervals(
+    query: Interval & { readonly account: string; readonly maxRows: number; readonly budget: number },
+  ): Promise<AccountInterval[]>;
+
+  /** Exact counts per labeler, most events first (then by DID); labelers without events are absent. */
+  countsByLabeler(interval: Interval): Promise<LabelerCount[]>;
+  /** Exact counts per labeler and whole `hour` or `minute`; the interval must begin and end on one. */
+  countsOverTime(
+    interval: Interval & { readonly bucket: 'hour' | 'minute'; readonly labeler?: string },
+  ): Promise<BucketCount[]>;
+  /** How many distinct labelers have at least one observation in the interval. */
+  labelersActive(interval: Interval): Promise<number>;
+  /** Refused labels, by source and reason. Kept by the hour: an hour that the interval touches counts whole. */
+  refusals(interval: Interval): Promise<RefusalCount[]>;
+  /** Every position as of the last append. */
+  positions(): Promise<Position[]>;
+
+  /** Gaps that overlap the interval, clipped to it, sorted by start; of one source (with our own) or of all. */
+  gaps(interval: Interval & { readonly source?: string }): Promise<StoredGap[]>;
+  /** The gaps per labeler. */
+  coverage(interval: Interval & { readonly labelers: readonly string[] }): Promise<LabelerCoverage[]>;
+
+  /** The last durable heartbeat; null before the first. */
+  heartbeat(): Promise<Micros | null>;
+  /** Every known labeler. */
+  roster(): Promise<RosterRow[]>;
+  /** The keys that a labeler was seen to sign with, oldest first. */
+  keys(did: string): Promise<LabelerKey[]>;
+  /** Revisions of a labeler's own label definitions, newest first. */
+  definitions(did: string): Promise<Definitions[]>;
+  /** A small text that the instrument keeps for itself; null when there is none. */
+  note(name: string): Promise<string | null>;
+
+  /**
+   * Derives every counter again from the rows and compares; checks order, subjects, identities and the files
+   * themselves. Yields one report a day, oldest first. Problems are reported, not thrown.
+   */
+  verify(): AsyncGenerator<DayReport>;
+  /** Ends reading and releases every file. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What `maintain` did. */
+export interface Maintenance {
+  /** Days sealed in this run. */
+  readonly sealed: readonly string[];
+  /** Days that a stopped reader kept from being sealed: the next run tries again. */
+  readonly postponed: readonly string[];
+  /** Days dropped in this run: at most one. */
+  readonly expired: readonly string[];
+}
+
+/** The one writer. While it is open, opening another rejects with `second_writer`. */
+export interface StoreWriter extends StoreReader {
+  /**
+   * Stores a batch whole or not at all, durably before it resolves: new observations, their counters, refusals and
+   * positions in one commit of one file. Rows are stamped in order, from max(`at`, last stamp + 1), one microsecond
+   * apart; a batch that would cross midnight is stamped from midnight on. A known label is not stored, is counted
+   * as `duplicate` and is reported: repeating a batch after a crash or an error stores nothing twice.
+   *
+   * Rejects, with nothing stored: `wal_full`, `disk_full`, `clock_behind` (retry later), `invalid_observation`
+   * (a label that is `unfit`, label.ts), `batch_too_large`, `damaged`.
+   */
+  append(batch: Batch): Promise<AppendResult>;
+
+  /**
+   * Records a gap durably. Overlapping and touching gaps of one source and reason become one, so an outage under way
+   * is recorded again and again with a later end. Idempotent. A source keeps at most `maxGapsPerSource`: beyond it
+   * the two nearest become one `unknown` gap, which overstates and never hides.
+   */
+  recordGap(gap: StoredGap): Promise<void>;
+  /** Durable proof that the writer lived at this instant. Never moves back. */
+  beat(at: Micros): Promise<void>;
+  /** Adds or replaces roster rows in one commit. Never touches a position. */
+  putRoster(rows: readonly RosterRow[]): Promise<void>;
+  /** Adds a key or moves its `lastSeen`. Idempotent. The newest `maxKeysPerLabeler` are kept. */
+  putKey(key: LabelerKey): Promise<void>;
+  /** Adds a revision; false when the newest one has the same content. The newest `maxDefinitionRevisions` are kept. */
+  putDefinitions(definitions: Definitions): Promise<boolean>;
+  /** Keeps a small text (at most `maxNoteLength` characters) under a name; null forgets it. */
+  putNote(name: string, text: string | null): Promise<void>;
+
+  /**
+   * Seals every day that can hold no more duplicates and drops at most one day that left the window plus one day.
+   * Runs beside `append`, which it stops for no longer than a rename. A crash at any point is mended by the next
+   * open or the next run. A second call while one runs joins it.
+   */
+  maintain(at: Micros): Promise<Maintenance>;
+}

@@ -1,0 +1,87 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { StoreError } from '../errors.ts';
+import {
+  type AccountChunk,
+  type AccountInterval,
+  type AccountQuery,
+  maxChunkRows,
+  type Observation,
+  type StoreReader,
+} from '../port.ts';
+import { dayStart, type Interval, micros } from '../time.ts';
+import type { Days } from './days.ts';
+import { subjectKey } from './row.ts';
+
+/** Stamps counted in one go: the event loop gets its turn between two. */
+const stampsAtOnce = 20_000;
+
+/** Reads one chunk of an account's rows. */
+export function readAccount(days: Days, query: AccountQuery): AccountChunk {
+  const { account, order, after, limit } = query;
+  assertInterval(query);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxChunkRows) {
+    throw new StoreError('invalid_query', `limit must be 1 to ${maxChunkRows}`);
+  }
+  const start = order === 'oldest' && after !== null ? Math.max(query.start, after + 1) : query.start;
+  const end = order === 'newest' && after !== null ? Math.min(query.end, after) : query.end;
+  const key = subjectKey(account);
+  // The floor is judged by the asked interval, not by what is left of it.
+  return days.over(query, (look) => {
+    const rows: Observation[] = [];
+    for (const day of order === 'oldest' ? look.days : look.days.toReversed()) {
+      if (rows.length > limit) break;
+      if (dayStart(day.day + 1) <= start || dayStart(day.day) >= end) continue;
+      rows.push(...day.account(key, start, end, order, limit + 1 - rows.length));
+    }
+    const chunk = rows.slice(0, limit);
+    return { rows: chunk, next: rows.length > limit ? (chunk.at(-1)?.observedAt ?? null) : null };
+  });
+}
+
+/** Cuts an interval into parts that hold at most `maxRows` of the account's rows. */
+export async function accountIntervals(
+  days: Days,
+  query: Parameters<StoreReader['accountIntervals']>[0],
+): Promise<AccountInterval[]> {
+  const { account, maxRows, budget } = query;
+  assertInterval(query);
+  if (!Number.isInteger(maxRows) || maxRows < 1) throw new StoreError('invalid_query', 'maxRows must be at least 1');
+  const key = subjectKey(account);
+  const parts: AccountInterval[] = [];
+  let partStart: number = query.start;
+  let inPart = 0;
+  let counted = 0;
+  let from: number = query.start;
+  for (;;) {
+    const stamps = days.over(query, (look) => {
+      for (const day of look.days) {
+        if (dayStart(day.day + 1) <= from) continue;
+        const found = day.accountStamps(key, from, query.end, stampsAtOnce);
+        if (found.length > 0) return found;
+      }
+      return [];
+    });
+    const last = stamps.at(-1);
+    if (last === undefined) break;
+    counted += stamps.length;
+    if (counted > budget) throw new StoreError('budget_exceeded', `the interval holds more than ${budget} rows`);
+    for (const stamp of stamps) {
+      if (inPart === maxRows) {
+        parts.push({ start: micros(partStart), end: micros(stamp), rows: inPart });
+        partStart = stamp;
+        inPart = 0;
+      }
+      inPart += 1;
+    }
+    from = last + 1;
+    await nextTick();
+  }
+  return [...parts, { start: micros(partStart), end: query.end, rows: inPart }];
+}
+
+/** Throws `invalid_query` unless the interval ends after it starts. */
+export function assertInterval({ start, end }: Interval): void {
+  if (!(Number.isSafeInteger(start) && Number.isSafeInteger(end) && start < end)) {
+    throw new StoreError('invalid_query', 'an interval must end after it starts');
+  }
+}

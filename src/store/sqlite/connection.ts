@@ -1,0 +1,129 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { StoreError, type StoreErrorCode } from '../errors.ts';
+
+/** An open SQLite file. */
+export type Sqlite = Database.Database;
+
+/** Marks our files (`PRAGMA application_id`): "Alma". */
+export const applicationId = 0x416c6d61;
+/** Bytes of a page of every file. */
+export const pageBytes = 4_096;
+/** A log beyond this is cut back when it starts again, in bytes. */
+const journalSizeLimit = 16 * 1024 * 1024;
+/** A commit that leaves a longer log than this folds it into the file: 16 MB. */
+const checkpointPages = 4_000;
+/** How long to wait for another process's lock of a moment, in milliseconds. */
+export const lockWaitMs = 2_000;
+
+type PragmaValue = string | number;
+
+/** Opens a file for writing, made when absent: write-ahead log, every commit durable. */
+export function openWritable(path: string, cacheBytes: number): Sqlite {
+  const db = open(path, { timeout: lockWaitMs });
+  try {
+    setPragma(db, 'journal_mode', 'wal');
+    setPragma(db, 'synchronous', 2);
+    setPragma(db, 'temp_store', 2);
+    setPragma(db, 'cache_size', -Math.round(cacheBytes / 1024));
+    // A spilled page would be written to the log twice, and the bound on the log counts it once.
+    db.pragma('cache_spill = 0');
+    setPragma(db, 'journal_size_limit', journalSizeLimit);
+    setPragma(db, 'wal_autocheckpoint', checkpointPages);
+    setPragma(db, 'trusted_schema', 0);
+    setPragma(db, 'cell_size_check', 1);
+    assertPragma(db, 'page_size', pageBytes);
+  } catch (error) {
+    db.close();
+    throw storeError(error, path);
+  }
+  return db;
+}
+
+/** Opens a file that another connection may be writing, for reading alone. */
+export function openReadonly(path: string, cacheBytes: number): Sqlite {
+  const db = open(path, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
+  return settled(db, path, cacheBytes);
+}
+
+/**
+ * Opens a file that never changes again. The binding knows no `immutable`, so its one shared lock is taken at the
+ * first query and kept: from then on no query asks for locks, a journal or changes.
+ */
+export function openImmutable(path: string, cacheBytes: number): Sqlite {
+  const db = open(path, { readonly: true, fileMustExist: true, timeout: 0 });
+  try {
+    setPragma(db, 'locking_mode', 'exclusive');
+    assertPragma(db, 'journal_mode', 'delete');
+  } catch (error) {
+    db.close();
+    throw storeError(error, path);
+  }
+  return settled(db, path, cacheBytes);
+}
+
+function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
+  try {
+    setPragma(db, 'query_only', 1);
+    setPragma(db, 'temp_store', 2);
+    setPragma(db, 'cache_size', -Math.round(cacheBytes / 1024));
+    setPragma(db, 'trusted_schema', 0);
+    setPragma(db, 'cell_size_check', 1);
+    assertPragma(db, 'application_id', applicationId);
+  } catch (error) {
+    db.close();
+    throw storeError(error, path);
+  }
+  return db;
+}
+
+function open(path: string, options: Database.Options): Sqlite {
+  try {
+    return new Database(path, options);
+  } catch (error) {
+    throw storeError(error, path);
+  }
+}
+
+/** Sets a pragma and checks that it holds: SQLite ignores what it cannot do without a word. */
+export function setPragma(db: Sqlite, name: string, value: PragmaValue): void {
+  db.pragma(`${name} = ${value}`);
+  assertPragma(db, name, value);
+}
+
+/** Throws `pragma_refused` when a pragma has another value than the one relied on. */
+export function assertPragma(db: Sqlite, name: string, expected: PragmaValue): void {
+  const found = db.pragma(name, { simple: true });
+  if (found !== expected) {
+    throw new StoreError('pragma_refused', `${db.name}: ${name} is ${String(found)}, ${expected} is needed`);
+  }
+}
+
+const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
+  [/^SQLITE_FULL/, 'disk_full'],
+  [/^SQLITE_(BUSY|LOCKED)/, 'busy'],
+  [/^SQLITE_CANTOPEN/, 'not_a_store'],
+  [/^SQLITE_(NOTADB|CORRUPT|IOERR|SCHEMA|ERROR|CONSTRAINT|MISMATCH|READONLY|INTERNAL)/, 'damaged'],
+];
+
+/** An error as the port's: SQLite's codes translated, ours as they are, anything else untouched. */
+export function storeError(error: unknown, what: string): unknown {
+  if (!(error instanceof Database.SqliteError)) return error;
+  const code = codes.find(([pattern]) => pattern.test(error.code))?.[1] ?? 'damaged';
+  return new StoreError(code, `${what}: ${error.message} (${error.code})`, { cause: error });
+}
+
+/** Whether the error says that there is no file. */
+export function isAbsent(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'not_a_store';
+}
+
+/** Makes names of files in a folder durable: creations, renames and removals. */
+export function syncFolder(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

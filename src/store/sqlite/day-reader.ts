@@ -1,0 +1,211 @@
+import type Database from 'better-sqlite3';
+import type { Micros } from '../../contract/timestamp.ts';
+import { StoreError } from '../errors.ts';
+import type { Observation, Position, RefusalCount, RefusalReason } from '../port.ts';
+import { hour, minute } from '../time.ts';
+import { openImmutable, openReadonly, type Sqlite, storeError } from './connection.ts';
+import { metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from './day-schema.ts';
+import type { DayForm } from './files.ts';
+import { assertKnown } from './migrate.ts';
+import { decodeRow, type NameOf, type NameTable, removalFlag, type StoredRow, type SubjectKey } from './row.ts';
+import { unpackStamps } from './stamps.ts';
+
+/** Memory for pages of one day's file: the system's own cache does the rest. */
+const cacheBytes = 2 * 1024 * 1024;
+
+/** Takes one count: a labeler, a bucket of time, and what was applied and removed in it. */
+export type Tally = (labeler: string, bucket: number, applied: number, removed: number) => void;
+
+type RawStatement = Database.Statement<unknown[], unknown>;
+
+/** Queries of one day's file, of either form. */
+export class DayReader {
+  readonly day: number;
+  readonly form: DayForm;
+  readonly #db: Sqlite;
+  readonly #names = new Map<string, string>();
+  readonly #statements = new Map<string, RawStatement>();
+
+  constructor(path: string, day: number, form: DayForm) {
+    this.day = day;
+    this.form = form;
+    this.#db = form === 'sealed' ? openImmutable(path, cacheBytes) : openReadonly(path, cacheBytes);
+    try {
+      assertKnown(this.#db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
+    } catch (error) {
+      this.#db.close();
+      throw storeError(error, path);
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** One state of the file for several queries; synchronous, so that it is never held across ticks. */
+  atOnce<T>(work: () => T): T {
+    return this.#db.transaction(work)();
+  }
+
+  /** An account's rows with `start <= id < end`, in the asked order. */
+  account(key: SubjectKey, start: number, end: number, order: 'oldest' | 'newest', limit: number): Observation[] {
+    const direction = order === 'oldest' ? 'ASC' : 'DESC';
+    const rows = this.#all<StoredRow>(
+      `SELECT ${rowColumns} FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id ${direction} LIMIT ?`,
+      [key, start, end, limit],
+    );
+    return rows.map((row) => decodeRow(row, this.nameOf));
+  }
+
+  /** The stamps alone of an account's rows, ascending. */
+  accountStamps(key: SubjectKey, start: number, end: number, limit: number): number[] {
+    const sql = 'SELECT id FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?';
+    return this.#all<[number]>(sql, [key, start, end, limit]).map(([id]) => id);
+  }
+
+  /** Counters of whole hours or minutes, `from` inclusive, `to` exclusive. */
+  counters(bucket: 'hour' | 'minute', from: number, to: number, tally: Tally): void {
+    const rows = this.#all<[string, number, number, number]>(
+      `SELECT source.name, c.${bucket}, c.applied, c.removed FROM counter_${bucket} c JOIN source ON source.id = c.source
+       WHERE c.${bucket} >= ? AND c.${bucket} < ?`,
+      [from, to],
+    );
+    for (const [labeler, at, applied, removed] of rows) tally(labeler, at, applied, removed);
+  }
+
+  /** Counts of rows with `start <= id < end`, all within one minute. */
+  edge(start: number, end: number, tally: Tally): void {
+    const of = Math.floor(start / minute);
+    if (this.form === 'open') {
+      const rows = this.#all<[string, number, number]>(
+        `SELECT source.name, o.n, o.removed FROM (SELECT source, count(*) AS n, sum(flags & ${removalFlag} > 0) AS removed
+         FROM observation WHERE id >= ? AND id < ? GROUP BY source) o JOIN source ON source.id = o.source`,
+        [start, end],
+      );
+      for (const [labeler, n, removed] of rows) tally(labeler, of, n - removed, removed);
+      return;
+    }
+    const rows = this.#all<[string, Buffer | null]>(
+      'SELECT source.name, stamps FROM counter_minute JOIN source ON source.id = source WHERE minute = ?',
+      [of],
+    );
+    for (const [labeler, stamps] of rows) {
+      if (!stamps) throw new StoreError('damaged', `${this.#db.name}: a minute without its stamps`);
+      const counts = [0, 0];
+      for (const { offset, removed } of unpackStamps(stamps)) {
+        const at = of * minute + offset;
+        if (at >= start && at < end) counts[removed ? 1 : 0] = (counts[removed ? 1 : 0] ?? 0) + 1;
+      }
+      const [applied = 0, removed = 0] = counts;
+      if (applied + removed > 0) tally(labeler, of, applied, removed);
+    }
+  }
+
+  /** Refusals of the hours that `start <= t < end` touches. */
+  refusals(start: number, end: number): RefusalCount[] {
+    const rows = this.#all<[string, RefusalReason, number]>(
+      `SELECT source.name, reason, sum(n) FROM refusal JOIN source ON source.id = source
+       WHERE hour >= ? AND hour < ? GROUP BY source, reason`,
+      [Math.floor(start / hour), Math.ceil(end / hour)],
+    );
+    return rows.map(([source, reason, count]) => ({ source, reason, count }));
+  }
+
+  /** Every position as of this file's last commit. */
+  positions(): Position[] {
+    const rows = this.#all<[string, string, string, Micros]>(
+      'SELECT source, endpoint, value, accepted_at FROM position ORDER BY source, endpoint',
+      [],
+    );
+    return rows.map(([source, endpoint, value, acceptedAt]) => ({ source, endpoint, value, acceptedAt }));
+  }
+
+  /** Last stamp and last accepted batch, this day's or carried over from before. */
+  ends(): { last: Micros | null; through: Micros | null } {
+    return { last: this.meta(metaNames.last), through: this.meta(metaNames.through) };
+  }
+
+  /** A number that the file keeps under a name; null when it has none. */
+  meta(name: string): Micros | null {
+    const [row] = this.#all<[Micros]>('SELECT value FROM meta WHERE name = ?', [name]);
+    return row?.[0] ?? null;
+  }
+
+  /** The store's generation that the file belongs to. */
+  generation(): string | null {
+    const [row] = this.#all<[string]>('SELECT value FROM meta WHERE name = ?', [metaNames.generation]);
+    return row?.[0] ?? null;
+  }
+
+  /** Identities of rows accepted at or after an instant, in order; open days only. */
+  *identities(since: number): Generator<readonly [id: number, identity: Buffer]> {
+    yield* this.#iterate<[number, Buffer]>('SELECT id, identity FROM observation WHERE id >= ? ORDER BY id', [since]);
+  }
+
+  /** Every row, in the file's own order; an open day's with its identity. */
+  *rows(): Generator<readonly [row: StoredRow, identity: Buffer | null]> {
+    const identity = this.form === 'open' ? 'identity' : 'NULL';
+    const order = this.form === 'open' ? 'id' : 'subject, id';
+    const sql = `SELECT ${rowColumns}, ${identity} FROM observation ORDER BY ${order}`;
+    for (const row of this.#iterate<[...StoredRow, Buffer | null]>(sql, [])) {
+      yield [row.slice(0, -1) as unknown as StoredRow, row.at(-1) as Buffer | null];
+    }
+  }
+
+  /** Every counter of a kind with its number of the source. */
+  allCounters(bucket: 'hour' | 'minute'): [bucket: number, source: number, applied: number, removed: number][] {
+    return this.#all(
+      `SELECT ${bucket}, source, applied, removed FROM counter_${bucket} ORDER BY ${bucket}, source`,
+      [],
+    );
+  }
+
+  /** SQLite's own findings on the file; empty when it is sound. */
+  fileProblems(): string[] {
+    const found = this.#db.pragma('quick_check(10)') as { quick_check: string }[];
+    return found.map((row) => row.quick_check).filter((text) => text !== 'ok');
+  }
+
+  /** The text of a number in this file. */
+  readonly nameOf: NameOf = (table: NameTable, id: number): string => {
+    const key = `${table} ${id}`;
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    const [row] = this.#all<[string]>(`SELECT name FROM ${table} WHERE id = ?`, [id]);
+    if (!row) throw new StoreError('damaged', `${this.#db.name}: ${table} ${id} has no name`);
+    if (this.#names.size >= maxNames) this.#names.clear();
+    this.#names.set(key, row[0]);
+    return row[0];
+  };
+
+  #all<Row>(sql: string, parameters: readonly unknown[]): Row[] {
+    try {
+      return this.#statement(sql).all(...parameters) as Row[];
+    } catch (error) {
+      throw storeError(error, this.#db.name);
+    }
+  }
+
+  *#iterate<Row>(sql: string, parameters: readonly number[]): Generator<Row> {
+    try {
+      yield* this.#db
+        .prepare<number[], Row>(sql)
+        .raw()
+        .iterate(...parameters);
+    } catch (error) {
+      throw storeError(error, this.#db.name);
+    }
+  }
+
+  #statement(sql: string): RawStatement {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#db.prepare<unknown[], unknown>(sql).raw();
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** Texts remembered of one file. */
+const maxNames = 10_000;

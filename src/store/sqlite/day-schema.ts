@@ -1,0 +1,67 @@
+import type { Migration } from './migrate.ts';
+
+/**
+ * A day's file holds everything of that day: rows, counters, refusals, and the positions as of its last commit.
+ * Both forms have the same tables but for `observation`:
+ *  - open: in order of acceptance, with the identity of each row and an index by subject;
+ *  - sealed: clustered by (subject, id), so that an account's rows lie side by side, without identities: a day is
+ *    sealed only when it can hold no more duplicates. `counter_minute.stamps` then says when each row was accepted.
+ *
+ * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, the DID's text for others. `cts` is
+ * milliseconds when that gives the text back, else NULL and `cts_text` has it.
+ */
+const columns = `
+  source INTEGER NOT NULL,
+  val INTEGER NOT NULL,
+  collection INTEGER,
+  rest TEXT,
+  flags INTEGER NOT NULL,
+  ver INTEGER,
+  cts INTEGER,
+  cts_text TEXT,
+  cid BLOB,
+  exp TEXT,
+  sig BLOB,
+  extra BLOB`;
+
+const shared = `
+CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE val(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE collection(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE counter_minute(minute INTEGER NOT NULL, source INTEGER NOT NULL, applied INTEGER NOT NULL,
+  removed INTEGER NOT NULL, stamps BLOB, PRIMARY KEY(minute, source)) WITHOUT ROWID;
+CREATE TABLE counter_hour(hour INTEGER NOT NULL, source INTEGER NOT NULL, applied INTEGER NOT NULL,
+  removed INTEGER NOT NULL, PRIMARY KEY(hour, source)) WITHOUT ROWID;
+CREATE TABLE refusal(hour INTEGER NOT NULL, source INTEGER NOT NULL, reason TEXT NOT NULL, n INTEGER NOT NULL,
+  PRIMARY KEY(hour, source, reason)) WITHOUT ROWID;
+CREATE TABLE position(source TEXT NOT NULL, endpoint TEXT NOT NULL, value TEXT NOT NULL, accepted_at INTEGER NOT NULL,
+  PRIMARY KEY(source, endpoint)) WITHOUT ROWID;
+CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+`;
+
+/** Schema of a day that is written. */
+export const openDayMigrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'a day of observations',
+    sql: `CREATE TABLE observation(id INTEGER PRIMARY KEY, subject NOT NULL, ${columns}, identity BLOB NOT NULL);
+CREATE INDEX observation_subject ON observation(subject);${shared}`,
+  },
+];
+
+/** Schema of a day that never changes again. */
+export const sealedDayMigrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'a sealed day of observations',
+    sql: `CREATE TABLE observation(subject NOT NULL, id INTEGER NOT NULL, ${columns},
+PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
+  },
+];
+
+/** Columns of a row that both forms have, in the order of `StoredRow`. */
+export const rowColumns = 'id, subject, source, val, collection, rest, flags, ver, cts, cts_text, cid, exp, sig, extra';
+/** Tables that a sealed day takes over as they are. */
+export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'refusal', 'position', 'meta'] as const;
+/** Names under which a day keeps what is not a row. */
+export const metaNames = { last: 'last', through: 'observed_through', generation: 'generation', rows: 'rows' } as const;

@@ -1,0 +1,235 @@
+import { statSync } from 'node:fs';
+import type Database from 'better-sqlite3';
+import type { Micros } from '../../contract/timestamp.ts';
+import { StoreError } from '../errors.ts';
+import type { Batch, NewObservation, Position, RefusalReason } from '../port.ts';
+import { hour, minute } from '../time.ts';
+import { openWritable, pageBytes, type Sqlite, storeError } from './connection.ts';
+import { metaNames, openDayMigrations, rowColumns } from './day-schema.ts';
+import type { Faults } from './faults.ts';
+import { migrate } from './migrate.ts';
+import { encodeRow, type Intern, type NameTable } from './row.ts';
+
+/** Memory for pages of the day that is written: one commit's pages must fit, else they would spill. */
+const cacheBytes = 64 * 1024 * 1024;
+/** Texts remembered with their numbers; beyond it they are looked up again. */
+const maxRemembered = 100_000;
+/** Tables, counters and free-list pages of one commit, in bytes. */
+const commitOverhead = 1024 * 1024;
+
+/** One commit of a day. */
+export interface Commit {
+  readonly rows: readonly { readonly observation: NewObservation; readonly at: number; readonly identity: Buffer }[];
+  readonly refusals: ReadonlyMap<string, { source: string; reason: RefusalReason; count: number }>;
+  readonly positions: Batch['positions'];
+  readonly at: Micros;
+  /** The first stamp, also where there are no rows: refusals count in its hour. */
+  readonly stamp: Micros;
+  readonly bytes: number;
+}
+
+/** What a new day's file takes over from the one before. */
+export interface Carried {
+  readonly generation: string;
+  readonly positions: readonly Position[];
+  readonly last: Micros | null;
+  readonly through: Micros | null;
+}
+
+/** The day that is being written: the one connection that changes its file. */
+export class DayWriter {
+  readonly day: number;
+  readonly #db: Sqlite;
+  readonly #path: string;
+  readonly #maxLogBytes: number;
+  readonly #names = new Map<string, number>();
+  readonly #write: (commit: Commit) => void;
+
+  constructor(path: string, day: number, carried: Carried, appliedAt: string, maxLogBytes: number, faults?: Faults) {
+    this.day = day;
+    this.#path = path;
+    this.#maxLogBytes = maxLogBytes;
+    this.#db = openWritable(path, cacheBytes);
+    try {
+      migrate(this.#db, openDayMigrations, appliedAt);
+      faults?.('rollover.made');
+      carryOver(this.#db, carried);
+      this.#write = this.#prepare(faults);
+    } catch (error) {
+      this.#db.close();
+      throw storeError(error, path);
+    }
+  }
+
+  /** Commits rows, counters, refusals and positions: all or nothing, durable on return. */
+  commit(commit: Commit): void {
+    this.#admit(commit);
+    try {
+      this.#write(commit);
+    } catch (error) {
+      // Numbers given out in a transaction that came to nothing are free again.
+      this.#names.clear();
+      throw storeError(error, this.#path);
+    }
+  }
+
+  /** A test's way to a full disk: no page beyond this many. */
+  limitPages(pages: number): void {
+    this.#db.pragma(`max_page_count = ${pages}`);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /**
+   * Refuses a commit that could make the log longer than its bound. The log starts again by itself once no reader
+   * needs its tail; only when it is long is it asked to, and only a stopped reader can keep it from that.
+   */
+  #admit(commit: Commit): void {
+    // Each row writes at most one page of the index and its share of the table's, both split at worst.
+    const most = commit.rows.length * 2 * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
+    if (this.#logBytes() + most <= this.#maxLogBytes) return;
+    this.#db.pragma('busy_timeout = 0');
+    try {
+      this.#db.pragma('wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      throw storeError(error, this.#path);
+    } finally {
+      this.#db.pragma('busy_timeout = 2000');
+    }
+    const left = this.#logBytes();
+    if (left + most <= this.#maxLogBytes) return;
+    throw new StoreError('wal_full', `a reader holds ${left} bytes of ${this.#path}-wal; end it`);
+  }
+
+  #logBytes(): number {
+    return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  #prepare(faults: Faults | undefined): (commit: Commit) => void {
+    const db = this.#db;
+    const insert = db.prepare(
+      `INSERT INTO observation(${rowColumns}, identity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    const countMinute = db.prepare(
+      `INSERT INTO counter_minute(minute, source, applied, removed) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET applied = applied + excluded.applied, removed = removed + excluded.removed`,
+    );
+    const countHour = db.prepare(
+      `INSERT INTO counter_hour(hour, source, applied, removed) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET applied = applied + excluded.applied, removed = removed + excluded.removed`,
+    );
+    const refuse = db.prepare(
+      `INSERT INTO refusal(hour, source, reason, n) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n`,
+    );
+    const setPosition = db.prepare(
+      `INSERT INTO position(source, endpoint, value, accepted_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET value = excluded.value, accepted_at = excluded.accepted_at`,
+    );
+    const forgetPosition = db.prepare('DELETE FROM position WHERE source = ? AND endpoint = ?');
+    const setMeta = db.prepare(
+      `INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = MAX(value, excluded.value)`,
+    );
+    const intern = this.#interner();
+
+    return db.transaction((commit: Commit): void => {
+      const minutes = new Map<string, Counter>();
+      for (const { observation, at, identity } of commit.rows) {
+        const row = encodeRow(at, observation.label, observation.signature, intern);
+        insert.run(...row, identity);
+        count(minutes, Math.floor(at / minute), row[2], observation.label.neg === true);
+      }
+      faults?.('append.rows');
+      const hours = new Map<string, Counter>();
+      for (const { bucket, source, applied, removed } of minutes.values()) {
+        countMinute.run(bucket, source, applied, removed);
+        const sum = counterOf(hours, Math.floor(bucket / 60), source);
+        sum.applied += applied;
+        sum.removed += removed;
+      }
+      for (const { bucket, source, applied, removed } of hours.values())
+        countHour.run(bucket, source, applied, removed);
+      for (const refusal of commit.refusals.values()) {
+        refuse.run(Math.floor(commit.stamp / hour), intern('source', refusal.source), refusal.reason, refusal.count);
+      }
+      faults?.('append.counters');
+      for (const { source, endpoint, value } of commit.positions) {
+        if (value === null) forgetPosition.run(source, endpoint);
+        else setPosition.run(source, endpoint, value, commit.at);
+      }
+      const last = commit.rows.at(-1)?.at;
+      if (last !== undefined) setMeta.run(metaNames.last, last);
+      setMeta.run(metaNames.through, commit.at);
+      faults?.('append.positions');
+    }).immediate;
+  }
+
+  #interner(): Intern {
+    const statements = new Map<NameTable, { find: Statement; insert: Statement }>();
+    for (const table of ['source', 'val', 'collection'] as const) {
+      statements.set(table, {
+        find: this.#db.prepare<[string], number>(`SELECT id FROM ${table} WHERE name = ?`).pluck(),
+        insert: this.#db.prepare<[string], number>(`INSERT INTO ${table}(name) VALUES (?) RETURNING id`).pluck(),
+      });
+    }
+    return (table, name) => {
+      const key = `${table} ${name}`;
+      const known = this.#names.get(key);
+      if (known !== undefined) return known;
+      const { find, insert } = statements.get(table) ?? {};
+      const id = find?.get(name) ?? insert?.get(name);
+      if (id === undefined) throw new StoreError('damaged', `${this.#path}: ${table} gave no number`);
+      if (this.#names.size >= maxRemembered) this.#names.clear();
+      this.#names.set(key, id);
+      return id;
+    };
+  }
+}
+
+type Statement = Database.Statement<[string], number>;
+
+interface Counter {
+  readonly bucket: number;
+  readonly source: number;
+  applied: number;
+  removed: number;
+}
+
+function counterOf(counters: Map<string, Counter>, bucket: number, source: number): Counter {
+  const key = `${bucket} ${source}`;
+  let counter = counters.get(key);
+  if (!counter) {
+    counter = { bucket, source, applied: 0, removed: 0 };
+    counters.set(key, counter);
+  }
+  return counter;
+}
+
+function count(counters: Map<string, Counter>, bucket: number, source: number, removed: boolean): void {
+  const counter = counterOf(counters, bucket, source);
+  if (removed) counter.removed += 1;
+  else counter.applied += 1;
+}
+
+/** Gives a new day's file what the day before knew; a file that has a generation already is left as it is. */
+function carryOver(db: Sqlite, carried: Carried): void {
+  db.transaction(() => {
+    const known = db
+      .prepare<[string], string>('SELECT value FROM meta WHERE name = ?')
+      .pluck()
+      .get(metaNames.generation);
+    if (known !== undefined) {
+      if (known === carried.generation) return;
+      throw new StoreError('damaged', `${db.name} belongs to another generation of the store`);
+    }
+    const setMeta = db.prepare('INSERT INTO meta(name, value) VALUES (?, ?)');
+    setMeta.run(metaNames.generation, carried.generation);
+    if (carried.last !== null) setMeta.run(metaNames.last, carried.last);
+    if (carried.through !== null) setMeta.run(metaNames.through, carried.through);
+    const setPosition = db.prepare('INSERT INTO position(source, endpoint, value, accepted_at) VALUES (?, ?, ?, ?)');
+    for (const { source, endpoint, value, acceptedAt } of carried.positions) {
+      setPosition.run(source, endpoint, value, acceptedAt);
+    }
+  }).immediate();
+}

@@ -1,0 +1,109 @@
+import { StoreError } from '../errors.ts';
+import { dayName, dayOf, type Interval } from '../time.ts';
+import { isAbsent } from './connection.ts';
+import { DayReader } from './day-reader.ts';
+import { dayPath, type StorePaths } from './files.ts';
+import type { Catalog, StateQueries } from './state-read.ts';
+
+/** Looks this often for a file that the state file names: it may be sealed or dropped between the two looks. */
+const looks = 5;
+
+/** A look at the store's days. */
+export interface Look {
+  /** The days that overlap the interval, oldest first. */
+  readonly days: readonly DayReader[];
+  /** The day that may still be written; older ones never change. Null in an empty store. */
+  readonly newest: number | null;
+}
+
+/** The open day files of one reader, kept between queries. */
+export class Days {
+  readonly #paths: StorePaths;
+  readonly #state: StateQueries;
+  readonly #open = new Map<number, DayReader>();
+
+  constructor(paths: StorePaths, state: StateQueries) {
+    this.#paths = paths;
+    this.#state = state;
+  }
+
+  /**
+   * Runs a synchronous query over the days of an interval. `out_of_window` when it begins before the floor, also
+   * when the floor rose meanwhile: the floor is raised before a file goes, so a missing day is never read as empty.
+   */
+  over<T>(interval: Interval, work: (look: Look) => T): T {
+    const from = dayOf(interval.start);
+    const through = dayOf(interval.end - 1);
+    for (let look = 1; ; look++) {
+      const catalog = this.#state.catalog();
+      this.#refuseBefore(interval, catalog);
+      const wanted = catalog.days.filter(({ day }) => day >= from && day <= through);
+      const days = this.#openAll(wanted, catalog);
+      if (days === null) {
+        if (look === looks) throw new StoreError('damaged', `a day's file is missing in ${this.#paths.days}`);
+        continue;
+      }
+      const result = work({ days, newest: catalog.days.at(-1)?.day ?? null });
+      this.#refuseBefore(interval, { floor: this.#state.floor() });
+      return result;
+    }
+  }
+
+  /** The newest day's file; null in a store without rows. */
+  newest(): DayReader | null {
+    for (let look = 1; ; look++) {
+      const catalog = this.#state.catalog();
+      const newest = catalog.days.at(-1);
+      if (!newest) return null;
+      const [reader] = this.#openAll([newest], catalog) ?? [];
+      if (reader) return reader;
+      if (look === looks) throw new StoreError('damaged', `the newest day's file is missing in ${this.#paths.days}`);
+    }
+  }
+
+  /** Every day, oldest first. */
+  all(): Catalog['days'] {
+    return this.#state.catalog().days;
+  }
+
+  close(): void {
+    for (const reader of this.#open.values()) reader.close();
+    this.#open.clear();
+  }
+
+  #refuseBefore({ start }: Interval, { floor }: Pick<Catalog, 'floor'>): void {
+    if (start < floor) throw new StoreError('out_of_window', `the interval begins before ${dayName(dayOf(floor))}`);
+  }
+
+  /** Null when a file is not where the catalog says. */
+  #openAll(wanted: Catalog['days'], catalog: Catalog): DayReader[] | null {
+    this.#forget(catalog);
+    const readers: DayReader[] = [];
+    for (const { day, sealed } of wanted) {
+      let reader = this.#open.get(day);
+      if (!reader) {
+        const form = sealed === 1 ? 'sealed' : 'open';
+        try {
+          reader = new DayReader(dayPath(this.#paths, day, form), day, form);
+        } catch (error) {
+          if (isAbsent(error)) return null;
+          throw error;
+        }
+        this.#open.set(day, reader);
+      }
+      readers.push(reader);
+    }
+    return readers;
+  }
+
+  /** Lets go of files that were dropped or sealed since: their space is free only then. */
+  #forget(catalog: Catalog): void {
+    const forms = new Map(catalog.days.map(({ day, sealed }) => [day, sealed === 1 ? 'sealed' : 'open']));
+    for (const [day, reader] of this.#open) {
+      if (forms.get(day) !== reader.form) {
+        reader.close();
+        this.#open.delete(day);
+      }
+    }
+  }
+}

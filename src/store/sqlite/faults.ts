@@ -1,0 +1,17 @@
+/** Where a test may cut the store short: the hook throws, or ends the process. Production passes none. */
+export const faultPoints = [
+  'append.rows',
+  'append.counters',
+  'append.positions',
+  'append.committed',
+  'rollover.made',
+  'rollover.created',
+  'seal.written',
+  'seal.renamed',
+  'seal.recorded',
+  'expire.floor',
+] as const;
+export type FaultPoint = (typeof faultPoints)[number];
+
+/** Called when a point is reached. */
+export type Faults = (point: FaultPoint) => void;

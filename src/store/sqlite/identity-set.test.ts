@@ -1,0 +1,45 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { hour } from '../time.ts';
+import { IdentitySet } from './identity-set.ts';
+
+const horizon = 48 * hour;
+
+function identity(n: number): Buffer {
+  return hash('sha256', String(n), 'buffer').subarray(0, 16);
+}
+
+describe('the identities of the last two days', () => {
+  it('are all known, and no other, through many growths', () => {
+    const known = new IdentitySet(horizon);
+    for (let n = 0; n < 50_000; n++) known.add(identity(n), n * 1_000);
+    expect(known.size).toBe(50_000);
+    for (let n = 0; n < 50_000; n += 7) expect(known.has(identity(n))).toBe(true);
+    for (let n = 50_000; n < 60_000; n++) expect(known.has(identity(n))).toBe(false);
+  });
+
+  it('are forgotten after the horizon, at most six hours later, and never before', () => {
+    const known = new IdentitySet(horizon);
+    known.add(identity(1), 0);
+    known.add(identity(2), 5 * hour);
+    known.add(identity(3), horizon + 5 * hour);
+    expect([known.has(identity(1)), known.has(identity(2))]).toEqual([true, true]);
+    known.add(identity(4), horizon + 6 * hour);
+    expect([known.has(identity(1)), known.has(identity(2)), known.has(identity(3))]).toEqual([false, false, true]);
+  });
+
+  it('tells identities apart by all of their bytes', () => {
+    const known = new IdentitySet(horizon);
+    const one = Buffer.alloc(16, 7);
+    known.add(one, 0);
+    for (let i = 0; i < 16; i++) {
+      const other = Buffer.from(one);
+      other[i] = 8;
+      expect(known.has(other)).toBe(false);
+    }
+    const empty = Buffer.alloc(16);
+    expect(known.has(empty)).toBe(false);
+    known.add(empty, 0);
+    expect(known.has(empty)).toBe(true);
+  });
+});

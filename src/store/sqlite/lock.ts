@@ -1,0 +1,33 @@
+import Database from 'better-sqlite3';
+import { StoreError } from '../errors.ts';
+import { isAbsent, type Sqlite, storeError } from './connection.ts';
+
+/** The lock of the one writer, held until it is released or the process ends, however it ends. */
+export interface WriterLock {
+  release(): void;
+}
+
+/**
+ * Takes the writer's lock: an exclusive lock of the operating system on a file of its own, so that a killed process
+ * leaves none behind. `second_writer` when another connection, here or elsewhere, holds it.
+ */
+export function takeWriterLock(path: string): WriterLock {
+  let db: Sqlite;
+  try {
+    db = new Database(path, { timeout: 0 });
+  } catch (error) {
+    throw storeError(error, path);
+  }
+  try {
+    db.pragma('journal_mode = MEMORY');
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    const refused = storeError(error, path);
+    if (refused instanceof StoreError && refused.code === 'busy') {
+      throw new StoreError('second_writer', 'another process writes this store; stop it first', { cause: error });
+    }
+    throw isAbsent(refused) ? new StoreError('not_a_store', `${path} cannot be made`, { cause: error }) : refused;
+  }
+  return { release: () => db.close() };
+}

@@ -1,0 +1,79 @@
+import { chmodSync, existsSync, renameSync } from 'node:fs';
+import type { Micros } from '../../contract/timestamp.ts';
+import { StoreError } from '../errors.ts';
+import { duplicateHorizon, type Maintenance } from '../port.ts';
+import { dayName, dayOf, dayStart } from '../time.ts';
+import { syncFolder } from './connection.ts';
+import type { Faults } from './faults.ts';
+import { dayPath, growingPath, removeDatabase, type StorePaths } from './files.ts';
+import { sealInThread } from './seal.ts';
+import type { StateChanges } from './state-write.ts';
+
+/** What upkeep needs. */
+export interface Upkeep {
+  readonly paths: StorePaths;
+  readonly state: StateChanges;
+  readonly windowDays: number;
+  readonly faults: Faults | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Seals what can hold no more duplicates, by the last stamp and not by the wall: a clock that jumped ahead must not
+ * close days that are still to be written. Then drops at most the oldest day. The newest day is neither sealed nor
+ * dropped: it carries the positions.
+ */
+export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | null): Promise<Maintenance> {
+  const sealed: string[] = [];
+  const postponed: string[] = [];
+  const stamped = Math.min(at, last ?? 0);
+  for (const { day, sealed: form } of upkeep.state.catalog().days.slice(0, -1)) {
+    if (form === 1 || dayStart(day + 1) + duplicateHorizon >= stamped) continue;
+    const done = await seal(upkeep, day).then(
+      () => true,
+      (error: unknown) => {
+        // A stopped reader of one day must not keep the others from being sealed and dropped.
+        if (error instanceof StoreError && error.code === 'busy') return false;
+        throw error;
+      },
+    );
+    (done ? sealed : postponed).push(dayName(day));
+  }
+  return { sealed, postponed, expired: expire(upkeep, at) };
+}
+
+async function seal({ paths, state, faults, signal }: Upkeep, day: number): Promise<void> {
+  const open = dayPath(paths, day, 'open');
+  const growing = growingPath(paths, day);
+  await sealInThread(open, growing, day, signal);
+  if (signal.aborted) throw new StoreError('closed', 'the store was closed');
+  // From here on the system itself refuses a change.
+  chmodSync(growing, 0o444);
+  faults?.('seal.written');
+  renameSync(growing, dayPath(paths, day, 'sealed'));
+  syncFolder(paths.days);
+  faults?.('seal.renamed');
+  state.addDay(day, true);
+  faults?.('seal.recorded');
+  // Readers that hold the open form keep it until their next query; its name is never used again.
+  removeDatabase(open);
+}
+
+function expire({ paths, state, windowDays, faults }: Upkeep, at: Micros): string[] {
+  // One day beyond the window is kept for exports under way.
+  const floorDay = dayOf(at) - windowDays - 1;
+  const [oldest, next] = state.catalog().days;
+  if (!oldest || !next || oldest.day >= floorDay) return [];
+  state.dropDaysBefore(oldest.day + 1, dayStart(oldest.day + 1));
+  faults?.('expire.floor');
+  removeDay(paths, oldest.day);
+  return [dayName(oldest.day)];
+}
+
+/** Removes both forms of a day. */
+export function removeDay(paths: StorePaths, day: number): void {
+  for (const form of ['open', 'sealed'] as const) {
+    const path = dayPath(paths, day, form);
+    if (existsSync(path)) removeDatabase(path);
+  }
+}

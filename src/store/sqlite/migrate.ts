@@ -1,0 +1,50 @@
+import { StoreError } from '../errors.ts';
+import { applicationId, type Sqlite } from './connection.ts';
+
+/** One step of a schema; versions rise by one from 1. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+const table = `CREATE TABLE IF NOT EXISTS migration(
+  version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT`;
+
+/** The schema version of a file; 0 when it has none yet. */
+export function schemaVersion(db: Sqlite): number {
+  return Number(db.pragma('user_version', { simple: true }));
+}
+
+/**
+ * Brings a file to the newest version, one transaction a step: a crash leaves it at a whole version.
+ * `schema_newer` when the file is ahead of this program, `not_a_store` when it is not ours.
+ */
+export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt: string): void {
+  const version = schemaVersion(db);
+  const application = Number(db.pragma('application_id', { simple: true }));
+  if (version !== 0 && application !== applicationId) throw new StoreError('not_a_store', `${db.name} is not ours`);
+  assertKnown(db, migrations);
+  for (const step of migrations.filter((candidate) => candidate.version > version)) {
+    db.transaction(() => {
+      db.exec(table);
+      db.exec(step.sql);
+      db.prepare('INSERT INTO migration(version, name, applied_at) VALUES (?, ?, ?)').run(
+        step.version,
+        step.name,
+        appliedAt,
+      );
+      db.pragma(`application_id = ${applicationId}`);
+      db.pragma(`user_version = ${step.version}`);
+    }).immediate();
+  }
+}
+
+/** Throws unless this program knows the file's version. */
+export function assertKnown(db: Sqlite, migrations: readonly Migration[]): void {
+  const version = schemaVersion(db);
+  const newest = migrations.length;
+  if (version > newest) {
+    throw new StoreError('schema_newer', `${db.name} has schema ${version}, this program knows ${newest}`);
+  }
+}

@@ -1,0 +1,128 @@
+import { StoreError } from '../errors.ts';
+import { type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../label.ts';
+import type { Observation } from '../port.ts';
+import { joinUri, splitUri, type UriParts } from '../subject.ts';
+import { micros } from '../time.ts';
+import { decodeBase32, encodeBase32 } from './base32.ts';
+
+/** The three columns whose texts a day keeps once. */
+export type NameTable = 'source' | 'val' | 'collection';
+/** Gives the number of a text in this day's file. */
+export type Intern = (table: NameTable, name: string) => number;
+/** Gives the text of a number in this day's file. */
+export type NameOf = (table: NameTable, id: number) => string;
+
+/** How a subject is stored: bytes for a did:plc, text for others. */
+export type SubjectKey = Buffer | string;
+
+/** A row as both forms of a day hold it, in the order of `rowColumns`. */
+export type StoredRow = readonly [
+  id: number,
+  subject: SubjectKey,
+  source: number,
+  val: number,
+  collection: number | null,
+  rest: string | null,
+  flags: number,
+  ver: number | null,
+  cts: number | null,
+  ctsText: string | null,
+  cid: Buffer | string | null,
+  exp: string | null,
+  sig: Uint8Array | null,
+  extra: Uint8Array | null,
+];
+
+/** `flags`: bits 0-1 how `neg` was sent, bits 2-3 the signature verdict, bits 4-5 the kind of `uri`. */
+const negSent = 1;
+const negTrue = 2;
+const verdictShift = 2;
+const kindShift = 4;
+const kinds = ['account', 'record', 'other'] as const;
+/** The bit of `flags` that marks a removal, for use in SQL. */
+export const removalFlag = negTrue;
+
+const plcPrefix = 'did:plc:';
+const plcLength = plcPrefix.length + 24;
+const cidBytes = 36;
+
+/** The key under which an account's rows lie. */
+export function subjectKey(did: string): SubjectKey {
+  if (did.length !== plcLength || !did.startsWith(plcPrefix)) return did;
+  return decodeBase32(did, plcPrefix.length) ?? did;
+}
+
+/** The account of a key. */
+export function subjectDid(key: SubjectKey): string {
+  return typeof key === 'string' ? key : plcPrefix + encodeBase32(key);
+}
+
+/** A label as a row. Throws `invalid_observation` when it has no subject. */
+export function encodeRow(id: number, label: ReceivedLabel, signature: SignatureVerdict, intern: Intern): StoredRow {
+  const parts = splitUri(label.uri);
+  if (!parts) throw new StoreError('invalid_observation', 'a label whose uri names no DID');
+  const milliseconds = exactMillis(label.cts);
+  return [
+    id,
+    subjectKey(parts.did),
+    intern('source', label.src),
+    intern('val', label.val),
+    parts.kind === 'record' ? intern('collection', parts.collection) : null,
+    parts.kind === 'record' ? parts.rkey : parts.kind === 'other' ? parts.rest : null,
+    flagsOf(label, signature, parts),
+    label.ver ?? null,
+    milliseconds,
+    milliseconds === null ? label.cts : null,
+    label.cid === undefined ? null : packCid(label.cid),
+    label.exp ?? null,
+    label.sig ?? null,
+    label.extra ?? null,
+  ];
+}
+
+/** The observation of a row: every field as it was received. */
+export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
+  const [id, subject, source, val, collection, rest, flags, ver, cts, ctsText, cid, exp, sig, extra] = row;
+  const did = subjectDid(subject);
+  const label: ReceivedLabel = {
+    ...(ver === null ? {} : { ver }),
+    src: nameOf('source', source),
+    uri: joinUri(partsOf(did, (flags >> kindShift) & 3, collection, rest, nameOf)),
+    ...(cid === null ? {} : { cid: typeof cid === 'string' ? cid : `b${encodeBase32(cid)}` }),
+    val: nameOf('val', val),
+    ...((flags & negSent) === 0 ? {} : { neg: (flags & negTrue) !== 0 }),
+    cts: ctsText ?? new Date(cts ?? Number.NaN).toISOString(),
+    ...(exp === null ? {} : { exp }),
+    ...(sig === null ? {} : { sig }),
+    ...(extra === null ? {} : { extra }),
+  };
+  const signature = signatureVerdicts[(flags >> verdictShift) & 3];
+  return { observedAt: micros(id), label, signature: signature ?? 'unverified' };
+}
+
+function flagsOf(label: ReceivedLabel, signature: SignatureVerdict, parts: UriParts): number {
+  const neg = label.neg === undefined ? 0 : label.neg ? negSent | negTrue : negSent;
+  return neg | (signatureVerdicts.indexOf(signature) << verdictShift) | (kinds.indexOf(parts.kind) << kindShift);
+}
+
+function partsOf(did: string, kind: number, collection: number | null, rest: string | null, nameOf: NameOf): UriParts {
+  const name = kinds[kind];
+  if (name === 'record' && collection !== null) {
+    return { kind: 'record', did, collection: nameOf('collection', collection), rkey: rest ?? '' };
+  }
+  return name === 'account' ? { kind: 'account', did } : { kind: 'other', did, rest: rest ?? '' };
+}
+
+/** Milliseconds of a time whose text they give back exactly, else null. */
+function exactMillis(text: string): number | null {
+  if (text.length !== 24 || text.charCodeAt(23) !== 90) return null;
+  const value = Date.parse(text);
+  return Number.isNaN(value) || new Date(value).toISOString() !== text ? null : value;
+}
+
+/** A CID of the usual form as its 36 bytes, any other text as it is. */
+function packCid(cid: string): Buffer | string {
+  if (cid.length !== 59 || !cid.startsWith('b')) return cid;
+  const bytes = decodeBase32(cid, 1);
+  return bytes && bytes.length === cidBytes ? bytes : cid;
+}

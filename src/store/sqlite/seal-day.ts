@@ -1,0 +1,125 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { StoreError } from '../errors.ts';
+import { minute } from '../time.ts';
+import { openWritable, pageBytes, type Sqlite, setPragma, storeError } from './connection.ts';
+import { metaNames, rowColumns, sealedDayMigrations, sharedTables } from './day-schema.ts';
+import { removeDatabase } from './files.ts';
+import { migrate } from './migrate.ts';
+import { removalFlag, type SubjectKey } from './row.ts';
+import { packStamps, type Stamp } from './stamps.ts';
+
+/** Rows written between two flushes: a writer beside us then never waits for a whole day's bytes. */
+const rowsAtOnce = 20_000;
+/** Source and target pages in memory. */
+const cacheBytes = 32 * 1024 * 1024;
+
+/**
+ * Rewrites a day clustered by (subject, id) into `growing`, complete and durable on return; gives its rows.
+ * Removes what an earlier try left there. `busy` when a stopped reader keeps the day's log from being folded in.
+ */
+export function sealDay(open: string, growing: string, day: number): number {
+  foldLog(open);
+  removeDatabase(growing);
+  const db = new Database(growing, { timeout: 0 });
+  try {
+    setPragma(db, 'page_size', pageBytes);
+    setPragma(db, 'journal_mode', 'memory');
+    setPragma(db, 'synchronous', 0);
+    setPragma(db, 'temp_store', 2);
+    setPragma(db, 'cache_size', -cacheBytes / 1024);
+    migrate(db, sealedDayMigrations, new Date().toISOString());
+    db.prepare('ATTACH ? AS day').run(open);
+    const rows = copyRows(db, growing);
+    for (const table of sharedTables) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
+    copyStamps(db, day);
+    const expected = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get();
+    if (expected !== rows)
+      throw new StoreError('damaged', `${open} holds ${expected} rows, ${rows} were found by subject`);
+    db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.rows, rows);
+    db.exec('DETACH day');
+    return rows;
+  } catch (error) {
+    throw storeError(error, growing);
+  } finally {
+    db.close();
+    flush(growing);
+  }
+}
+
+/** Brings all of a day into its file; the log is then empty and may go with it. */
+function foldLog(open: string): void {
+  const db = openWritable(open, 1024 * 1024);
+  try {
+    db.pragma('busy_timeout = 0');
+    const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+    if (result?.busy !== 0) throw new StoreError('busy', `a reader holds the log of ${open}`);
+    // Read once through, in the file's order: what follows reads it in the order of subjects.
+    db.prepare('SELECT sum(length(identity)) FROM observation').get();
+  } catch (error) {
+    throw storeError(error, open);
+  } finally {
+    db.close();
+  }
+}
+
+function copyRows(db: Sqlite, growing: string): number {
+  const boundary = db
+    .prepare<[SubjectKey, number], SubjectKey>(
+      'SELECT subject FROM day.observation WHERE subject > ? ORDER BY subject LIMIT 1 OFFSET ?',
+    )
+    .pluck();
+  const columns = rowColumns.replace('id, subject', 'subject, id');
+  const some = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation
+    INDEXED BY observation_subject WHERE subject > ?`;
+  const copyTo = db.prepare<[SubjectKey, SubjectKey]>(`${some} AND subject <= ? ORDER BY subject, id`);
+  const copyRest = db.prepare<[SubjectKey]>(`${some} ORDER BY subject, id`);
+  let rows = 0;
+  // Every subject sorts after the empty text: texts before bytes, and none is empty.
+  let after: SubjectKey = '';
+  for (;;) {
+    const through = boundary.get(after, rowsAtOnce - 1);
+    rows += through === undefined ? copyRest.run(after).changes : copyTo.run(after, through).changes;
+    if (through === undefined) return rows;
+    flush(growing);
+    after = through;
+  }
+}
+
+/** Counters of minutes, with the stamps of their rows. */
+function copyStamps(db: Sqlite, day: number): void {
+  const read = db
+    .prepare<[number, number], [number, number, number]>(
+      `SELECT id, source, flags & ${removalFlag} FROM day.observation WHERE id >= ? AND id < ? ORDER BY id`,
+    )
+    .raw();
+  const write = db.prepare(
+    `INSERT INTO main.counter_minute SELECT minute, source, applied, removed, ? FROM day.counter_minute
+     WHERE minute = ? AND source = ?`,
+  );
+  const perDay = 1_440;
+  db.transaction(() => {
+    for (let at = day * perDay; at < (day + 1) * perDay; at++) {
+      const bySource = new Map<number, Stamp[]>();
+      for (const [id, source, removal] of read.iterate(at * minute, (at + 1) * minute)) {
+        const stamps = bySource.get(source) ?? [];
+        stamps.push({ offset: id - at * minute, removed: removal !== 0 });
+        bySource.set(source, stamps);
+      }
+      for (const [source, stamps] of bySource) {
+        if (write.run(packStamps(stamps), at, source).changes !== 1) {
+          throw new StoreError('damaged', `minute ${at} has rows and no counter`);
+        }
+      }
+    }
+  })();
+}
+
+function flush(path: string): void {
+  const descriptor = openSync(path, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,126 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { GapReason } from '../../contract/vocabulary.ts';
+import { StoreError } from '../errors.ts';
+import { clip, coalesce, gappedTime } from '../gaps.ts';
+import type { Epoch, LabelerCoverage, StoredGap } from '../port.ts';
+import type { Definitions, LabelerKey, RosterRow } from '../roster.ts';
+import type { Interval } from '../time.ts';
+import type { Sqlite } from './connection.ts';
+
+interface GapRow {
+  source: string;
+  started: Micros;
+  ended: Micros;
+  reason: GapReason;
+}
+
+/** Which days a reader may open, and from when on. */
+export interface Catalog {
+  readonly floor: Micros;
+  /** Oldest first. */
+  readonly days: readonly { readonly day: number; readonly sealed: number }[];
+}
+
+/** Our own interruptions are stored under no name. */
+const everySource = '';
+
+/** Queries of the state file; the connection belongs to the caller. */
+export function stateQueries(db: Sqlite) {
+  const epochRow = db.prepare<[], { generation: string; started_at: Micros; floor: Micros; heartbeat: Micros | null }>(
+    'SELECT generation, started_at, floor, heartbeat FROM epoch',
+  );
+  const days = db.prepare<[], { day: number; sealed: number }>('SELECT day, sealed FROM day ORDER BY day');
+  const allGaps = db.prepare<[number, number], GapRow>('SELECT * FROM gap WHERE ended > ? AND started < ?');
+  const sourceGaps = db.prepare<[string], GapRow>('SELECT * FROM gap WHERE source = ? ORDER BY started');
+  const rosterRows = db.prepare<[], RosterRecord>('SELECT * FROM roster ORDER BY did');
+  const keyRows = db.prepare<[string], LabelerKey>(
+    `SELECT did, label_key AS key, first_seen AS firstSeen, last_seen AS lastSeen FROM label_key WHERE did = ?
+     ORDER BY first_seen, label_key`,
+  );
+  const definitionRows = db.prepare<[string], Definitions>(
+    'SELECT did, seen_at AS seenAt, content FROM definitions WHERE did = ? ORDER BY id DESC',
+  );
+  const noteRow = db.prepare<[string], string>('SELECT content FROM note WHERE name = ?').pluck();
+
+  function singleton() {
+    const row = epochRow.get();
+    if (!row) throw new StoreError('damaged', `${db.name} has no epoch`);
+    return row;
+  }
+
+  function gaps(interval: Interval): StoredGap[] {
+    return coalesce(clip(allGaps.all(interval.start, interval.end).map(gapOf), interval));
+  }
+
+  return {
+    epoch(): Epoch {
+      const row = singleton();
+      return { generationId: row.generation, startedAt: row.started_at };
+    },
+    floor: (): Micros => singleton().floor,
+    heartbeat: (): Micros | null => singleton().heartbeat,
+    catalog: db.transaction((): Catalog => ({ floor: singleton().floor, days: days.all() })),
+    gapsOf: (source: string | null): StoredGap[] => sourceGaps.all(source ?? everySource).map(gapOf),
+    gaps: (interval: Interval, source?: string): StoredGap[] =>
+      gaps(interval).filter((gap) => source === undefined || gap.source === null || gap.source === source),
+    coverage(interval: Interval, labelers: readonly string[]): LabelerCoverage[] {
+      const bySource = Map.groupBy(gaps(interval), (gap) => gap.source);
+      const own = bySource.get(null) ?? [];
+      return labelers.map((labeler) => {
+        const of = coalesce([...own, ...(bySource.get(labeler) ?? [])]);
+        return { labeler, gaps: of, gapped: gappedTime(of) };
+      });
+    },
+    roster: (): RosterRow[] => rosterRows.all().map(rosterOf),
+    keys: (did: string): LabelerKey[] => keyRows.all(did),
+    definitions: (did: string): Definitions[] => definitionRows.all(did),
+    note: (name: string): string | null => noteRow.get(name) ?? null,
+  };
+}
+
+/** Queries of the state file. */
+export type StateQueries = ReturnType<typeof stateQueries>;
+
+interface RosterRecord {
+  did: string;
+  origin: RosterRow['origin'];
+  provenance: string;
+  enrolled: number;
+  endpoint: string | null;
+  state: string;
+  state_since: Micros;
+  detail: string;
+}
+
+function rosterOf(row: RosterRecord): RosterRow {
+  return {
+    did: row.did,
+    origin: row.origin,
+    provenance: provenanceOf(row),
+    enrolled: row.enrolled === 1,
+    endpoint: row.endpoint,
+    state: row.state,
+    stateSince: row.state_since,
+    detail: row.detail,
+  };
+}
+
+function provenanceOf(row: RosterRecord): string[] {
+  const value: unknown = JSON.parse(row.provenance);
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+  throw new StoreError('damaged', `the roster's provenance of ${row.did} is no list`);
+}
+
+function gapOf(row: GapRow): StoredGap {
+  return {
+    source: row.source === everySource ? null : row.source,
+    start: row.started,
+    end: row.ended,
+    reason: row.reason,
+  };
+}
+
+/** The name under which gaps of a source are stored. */
+export function gapSource(source: string | null): string {
+  return source ?? everySource;
+}

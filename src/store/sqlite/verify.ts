@@ -1,0 +1,118 @@
+import { StoreError } from '../errors.ts';
+import { identityOf } from '../identity.ts';
+import type { DayReport } from '../port.ts';
+import { dayName, dayOf, minute } from '../time.ts';
+import type { DayReader } from './day-reader.ts';
+import { metaNames } from './day-schema.ts';
+import { decodeRow, type SubjectKey } from './row.ts';
+
+/** Problems listed of one day; one damaged page can make thousands. */
+const maxProblems = 50;
+
+type Sums = Map<string, [applied: number, removed: number]>;
+
+/** Derives everything that a day claims again from its rows. */
+export function verifyDay(day: DayReader, generation: string): DayReport {
+  const problems: string[] = [];
+  const report = (problem: string): void => {
+    if (problems.length < maxProblems) problems.push(problem);
+  };
+  const rows = day.atOnce(() => {
+    for (const problem of day.fileProblems()) report(`file: ${problem}`);
+    if (day.generation() !== generation) report('the file belongs to another generation of the store');
+    return verifyRows(day, report);
+  });
+  return { day: dayName(day.day), sealed: day.form === 'sealed', rows, problems };
+}
+
+function verifyRows(day: DayReader, report: (problem: string) => void): number {
+  const minutes: Sums = new Map();
+  const hours: Sums = new Map();
+  const identities = new Set<string>();
+  let rows = 0;
+  let last = 0;
+  let before: { subject: SubjectKey; id: number } | null = null;
+  for (const [row, identity] of day.rows()) {
+    const [id, subject, source] = row;
+    rows += 1;
+    last = Math.max(last, id);
+    if (dayOf(id) !== day.day) report(`row ${id} is of another day`);
+    if (before && !follows(day, before, { subject, id })) report(`row ${id} is out of order`);
+    before = { subject, id };
+    const { label } = decodeRow(row, day.nameOf);
+    if (identity) {
+      const text = identity.toString('latin1');
+      if (identities.has(text)) report(`row ${id} is stored twice`);
+      identities.add(text);
+      if (!identityOf(label).equals(identity)) report(`row ${id} has another identity than its label`);
+    }
+    const removed = label.neg === true ? 1 : 0;
+    add(minutes, `${Math.floor(id / minute)} ${source}`, removed);
+    add(hours, `${Math.floor(id / (60 * minute))} ${source}`, removed);
+  }
+  compareCounters(day, 'minute', minutes, report);
+  compareCounters(day, 'hour', hours, report);
+  if (day.form === 'sealed') {
+    compareStamps(day, minutes, report);
+    if (day.meta(metaNames.rows) !== rows) report(`the file says ${day.meta(metaNames.rows)} rows, it holds ${rows}`);
+  }
+  const stated = day.meta(metaNames.last);
+  if (rows > 0 && stated !== last) report(`the file says that ${stated} is the last row, it is ${last}`);
+  return rows;
+}
+
+function follows(day: DayReader, a: { subject: SubjectKey; id: number }, b: { subject: SubjectKey; id: number }) {
+  if (day.form === 'open' || a.subject === b.subject) return a.id < b.id;
+  if (typeof a.subject === 'string' || typeof b.subject === 'string') return true;
+  const order = a.subject.compare(b.subject);
+  return order < 0 || (order === 0 && a.id < b.id);
+}
+
+function add(sums: Sums, key: string, removed: number): void {
+  const [a, r] = sums.get(key) ?? [0, 0];
+  sums.set(key, [a + 1 - removed, r + removed]);
+}
+
+function compareCounters(
+  day: DayReader,
+  bucket: 'minute' | 'hour',
+  expected: Sums,
+  report: (problem: string) => void,
+): void {
+  const left = new Map(expected);
+  for (const [at, source, applied, removed] of day.allCounters(bucket)) {
+    const key = `${at} ${source}`;
+    const [a, r] = left.get(key) ?? [0, 0];
+    left.delete(key);
+    if (a !== applied || r !== removed) {
+      report(`${bucket} ${at} of ${day.nameOf('source', source)}: counted ${applied}+${removed}, rows say ${a}+${r}`);
+    }
+  }
+  for (const [key, [a, r]] of left) report(`${bucket} ${key}: not counted, rows say ${a}+${r}`);
+}
+
+/** A sealed day's stamps must say of each minute what its rows say. */
+function compareStamps(day: DayReader, minutes: Sums, report: (problem: string) => void): void {
+  const bySource = new Map<string, [number, number]>();
+  const expected = new Map<string, [number, number]>();
+  for (const [key, [a, r]] of minutes) {
+    const [at, source] = key.split(' ').map(Number);
+    const name = `${at} ${day.nameOf('source', source ?? 0)}`;
+    expected.set(name, [a, r]);
+  }
+  for (const at of new Set([...minutes.keys()].map((key) => Number(key.split(' ')[0])))) {
+    try {
+      day.edge(at * minute, (at + 1) * minute, (labeler, bucket, applied, removed) => {
+        bySource.set(`${bucket} ${labeler}`, [applied, removed]);
+      });
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      report(`minute ${at}: ${error.message}`);
+    }
+  }
+  for (const [name, [a, r]] of expected) {
+    const [applied, removed] = bySource.get(name) ?? [0, 0];
+    if (a !== applied || r !== removed)
+      report(`minute ${name}: its stamps say ${applied}+${removed}, rows say ${a}+${r}`);
+  }
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import type { Micros } from '../../contract/timestamp.ts';
+import { StoreError } from '../errors.ts';
+import type { StoreWriter } from '../port.ts';
+import { Acceptance } from './acceptance.ts';
+import { openWritable, type Sqlite, storeError, syncFolder } from './connection.ts';
+import type { Faults } from './faults.ts';
+import { storePaths } from './files.ts';
+import { takeWriterLock } from './lock.ts';
+import { maintainDays } from './maintenance.ts';
+import { migrate } from './migrate.ts';
+import { openSqliteReader } from './reader.ts';
+import { recoverDays } from './recover.ts';
+import { stateMigrations } from './state-schema.ts';
+import { stateChanges } from './state-write.ts';
+
+const cacheBytes = 4 * 1024 * 1024;
+
+/** Settings of a store that is written. */
+export interface SqliteWriterOptions {
+  readonly folder: string;
+  /** The acceptance clock now: begins the epoch of a new store. */
+  readonly at: Micros;
+  /** Whole days that stay readable; one more is kept on disk. */
+  readonly windowDays?: number;
+  /** Identifier of a new store's epoch. */
+  readonly generationId?: () => string;
+  /** Most bytes of a day's write-ahead log. */
+  readonly maxLogBytes?: number;
+  /** For tests: where to cut the store short. */
+  readonly faults?: Faults;
+}
+
+/** Most bytes of a day's write-ahead log: 64 MiB. */
+const defaultMaxLogBytes = 64 * 1024 * 1024;
+const defaultWindowDays = 30;
+
+/** A writer over SQLite, with a test's way to fill the disk. */
+export interface SqliteWriter extends StoreWriter {
+  /** For tests: the day's file gets no page beyond this many. */
+  limitPages(pages: number): void;
+}
+
+/** Opens the store in a folder for writing, making it when there is none. Mends what a crash left. */
+export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
+  const { folder, at, faults, windowDays = defaultWindowDays, maxLogBytes = defaultMaxLogBytes } = options;
+  const paths = storePaths(folder);
+  try {
+    mkdirSync(paths.days, { recursive: true });
+  } catch (error) {
+    throw new StoreError('not_a_store', `${folder} cannot be made`, { cause: error });
+  }
+  const lock = takeWriterLock(paths.lock);
+  let db: Sqlite | undefined;
+  try {
+    db = openWritable(paths.state, cacheBytes);
+    const appliedAt = new Date(at / 1000).toISOString();
+    migrate(db, stateMigrations, appliedAt);
+    beginEpoch(db, options.generationId ?? randomUUID, at);
+    syncFolder(folder);
+    const state = stateChanges(db);
+    recoverDays(paths, state);
+    const reader = openSqliteReader(folder);
+    const acceptance = new Acceptance({ paths, state, maxLogBytes, faults });
+    return writerOf(reader, acceptance, state, {
+      maintain: (now, last, signal) => maintainDays({ paths, state, windowDays, faults, signal }, now, last),
+      release: () => {
+        db?.close();
+        lock.release();
+      },
+    });
+  } catch (error) {
+    db?.close();
+    lock.release();
+    throw storeError(error, folder);
+  }
+}
+
+function beginEpoch(db: Sqlite, generationId: () => string, at: Micros): void {
+  db.prepare('INSERT INTO epoch(one, generation, started_at, floor) VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING').run(
+    generationId(),
+    at,
+    at,
+  );
+  // Who wrote last: for a person who looks into the file.
+  db.prepare('UPDATE epoch SET writer = ?').run(`${randomUUID()} pid ${process.pid}`);
+}
+
+interface Ends {
+  maintain(at: Micros, last: Micros | null, signal: AbortSignal): ReturnType<StoreWriter['maintain']>;
+  release(): void;
+}
+
+function writerOf(
+  reader: ReturnType<typeof openSqliteReader>,
+  acceptance: Acceptance,
+  state: ReturnType<typeof stateChanges>,
+  ends: Ends,
+): SqliteWriter {
+  const stopping = new AbortController();
+  let upkeep: ReturnType<StoreWriter['maintain']> | null = null;
+  let closing: Promise<void> | null = null;
+
+  async function change<T>(work: () => T): Promise<T> {
+    if (closing) throw new StoreError('closed', 'the store was closed');
+    try {
+      return work();
+    } catch (error) {
+      throw storeError(error, 'state.sqlite');
+    }
+  }
+
+  async function close(): Promise<void> {
+    stopping.abort();
+    // A day half sealed is begun anew by the next run.
+    await upkeep?.catch(() => undefined);
+    await reader.close();
+    acceptance.close();
+    ends.release();
+  }
+
+  return {
+    ...reader,
+    append: (batch) => change(() => acceptance.append(batch)),
+    recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
+    beat: (at) => change(() => state.beat(at)),
+    putRoster: (rows) => change(() => state.putRoster.immediate(rows)),
+    putKey: (key) => change(() => state.putKey.immediate(key)),
+    putDefinitions: (definitions) => change(() => state.putDefinitions.immediate(definitions)),
+    putNote: (name, text) => change(() => state.putNote(name, text)),
+    maintain: async (at) => {
+      if (closing) throw new StoreError('closed', 'the store was closed');
+      upkeep ??= ends.maintain(at, acceptance.last, stopping.signal).finally(() => {
+        upkeep = null;
+      });
+      try {
+        return await upkeep;
+      } catch (error) {
+        throw storeError(error, 'upkeep');
+      }
+    },
+    limitPages: (pages) => acceptance.limitPages(pages),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

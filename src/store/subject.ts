@@ -1,0 +1,40 @@
+/**
+ * The account that a label is about. A DID and the AT-URIs below it are one subject, so that labels of an account
+ * and labels of its records are found together.
+ */
+
+/** A label's `uri` taken apart; joining the parts gives the very text back. */
+export type UriParts =
+  | { readonly kind: 'account'; readonly did: string }
+  | { readonly kind: 'record'; readonly did: string; readonly collection: string; readonly rkey: string }
+  /** An AT-URI that is not `collection/rkey`: `rest` is everything after the DID. */
+  | { readonly kind: 'other'; readonly did: string; readonly rest: string };
+
+const did = /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/;
+const prefix = 'at://';
+
+/** Takes a label's `uri` apart, or gives null when no DID is its subject (a handle, say, or no AT-URI at all). */
+export function splitUri(uri: string): UriParts | null {
+  if (!uri.startsWith(prefix)) return did.test(uri) ? { kind: 'account', did: uri } : null;
+  const slash = uri.indexOf('/', prefix.length);
+  const authority = slash === -1 ? uri.slice(prefix.length) : uri.slice(prefix.length, slash);
+  if (!did.test(authority)) return null;
+  const rest = uri.slice(prefix.length + authority.length);
+  const parts = rest.split('/');
+  const [, collection, rkey] = parts;
+  if (parts.length === 3 && collection && rkey) return { kind: 'record', did: authority, collection, rkey };
+  return { kind: 'other', did: authority, rest };
+}
+
+/** The `uri` of its parts. */
+export function joinUri(parts: UriParts): string {
+  if (parts.kind === 'account') return parts.did;
+  return parts.kind === 'record'
+    ? `${prefix}${parts.did}/${parts.collection}/${parts.rkey}`
+    : `${prefix}${parts.did}${parts.rest}`;
+}
+
+/** The DID of the account that a label is about, or null: admission refuses such a label as malformed. */
+export function subjectOf(uri: string): string | null {
+  return splitUri(uri)?.did ?? null;
+}

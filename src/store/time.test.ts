@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { day, dayFromName, dayName, dayOf, dayStart } from './time.ts';
+
+it('days are named and found by their names', () => {
+  expect([dayName(0), dayName(20_000), dayFromName('2024-10-04'), dayOf(dayStart(20_000) + day - 1)]).toEqual([
+    '1970-01-01',
+    '2024-10-04',
+    20_000,
+    20_000,
+  ]);
+});
+
+it.each([['2026-02-30'], ['2026-1-1'], ['today'], ['']])('%j names no day', (name) => {
+  expect(dayFromName(name)).toBeNull();
+});

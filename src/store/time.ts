@@ -1,0 +1,45 @@
+import type { Micros } from '../contract/timestamp.ts';
+
+/** Calendar arithmetic on the observed clock. Days, hours and minutes are counted since 1970 in UTC. */
+
+/** One second in microseconds. */
+export const second = 1_000_000;
+/** One minute in microseconds. */
+export const minute = 60 * second;
+/** One hour in microseconds. */
+export const hour = 60 * minute;
+/** One day in microseconds. */
+export const day = 24 * hour;
+
+/** An interval of the observed clock: start inclusive, end exclusive. */
+export interface Interval {
+  readonly start: Micros;
+  readonly end: Micros;
+}
+
+/** The instant of a number of microseconds. */
+export function micros(value: number): Micros {
+  return value as Micros;
+}
+
+/** The UTC day of an instant, in days since 1970. */
+export function dayOf(at: number): number {
+  return Math.floor(at / day);
+}
+
+/** The first instant of a day. */
+export function dayStart(days: number): Micros {
+  return micros(days * day);
+}
+
+/** The name of a day, `YYYY-MM-DD`. */
+export function dayName(days: number): string {
+  return new Date(days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** The day of a name, or null when it is none. */
+export function dayFromName(name: string): number | null {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(name)) return null;
+  const days = Date.parse(`${name}T00:00:00Z`) / 86_400_000;
+  return Number.isInteger(days) && dayName(days) === name ? days : null;
+}

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StoreReader } from '../../src/store/port.ts';
+import { scanAccount } from '../../src/store/scan.ts';
+import { faultPoints } from '../../src/store/sqlite/faults.ts';
+import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { day, micros } from '../../src/store/time.ts';
+import { accounts, firstInstant, rowsOfBatch } from './appender-batches.ts';
+
+const script = fileURLToPath(new URL('./appender.ts', import.meta.url));
+/** Runs of the test with random kills; more on request. */
+const kills = Number(process.env.ALMANAC_TEST_KILLS ?? 50);
+/** Longest that a run goes on after it has opened the store, in milliseconds. */
+const longestRun = 60;
+
+describe('a writer that is killed', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'almanac-kill-'));
+  });
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it(`loses no accepted row, stores none twice and keeps its counters, at ${kills} random instants`, async () => {
+    const random = xorshift(20_261_121);
+    let accepted = 0;
+    for (let run = 0; run < kills; run++) {
+      accepted = Math.max(accepted, await runAndKill(folder, () => delay(random() * longestRun)));
+      if (run % 10 === 9) await expectWhole(folder, accepted);
+    }
+    expect(accepted).toBeGreaterThan((kills * rowsOfBatch) / 2);
+    await expectWhole(folder, accepted);
+  });
+
+  it.each(faultPoints.filter((point) => point !== 'expire.floor').map((point) => ({ point })))(
+    'is whole again after a kill at $point',
+    async ({ point }) => {
+      const count = point.startsWith('append') ? 7 : 2;
+      const accepted = await runUntilDead(folder, `${point}:${count}`);
+      await expectWhole(folder, accepted);
+      await expectWhole(folder, await runUntilDead(folder, `append.committed:30`));
+    },
+  );
+});
+
+/** Starts an appender; kills it once it has opened the store and `wait` is over. Gives what it had acknowledged. */
+async function runAndKill(folder: string, wait: () => Promise<void>): Promise<number> {
+  const child = start(folder);
+  const said = listen(child);
+  await said.opened;
+  await wait();
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  return said.acknowledged();
+}
+
+/** Starts an appender that kills itself where it is told. */
+async function runUntilDead(folder: string, fault: string): Promise<number> {
+  const child = start(folder, fault);
+  const said = listen(child);
+  const [, signal] = await once(child, 'close');
+  expect(signal).toBe('SIGKILL');
+  return said.acknowledged();
+}
+
+function start(folder: string, ...rest: string[]): ChildProcess {
+  return spawn(process.execPath, [script, folder, ...rest], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+function listen(child: ChildProcess): { opened: Promise<void>; acknowledged: () => number } {
+  let acknowledged = 0;
+  const { stdout } = child;
+  if (!stdout) throw new Error('the appender has no stdout');
+  const lines = createInterface({ input: stdout });
+  const opened = new Promise<void>((resolve, reject) => {
+    lines.on('line', (line) => {
+      const [word, number] = line.split(' ');
+      if (word === 'open') resolve();
+      acknowledged = Number(number);
+    });
+    child.once('error', reject);
+    child.once('close', () => reject(new Error('the appender ended before it had opened the store')));
+  });
+  opened.catch(() => undefined);
+  return { opened, acknowledged: () => acknowledged };
+}
+
+/** Opens the store as the next run would, and compares it with what was acknowledged. */
+async function expectWhole(folder: string, accepted: number): Promise<void> {
+  const writer = openSqliteWriter({ folder, at: firstInstant });
+  await writer.close();
+  const store = openSqliteReader(folder);
+  try {
+    const numbers = await everyNumber(store);
+    // In order of acceptance, each once, none missing, and at least those that were acknowledged.
+    expect(numbers.findIndex((n, i) => n !== i)).toBe(-1);
+    expect(numbers.length).toBeGreaterThanOrEqual(accepted);
+    const [position] = await store.positions();
+    const through = Number(position?.value ?? 0);
+    expect(through).toBe(numbers.length);
+    for await (const report of store.verify()) expect(report.problems).toEqual([]);
+    const { floor, end } = await store.frontier();
+    const counts = numbers.length === 0 ? [] : await store.countsByLabeler({ start: floor, end });
+    expect(counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0)).toBe(numbers.length);
+    // Each batch came with one refused label: counted with its batch, once.
+    const refused = numbers.length === 0 ? [] : await store.refusals({ start: floor, end: micros(end + day) });
+    const batches = through === 0 ? 0 : (through - rowsOfBatch) / (rowsOfBatch / 2) + 1;
+    expect(refused.find(({ reason }) => reason === 'late')?.count ?? 0).toBe(batches);
+  } finally {
+    await store.close();
+  }
+}
+
+async function everyNumber(store: StoreReader): Promise<number[]> {
+  const { floor, end } = await store.frontier();
+  const interval = { start: floor, end: micros(Math.max(end, floor + day)), order: 'oldest' } as const;
+  const found: [at: number, number: number][] = [];
+  for (const account of accounts) {
+    for await (const rows of scanAccount(store, { account, ...interval }, 1e6)) {
+      for (const { observedAt, label } of rows) found.push([observedAt, Number(label.exp)]);
+    }
+  }
+  return found.sort(([a], [b]) => a - b).map(([, number]) => number);
+}
+
+/** Random numbers from 0 to 1, the same in every run. */
+function xorshift(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}

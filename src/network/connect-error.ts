@@ -1,0 +1,54 @@
+/** Why no connection came about. */
+export type ConnectFailure =
+  /** Not an address this guard connects to at all: its syntax or scheme. */
+  | 'bad_url'
+  /** Private, loopback or otherwise not public. */
+  | 'refused_address'
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  /** The peer answered, but did not speak websocket. */
+  | 'handshake'
+  /** The peer answered the handshake with a status of its own; redirects are never followed. */
+  | 'handshake_status'
+  | 'timeout'
+  | 'aborted';
+
+/** A connection that did not come about. The message is one line and names the host without credentials or query. */
+export class ConnectError extends Error {
+  readonly kind: ConnectFailure;
+  /** The status of `handshake_status`, else null. */
+  readonly status: number | null;
+  /** Whether trying the same again later can help. */
+  readonly retryable: boolean;
+
+  constructor(kind: ConnectFailure, message: string, status: number | null = null) {
+    super(message);
+    this.name = 'ConnectError';
+    this.kind = kind;
+    this.status = status;
+    this.retryable = retryable(kind, status);
+  }
+}
+
+function retryable(kind: ConnectFailure, status: number | null): boolean {
+  switch (kind) {
+    case 'bad_url':
+    case 'refused_address':
+    case 'aborted':
+      return false;
+    case 'handshake_status':
+      return status !== null && (status >= 500 || status === 408 || status === 425 || status === 429);
+    case 'dns':
+    case 'connect':
+    case 'tls':
+    case 'handshake':
+    case 'timeout':
+      return true;
+  }
+}
+
+/** The address for people: scheme, host, port, path. */
+export function plainUrl(url: URL): string {
+  return `${url.protocol}//${url.host}${url.pathname}`;
+}

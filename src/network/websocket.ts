@@ -1,0 +1,243 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { WebSocket } from 'ws';
+import { systemCode } from '../ops/errors.ts';
+import {
+  type AddressPolicy,
+  guardedLookup,
+  judgeAddress,
+  RefusedAddressError,
+  type Resolve,
+} from './address-policy.ts';
+import { ConnectError, type ConnectFailure, plainUrl } from './connect-error.ts';
+import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
+
+/** What to connect to, and within which limits; all times in milliseconds. */
+export interface SocketOptions extends LivenessOptions {
+  /** `wss:`; `ws:` only to loopback, where the policy allows that. */
+  readonly url: string;
+  readonly policy: AddressPolicy;
+  /** From the call to the open connection: resolution, TCP, TLS and the answer to the handshake. */
+  readonly handshakeMs: number;
+  /** A closing handshake that takes longer is cut short. */
+  readonly closeMs: number;
+  /** Longest message taken, in bytes, all its fragments together; a longer one ends the connection as `too_large`. */
+  readonly maxFrameBytes: number;
+  /**
+   * Each message, in order, synchronously; none after `close` or an abort. The first may come before the promise of
+   * `openSocket` has resolved. The bytes may share memory with others: copy what must last. Must not throw.
+   */
+  readonly onFrame: (data: Buffer, isBinary: boolean) => void;
+  /** Name resolution; the system's by default. */
+  readonly resolve?: Resolve;
+}
+
+/** Why an open connection ended. */
+export type CloseInfo =
+  /** The peer closed it, with this code (1005: it gave none). Its text is not kept: it could hold anything. */
+  | { readonly reason: 'remote_close'; readonly code: number }
+  | { readonly reason: 'local_close' }
+  /** The transport ended without a closing handshake. */
+  | { readonly reason: 'dropped' }
+  | { readonly reason: 'pong_timeout' }
+  | { readonly reason: 'idle' }
+  | { readonly reason: 'too_large' }
+  | { readonly reason: 'protocol_error' };
+
+/** An open websocket. */
+export interface GuardedSocket {
+  /** Resolves when the connection is over and its resources are free; never rejects. */
+  readonly closed: Promise<CloseInfo>;
+  /** Stops reading, so that the peer feels it; what was read already may still come. Deadlines wait. */
+  pause(): void;
+  resume(): void;
+  /** Closes from this side; `closed` says when it is over. */
+  close(): void;
+}
+
+/**
+ * Opens a websocket through the guard: only to addresses that the policy lets through, no redirects, every wait bounded.
+ * Rejects with ConnectError. An abort ends the try, or closes the connection.
+ */
+export async function openSocket(options: SocketOptions, signal: AbortSignal): Promise<GuardedSocket> {
+  const { policy, resolve } = options;
+  const { url, loopbackOnly } = admit(options.url, policy);
+  if (signal.aborted) throw failure('aborted', url, 'stopped');
+  const phase: Phase = { now: isIP(bareHost(url)) === 0 ? 'dns' : 'connect' };
+  const settings = {
+    followRedirects: false,
+    lookup: guardedLookup(policy, { loopbackOnly, ...(resolve && { resolve }) }),
+    maxPayload: options.maxFrameBytes,
+    closeTimeout: options.closeMs,
+    // Deflate by message costs more than the bytes it saves here, and is the peer's lever on our memory.
+    perMessageDeflate: false,
+    // Whoever takes the frames judges their bytes; to check them twice would cost a pass over all of them.
+    skipUTF8Validation: true,
+    // All messages of one read are handed on in one go; one a turn would cap the rate at that of the event loop.
+    allowSynchronousEvents: true,
+    finishRequest(request: ClientRequest) {
+      request.once('socket', (socket) => follow(socket, phase));
+      request.end();
+    },
+  };
+  const ws = new WebSocket(url, settings);
+  const socket = attend(ws, options);
+  await opened(ws, { url, phase, handshakeMs: options.handshakeMs, signal });
+  const abort = (): void => socket.close();
+  // A message that came with the opening may have been the occasion.
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  void socket.closed.then(() => signal.removeEventListener('abort', abort));
+  return socket;
+}
+
+/** How far a try came, to tell whose fault it was. */
+interface Phase {
+  now: 'dns' | 'connect' | 'tls' | 'handshake';
+}
+
+function follow(socket: Socket, phase: Phase): void {
+  socket.once('lookup', (error: Error | null) => {
+    if (!error) phase.now = 'connect';
+  });
+  socket.once('connect', () => {
+    phase.now = socket instanceof TLSSocket ? 'tls' : 'handshake';
+  });
+  socket.once('secureConnect', () => {
+    phase.now = 'handshake';
+  });
+}
+
+/** Judges everything about an address that can be judged without asking the network. */
+function admit(text: string, policy: AddressPolicy): { url: URL; loopbackOnly: boolean } {
+  const url = URL.parse(text);
+  // The text itself is not repeated: what does not parse may hold credentials anywhere.
+  if (!url) throw new ConnectError('bad_url', 'cannot connect: not a URL');
+  const loopbackOnly = url.protocol === 'ws:';
+  if (url.protocol !== 'wss:' && !(loopbackOnly && policy.allowLoopback)) {
+    throw failure('bad_url', url, `${url.protocol} is not allowed, use wss:`);
+  }
+  if (url.hash !== '') throw failure('bad_url', url, 'it has a fragment');
+  // Node asks no lookup for a literal address. Odd spellings (0x7f.1, 2130706433) were made plain by the URL parser.
+  const host = bareHost(url);
+  if (isIP(host) === 0) return { url, loopbackOnly };
+  const verdict = judgeAddress(host, policy);
+  if (!verdict.allowed) throw failure('refused_address', url, `no public address (${verdict.range})`);
+  if (loopbackOnly && !verdict.loopback) throw failure('bad_url', url, 'ws: is for loopback alone, use wss:');
+  return { url, loopbackOnly };
+}
+
+function bareHost(url: URL): string {
+  return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+}
+
+function failure(kind: ConnectFailure, url: URL, why: string, status: number | null = null): ConnectError {
+  return new ConnectError(kind, `cannot connect to ${plainUrl(url)}: ${why}`, status);
+}
+
+interface Opening {
+  readonly url: URL;
+  readonly phase: Phase;
+  readonly handshakeMs: number;
+  readonly signal: AbortSignal;
+}
+
+function opened(ws: WebSocket, { url, phase, handshakeMs, signal }: Opening): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error: ConnectError | null): void => {
+      clearTimeout(deadline);
+      signal.removeEventListener('abort', abort);
+      ws.off('open', open).off('error', fail).off('unexpected-response', answer);
+      if (error) {
+        ws.terminate();
+        reject(error);
+      } else resolve();
+    };
+    const open = (): void => settle(null);
+    const fail = (error: Error): void => settle(failureOf(error, url, phase.now));
+    const answer = (_request: ClientRequest, { statusCode = 0 }: IncomingMessage): void =>
+      settle(failure('handshake_status', url, `the handshake was answered with status ${statusCode}`, statusCode));
+    const abort = (): void => settle(failure('aborted', url, 'stopped'));
+    const deadline = setTimeout(
+      () => settle(failure('timeout', url, `no answer within ${handshakeMs} ms`)),
+      handshakeMs,
+    );
+    signal.addEventListener('abort', abort, { once: true });
+    ws.on('open', open).on('error', fail).on('unexpected-response', answer);
+  });
+}
+
+function failureOf(error: Error, url: URL, phase: Phase['now']): ConnectError {
+  if (error instanceof RefusedAddressError) return failure('refused_address', url, error.message);
+  return failure(phase, url, systemCode(error) ?? error.message);
+}
+
+/** Serves a socket from its making to its end; deadlines run from its opening. */
+function attend(ws: WebSocket, options: SocketOptions): GuardedSocket {
+  const { onFrame } = options;
+  const { promise: closed, resolve } = Promise.withResolvers<CloseInfo>();
+  let liveness: Liveness | null = null;
+  /** The first reason is the one; what follows from it is not. */
+  let ending: CloseInfo | null = null;
+
+  function end(info: CloseInfo): boolean {
+    if (ending) return false;
+    ending = info;
+    liveness?.stop();
+    return true;
+  }
+
+  ws.on('open', () => {
+    liveness = watchLiveness(options, {
+      ping: () => ws.ping(),
+      dead: (reason) => {
+        // Whoever does not answer will not answer a closing handshake either.
+        if (end({ reason })) ws.terminate();
+      },
+    });
+  });
+  ws.on('message', (data, isBinary) => {
+    if (ending || !Buffer.isBuffer(data)) return;
+    liveness?.message();
+    onFrame(data, isBinary);
+  });
+  ws.on('ping', () => liveness?.control());
+  ws.on('pong', () => liveness?.control());
+  // Violations come as errors; ws itself then closes with the right code, within `closeMs`.
+  ws.on('error', (error) => {
+    end(reasonOf(error));
+  });
+  ws.on('close', (code) => {
+    end(code === 1006 ? { reason: 'dropped' } : { reason: 'remote_close', code });
+    resolve(ending ?? { reason: 'dropped' });
+  });
+
+  return {
+    closed,
+    pause() {
+      if (ending) return;
+      liveness?.pause();
+      ws.pause();
+    },
+    resume() {
+      if (ending) return;
+      ws.resume();
+      liveness?.resume();
+    },
+    close() {
+      if (!end({ reason: 'local_close' })) return;
+      // The peer's answer has to be read.
+      ws.resume();
+      ws.close(1000);
+    },
+  };
+}
+
+function reasonOf(error: Error): CloseInfo {
+  const code = systemCode(error);
+  if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || code === 'WS_ERR_TOO_MANY_BUFFERED_PARTS') {
+    return { reason: 'too_large' };
+  }
+  return { reason: code?.startsWith('WS_ERR_') ? 'protocol_error' : 'dropped' };
+}

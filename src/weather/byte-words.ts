@@ -1,0 +1,61 @@
+/** A closed list of ASCII words that are recognised among bytes, without making a string. */
+export interface ByteWords {
+  /** Bit n is set where some word has n characters (31: that many or more): most strings are ruled out by it alone. */
+  readonly lengths: number;
+  /** The word's place in the list for the bytes `[from, to)`, or -1. */
+  find(bytes: DataView, from: number, to: number): number;
+}
+
+interface Word {
+  readonly place: number;
+  /** The word in pieces of four bytes; the last one overlaps the one before where the length is no multiple of four. */
+  readonly pieces: Int32Array;
+}
+
+/** Bytes compared at once. */
+const piece = 4;
+
+const noWords: readonly Word[] = [];
+
+/** Words of four characters or more, by their length: hardly ever do two of one length have to be compared. */
+export function byteWords(words: readonly string[]): ByteWords {
+  const byLength = Array.from({ length: Math.max(...words.map((word) => word.length)) + 1 }, (_, length) =>
+    words.flatMap((word, place) => (word.length === length ? [{ place, pieces: piecesOf(word) }] : [])),
+  );
+
+  return {
+    lengths: words.reduce((bits, { length }) => bits | lengthBit(length), 0),
+    find(bytes, from, to) {
+      const candidates = byLength[to - from] ?? noWords;
+      for (let c = 0; c < candidates.length; c += 1) {
+        const word = candidates[c];
+        if (word !== undefined && holds(bytes, from, to, word.pieces)) return word.place;
+      }
+      return -1;
+    },
+  };
+}
+
+/** The bit of `lengths` for a length. */
+export function lengthBit(length: number): number {
+  return 1 << Math.min(length, 31);
+}
+
+function piecesOf(word: string): Int32Array {
+  const bytes = Uint8Array.from(Buffer.from(word, 'ascii'));
+  if (bytes.length < piece) throw new RangeError(`the word ${word} is too short`);
+  const view = new DataView(bytes.buffer);
+  return Int32Array.from({ length: Math.ceil(bytes.length / piece) }, (_, at) =>
+    view.getInt32(Math.min(at * piece, bytes.length - piece), true),
+  );
+}
+
+/** From the end: NSIDs of one length differ in their last letters. */
+function holds(bytes: DataView, from: number, to: number, pieces: Int32Array): boolean {
+  let at = pieces.length - 1;
+  if (bytes.getInt32(to - piece, true) !== pieces[at]) return false;
+  for (at -= 1; at >= 0; at -= 1) {
+    if (bytes.getInt32(from + at * piece, true) !== pieces[at]) return false;
+  }
+  return true;
+}

@@ -1,0 +1,348 @@
+import { type ByteWords, lengthBit } from './byte-words.ts';
+
+/** Returned in place of an index where the text is not JSON. */
+export const malformed = -1;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+const openArray = 0x5b;
+/** In ASCII, the bracket that closes stands this far behind the one that opens. */
+const opensBeforeCloses = 2;
+
+/** Longest decoded string that is ever compared with a known word, in characters. */
+const longestWord = 64;
+
+/**
+ * Walks the bytes of one JSON text without building values. It accepts exactly what `JSON.parse` accepts of the same
+ * bytes decoded as UTF-8 (bytes that are not UTF-8 stand for U+FFFD, as everywhere in the platform), and never throws.
+ *
+ * Methods take an index and give the index after what they read, or `malformed`. The text is copied into a page of
+ * the scanner's own that ends in zero bytes: zero is not JSON anywhere, so that no loop has to look at the length, and
+ * eight bytes may always be read.
+ */
+export class JsonScan {
+  /** The text, then at least eight zero bytes. */
+  bytes = new Uint8Array(4096);
+  /** Length of the text. */
+  length = 0;
+  /** Whether the last string that was read holds an escape. */
+  escaped = false;
+  /** What the last `integerValue` found. */
+  integer = 0;
+
+  #view = new DataView(this.bytes.buffer);
+  /** For each open container of the value that is being skipped, its closing byte. */
+  #closers = new Uint8Array(64);
+  readonly #decoded = new DataView(new ArrayBuffer(longestWord));
+
+  /** Takes a new text. */
+  load(text: Uint8Array): void {
+    const length = text.length;
+    if (length + 8 > this.bytes.length) {
+      this.bytes = new Uint8Array(2 * length + 8);
+      this.#view = new DataView(this.bytes.buffer);
+    }
+    this.bytes.set(text);
+    this.#view.setFloat64(length, 0);
+    this.length = length;
+  }
+
+  /** Past white space. */
+  space(from: number): number {
+    const bytes = this.bytes;
+    let i = from;
+    for (;;) {
+      const byte = bytes[i] ?? 0;
+      if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) return i;
+      i += 1;
+    }
+  }
+
+  /** Past a string's closing quote; `from` is behind the opening one. */
+  string(from: number): number {
+    const view = this.#view;
+    this.escaped = false;
+    let i = from;
+    for (;;) {
+      let stops = stopsIn(view.getInt32(i, true));
+      if (stops === 0) {
+        i += 4;
+        stops = stopsIn(view.getInt32(i, true));
+      }
+      if (stops === 0) {
+        i += 4;
+        // A long one.
+        let next = 0;
+        for (;;) {
+          stops = stopsIn(view.getInt32(i, true));
+          next = stopsIn(view.getInt32(i + 4, true));
+          if ((stops | next) !== 0) break;
+          i += 8;
+        }
+        if (stops === 0) {
+          i += 4;
+          stops = next;
+        }
+      }
+      i += (31 - Math.clz32(stops & -stops)) >> 3;
+      const byte = view.getUint8(i);
+      if (byte === quote) return i + 1;
+      if (byte !== backslash) return malformed;
+      this.escaped = true;
+      i = this.#escape(i + 1);
+      if (i === malformed) return malformed;
+    }
+  }
+
+  /** Past any value and everything in it; `from` is on its first byte. */
+  value(from: number): number {
+    const first = this.bytes[from];
+    if (first === quote) return this.string(from + 1);
+    if (first === openObject || first === openArray) return this.#container(from);
+    return this.#scalar(from);
+  }
+
+  /** From behind a key onto the first byte of its value. */
+  afterKey(from: number): number {
+    const i = this.space(from);
+    return this.bytes[i] === colon ? this.space(i + 1) : malformed;
+  }
+
+  /** The place of a string's value among the words, or -1; `escaped` must still be this string's. */
+  find(words: ByteWords, from: number, to: number): number {
+    if (this.escaped) return this.#findDecoded(words, from, to);
+    return (words.lengths & lengthBit(to - from)) === 0 ? -1 : words.find(this.#view, from, to);
+  }
+
+  /**
+   * Past any value, as `value`; `integer` is then the number that it spells as plain digits, from 1 to 2^53 - 1, or 0.
+   * `1.0` and `1e3` are no integer literals.
+   */
+  integerValue(from: number): number {
+    this.integer = 0;
+    let sum = 0;
+    let i = from;
+    for (;;) {
+      const digits = this.#view.getInt32(i, true) ^ 0x30303030;
+      // The top bit of a byte is set where it is not from 0 to 9.
+      if ((((digits + 0x76767676) | digits) & 0x80808080) !== 0) break;
+      const four = (digits & 15) * 1000 + ((digits >> 8) & 15) * 100 + ((digits >> 16) & 15) * 10 + (digits >> 24);
+      sum = sum * 10_000 + four;
+      i += 4;
+    }
+    for (;;) {
+      const byte = this.bytes[i] ?? 0;
+      const digit = byte - 0x30;
+      if (digit < 0 || digit > 9) {
+        // A fraction, an exponent, a leading zero, no number at all: whatever it is, it is not an integer above zero.
+        if (byte === 0x2e || (byte | 0x20) === 0x65 || this.bytes[from] === 0x30 || i === from) return this.value(from);
+        if (sum <= Number.MAX_SAFE_INTEGER) this.integer = sum;
+        return i;
+      }
+      sum = sum * 10 + digit;
+      i += 1;
+    }
+  }
+
+  /** Past an object or array. Not by recursion: the peer chooses the depth. */
+  #container(from: number): number {
+    const bytes = this.bytes;
+    let depth = 0;
+    /** Of the innermost open container. */
+    let closer = 0;
+    /** Whether a key has to stand here. */
+    let key = false;
+    let i = from;
+    for (;;) {
+      const first = bytes[i] ?? 0;
+      if (first === quote) {
+        i = this.string(i + 1);
+        if (i === malformed) return malformed;
+        if (key) {
+          i = this.afterKey(i);
+          if (i === malformed) return malformed;
+          key = false;
+          continue;
+        }
+      } else if (key) {
+        return malformed;
+      } else if (first === openObject || first === openArray) {
+        const closing = first + opensBeforeCloses;
+        i = this.space(i + 1);
+        if (bytes[i] !== closing) {
+          this.#push(depth, closing);
+          depth += 1;
+          closer = closing;
+          key = first === openObject;
+          continue;
+        }
+        i += 1;
+      } else {
+        i = this.#scalar(i);
+        if (i === malformed) return malformed;
+      }
+
+      // Behind a value: on to the next one, or out of what it ends.
+      for (;;) {
+        if (depth === 0) return i;
+        i = this.space(i);
+        if (bytes[i] === comma) {
+          i = this.space(i + 1);
+          key = closer === closeObject;
+          break;
+        }
+        if (bytes[i] !== closer) return malformed;
+        i += 1;
+        depth -= 1;
+        closer = this.#closers[depth - 1] ?? 0;
+      }
+    }
+  }
+
+  #push(depth: number, closer: number): void {
+    if (depth === this.#closers.length) {
+      const wider = new Uint8Array(2 * depth);
+      wider.set(this.#closers);
+      this.#closers = wider;
+    }
+    this.#closers[depth] = closer;
+  }
+
+  /** Past one escape; `from` is behind the backslash. */
+  #escape(from: number): number {
+    switch (this.bytes[from]) {
+      case quote:
+      case backslash:
+      case 0x2f:
+      case 0x62:
+      case 0x66:
+      case 0x6e:
+      case 0x72:
+      case 0x74:
+        return from + 1;
+      case 0x75:
+        return this.#codeUnit(from + 1) < 0 ? malformed : from + 5;
+      default:
+        return malformed;
+    }
+  }
+
+  /** The value of four hexadecimal digits, or -1. */
+  #codeUnit(from: number): number {
+    let unit = 0;
+    for (let i = from; i < from + 4; i += 1) {
+      const digit = hexDigit(this.bytes[i] ?? 0);
+      if (digit < 0) return -1;
+      unit = unit * 16 + digit;
+    }
+    return unit;
+  }
+
+  #findDecoded(words: ByteWords, from: number, to: number): number {
+    const length = this.#decode(from, to);
+    return length < 0 ? -1 : words.find(this.#decoded, 0, length);
+  }
+
+  /** Decodes a string that was read; its length, or -1 where it cannot be a known word: too long, or not ASCII. */
+  #decode(from: number, to: number): number {
+    let length = 0;
+    let i = from;
+    while (i < to) {
+      if (length === longestWord) return -1;
+      let unit = this.bytes[i] ?? 0;
+      i += 1;
+      if (unit === backslash) {
+        const letter = this.bytes[i] ?? 0;
+        unit = letter === 0x75 ? this.#codeUnit(i + 1) : (shortEscapes.get(letter) ?? letter);
+        i += letter === 0x75 ? 5 : 1;
+      }
+      if (unit > 0x7f) return -1;
+      this.#decoded.setUint8(length, unit);
+      length += 1;
+    }
+    return length;
+  }
+
+  #scalar(from: number): number {
+    switch (this.bytes[from]) {
+      case 0x74:
+        return this.#spelled(from, wordTrue);
+      case 0x66:
+        return this.#spelled(from, wordFalse);
+      case 0x6e:
+        return this.#spelled(from, wordNull);
+      default:
+        return this.#number(from);
+    }
+  }
+
+  #spelled(from: number, word: Uint8Array): number {
+    for (let i = 0; i < word.length; i += 1) {
+      if (this.bytes[from + i] !== word[i]) return malformed;
+    }
+    return from + word.length;
+  }
+
+  #number(from: number): number {
+    const bytes = this.bytes;
+    let i = bytes[from] === 0x2d ? from + 1 : from;
+    if (bytes[i] === 0x30) {
+      i += 1;
+    } else {
+      i = this.#digits(i);
+      if (i === malformed) return malformed;
+    }
+    if (bytes[i] === 0x2e) {
+      i = this.#digits(i + 1);
+      if (i === malformed) return malformed;
+    }
+    if (bytes[i] === 0x65 || bytes[i] === 0x45) {
+      i += 1;
+      if (bytes[i] === 0x2b || bytes[i] === 0x2d) i += 1;
+      i = this.#digits(i);
+    }
+    return i;
+  }
+
+  /** Past one or more digits. */
+  #digits(from: number): number {
+    let i = from;
+    for (;;) {
+      const digit = (this.bytes[i] ?? 0) - 0x30;
+      if (digit < 0 || digit > 9) return i === from ? malformed : i;
+      i += 1;
+    }
+  }
+}
+
+const wordTrue = Uint8Array.from(Buffer.from('true'));
+const wordFalse = Uint8Array.from(Buffer.from('false'));
+const wordNull = Uint8Array.from(Buffer.from('null'));
+
+/** What a backslash and a letter stand for; the other escaped characters stand for themselves. */
+const shortEscapes: ReadonlyMap<number, number> = new Map([
+  [0x62, 0x08],
+  [0x66, 0x0c],
+  [0x6e, 0x0a],
+  [0x72, 0x0d],
+  [0x74, 0x09],
+]);
+
+/**
+ * Looks at four bytes at once: the top bit of a byte is set where it is a quote, a backslash or below 0x20. Flipping
+ * 0x02 makes a quote 0x20 and leaves the controls below it and everything else above. A borrow can only set bits above
+ * one that is truly set, so the lowest is exact.
+ */
+function stopsIn(four: number): number {
+  return (((four ^ 0x02020202) - 0x21212121) | ((four ^ 0x5c5c5c5c) - 0x01010101)) & ~four & 0x80808080;
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}

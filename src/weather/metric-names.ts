@@ -1,0 +1,80 @@
+/** The finite alphabet of the weather instrument: an event leaves the classifier as some of these names and nothing else. */
+
+/** Collections that are counted one by one, by the word that stands for them, with their NSIDs. */
+export const trackedCollections = [
+  ['post', 'app.bsky.feed.post'],
+  ['like', 'app.bsky.feed.like'],
+  ['repost', 'app.bsky.feed.repost'],
+  ['follow', 'app.bsky.graph.follow'],
+  ['block', 'app.bsky.graph.block'],
+  ['listitem', 'app.bsky.graph.listitem'],
+  ['profile', 'app.bsky.actor.profile'],
+  ['threadgate', 'app.bsky.feed.threadgate'],
+  ['postgate', 'app.bsky.feed.postgate'],
+  ['actor_status', 'app.bsky.actor.status'],
+] as const;
+
+/** Operations of a commit. */
+export const operations = ['create', 'update', 'delete'] as const;
+
+/** Embeds that are counted one by one, with their `$type`; every other one is `other`. */
+export const trackedEmbeds = [
+  ['images', 'app.bsky.embed.images'],
+  ['external', 'app.bsky.embed.external'],
+  ['record', 'app.bsky.embed.record'],
+  ['recordWithMedia', 'app.bsky.embed.recordWithMedia'],
+  ['video', 'app.bsky.embed.video'],
+  ['gallery', 'app.bsky.embed.gallery'],
+] as const;
+
+/** Account statuses that are counted one by one; every other one is `other`. */
+export const trackedStatuses = ['deleted', 'deactivated', 'takendown', 'suspended'] as const;
+
+type Alias = (typeof trackedCollections)[number][0];
+type Operation = (typeof operations)[number];
+type Embed = (typeof trackedEmbeds)[number][0] | 'other';
+type Shape = 'reply' | 'quote' | `embed.${Embed}`;
+
+/** One thing that is counted. */
+export type MetricName =
+  | `${Alias}.${Operation}`
+  | `post.${'create' | 'update'}.${Shape}`
+  | 'identity.event'
+  | 'account.event'
+  | `account.active.${'true' | 'false' | 'unknown'}`
+  | `account.status.${(typeof trackedStatuses)[number] | 'other'}`
+  | 'unclassified.kind'
+  | 'unclassified.operation'
+  | 'untracked.collection'
+  | 'malformed.collection'
+  | 'malformed.commit';
+
+const embeds = [...trackedEmbeds.map(([alias]) => alias), 'other'] as const;
+const shapes: readonly Shape[] = ['reply', 'quote', ...embeds.map((embed) => `embed.${embed}` as const)];
+
+/**
+ * All 63 names, in an order that never changes: stored counts are addressed by it, and the classifier computes with it.
+ * First collection by operation, then the shapes of created posts, then of updated ones, then the rest.
+ */
+export const metricNames: readonly MetricName[] = Object.freeze([
+  ...trackedCollections.flatMap(([alias]) => operations.map((operation) => `${alias}.${operation}` as const)),
+  ...shapes.map((shape) => `post.create.${shape}` as const),
+  ...shapes.map((shape) => `post.update.${shape}` as const),
+  'identity.event',
+  'account.event',
+  'account.active.true',
+  'account.active.false',
+  'account.active.unknown',
+  ...trackedStatuses.map((status) => `account.status.${status}` as const),
+  'account.status.other',
+  'unclassified.kind',
+  'unclassified.operation',
+  'untracked.collection',
+  'malformed.collection',
+  'malformed.commit',
+]);
+
+/** Where each name stands in `metricNames`. */
+export const metricIndex: Readonly<Record<MetricName, number>> = Object.freeze(
+  Object.fromEntries(metricNames.map((name, index) => [name, index])) as Record<MetricName, number>,
+);

@@ -33,6 +33,8 @@ export async function readSource(source: Source, tools: ReaderTools, signal: Abo
       if (session.kind !== 'fault') {
         streamFault = null;
         if (session.kind === 'reset' || session.progress) patience.reset();
+        // A stream that opens and says nothing is no answer.
+        else if (session.poll) await failed(source, tools, null, session.poll);
         await wait(leastWaitMs + (session.kind === 'ended' && !session.progress ? patience.next() : 0), signal);
         continue;
       }

@@ -1,3 +1,4 @@
+import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
 import { fingerprint } from './fingerprint.ts';
 import { connectFault, type SourceFault } from './faults.ts';
@@ -9,8 +10,8 @@ import { fillTarget, type ReaderTools, type Source, unreadSince } from './source
 
 /** How a connection to a stream ended. */
 export type SessionOutcome =
-  /** It was read, and can be resumed. `progress`: something new came of it. */
-  | { readonly kind: 'ended'; readonly progress: boolean }
+  /** It was read, and can be resumed. `progress`: something new came of it; `poll`: how polls beside it failed. */
+  | { readonly kind: 'ended'; readonly progress: boolean; readonly poll?: SourceFault | null }
   /** Nothing of use came of it. */
   | ({ readonly kind: 'fault' } & SourceFault)
   /** The labeler began anew: read it as one that was never read. */
@@ -61,11 +62,13 @@ export async function streamSession(
     const outcome = await session.run({ filled: filling, resume: () => socket.resume() });
     stop.abort();
     socket.close();
-    const { reset } = await filling;
-    return reset ? { kind: 'reset' } : outcome;
+    const { reset, fault } = await filling;
+    if (reset) return { kind: 'reset' };
+    return outcome.kind === 'ended' ? { ...outcome, poll: fault } : outcome;
   } catch (error) {
     stop.abort();
     if (outer.aborted) return { kind: 'ended', progress: false };
+    if (!(error instanceof ConnectError)) throw error;
     return { kind: 'fault', ...connectFault(error) };
   }
 }
@@ -81,6 +84,7 @@ interface Filled {
   /** Whether polls work: what lay before the connection is stored, up to where live frames begin. */
   readonly joined: boolean;
   readonly reset: boolean;
+  readonly fault: SourceFault | null;
 }
 
 /** Fills in what lies before a connection. What cannot be filled in, and is not resumed by the stream, is a gap. */
@@ -93,11 +97,11 @@ async function fillBefore(
   const since = unreadSince(source, tools.epoch);
   const target = fillTarget(tools.epoch, tools.clock());
   const outcome = await pollRound(source, intake, tools, { checkTail: true, signal }).catch(() => null);
-  if (outcome === null || signal.aborted) return { joined: false, reset: false };
-  if (outcome.kind === 'reset') return { joined: false, reset: true };
+  if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null };
+  if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null };
   if (outcome.kind === 'quiet') {
     if (since < target) await tools.recordGap({ source: source.did, start: since, end: target, reason: 'not_observed' });
-    return { joined: true, reset: false };
+    return { joined: true, reset: false, fault: null };
   }
   const end = tools.clock();
   const start = since;
@@ -105,7 +109,7 @@ async function fillBefore(
   if (!resumed && start < openedAt && start < end) {
     await tools.recordGap({ source: source.did, start, end, reason: 'source_unavailable' });
   }
-  return { joined: false, reset: false };
+  return { joined: false, reset: false, fault: outcome };
 }
 
 class Session {

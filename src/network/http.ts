@@ -1,0 +1,221 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { type AddressPolicy, guardedLookup, type Resolve } from './address-policy.ts';
+import {
+  answerDate,
+  decodeBody,
+  type HttpFailure,
+  type HttpStatus,
+  parseJson,
+  parseText,
+  type RawAnswer,
+  readStatus,
+} from './http-answer.ts';
+import { exchange } from './http-exchange.ts';
+import { admitHttpUrl } from './outbound-url.ts';
+import { createSlots } from './slots.ts';
+
+/** Settings of a client; all bounds have defaults. */
+export interface HttpClientOptions {
+  readonly policy: AddressPolicy;
+  /** Sent as `User-Agent`, so that operators know whom to write to. */
+  readonly userAgent?: string;
+  /** Requests to one host and port at once (4). */
+  readonly perHost?: number;
+  /** Requests in all at once (64). */
+  readonly total?: number;
+  /** Requests waiting for their turn (4096). */
+  readonly maxWaiting?: number;
+  /** Connections kept open without a request (64), and for how long in milliseconds (15,000). */
+  readonly maxIdle?: number;
+  readonly idleMs?: number;
+  /** Of an answer, in bytes (16,384). */
+  readonly maxHeaderBytes?: number;
+  /** Milliseconds since 1970; `Date.now` by default. */
+  readonly clock?: () => number;
+  /** Name resolution; the system's by default. */
+  readonly resolve?: Resolve;
+}
+
+/** Limits of one request. */
+export interface GetOptions {
+  /** Of the body, in bytes: as sent, and decoded. */
+  readonly maxBytes: number;
+  /** For the wait for a turn, and again for the whole exchange: resolution to last byte. In milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** The `Accept` header. */
+  readonly accept?: string;
+}
+
+/** What came of asking for JSON. */
+export type JsonAnswer =
+  /** `date`: the peer's `Date` header in milliseconds since 1970, to the second. */
+  | { readonly kind: 'json'; readonly status: 200; readonly value: unknown; readonly date: number | null }
+  | HttpStatus
+  /** Status 200, but not one JSON value in UTF-8 in a coding we asked for. */
+  | { readonly kind: 'not_json' }
+  | HttpFailure;
+
+/** What came of asking for text. */
+export type TextAnswer =
+  | { readonly kind: 'text'; readonly status: 200; readonly text: string; readonly date: number | null }
+  | HttpStatus
+  | { readonly kind: 'not_text' }
+  | HttpFailure;
+
+/** The guarded client for everything that strangers serve. */
+export interface HttpClient {
+  /** Asks for one JSON value. Never rejects. */
+  getJson(url: string | URL, options: GetOptions): Promise<JsonAnswer>;
+  /** Asks for a text in UTF-8. Never rejects. */
+  getText(url: string | URL, options: GetOptions): Promise<TextAnswer>;
+  /** Ends what is under way as `aborted`, closes every connection; later requests are `aborted` at once. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a client that asks public addresses only: what it judged is what it connects to, names are not resolved a second
+ * time, redirects are answers, no proxy is used, and bytes and time are bounded throughout.
+ */
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const {
+    policy,
+    userAgent,
+    clock = Date.now,
+    resolve,
+    maxHeaderBytes = 16_384,
+    maxIdle = 64,
+    idleMs = 15_000,
+  } = options;
+  const slots = createSlots({
+    perHost: options.perHost ?? 4,
+    total: options.total ?? 64,
+    maxWaiting: options.maxWaiting ?? 4096,
+  });
+  const closing = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  const idle = createIdleSockets(maxIdle);
+  // Without `proxyEnv` an agent never uses a proxy. The slots bound what is active, so the agents bound idleness alone.
+  const agentOptions = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle };
+  const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
+  for (const agent of [agents.http, agents.https]) boundIdle(agent, idle);
+  const lookups = {
+    http: guardedLookup(policy, { loopbackOnly: true, ...(resolve && { resolve }) }),
+    https: guardedLookup(policy, { ...(resolve && { resolve }) }),
+  };
+
+  async function ask(text: string, get: GetOptions): Promise<RawAnswer | HttpFailure> {
+    const signal = AbortSignal.any([get.signal, closing.signal]);
+    const admission = admitHttpUrl(text, policy);
+    if (admission.kind !== 'admitted') return admission;
+    const { url, loopbackOnly } = admission;
+    const slot = await slots.acquire(url.host, get.timeoutMs, signal);
+    if (typeof slot === 'string') return { kind: slot };
+    const scheme = loopbackOnly ? 'http' : 'https';
+    const question = {
+      url,
+      lookup: lookups[scheme],
+      headers: {
+        Accept: get.accept ?? 'application/json',
+        'Accept-Encoding': 'gzip, deflate, br',
+        ...(userAgent !== undefined && { 'User-Agent': userAgent }),
+      },
+      maxHeaderBytes,
+      maxBytes: get.maxBytes,
+      timeoutMs: get.timeoutMs,
+      signal,
+    };
+    try {
+      const outcome = await exchange({ ...question, agent: agents[scheme] });
+      if (outcome.kind !== 'stale') return outcome;
+      // The peer closed a kept connection as we wrote to it: that is no answer, so a fresh connection asks again.
+      const again = await exchange({ ...question, agent: false });
+      return again.kind === 'stale' ? { kind: 'connect', code: 'ECONNRESET' } : again;
+    } finally {
+      slot();
+    }
+  }
+
+  async function track<T>(work: Promise<T>): Promise<T> {
+    underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      underWay.delete(work);
+    }
+  }
+
+  /** The decoded body of a 200, or what there is instead. */
+  async function body(url: string | URL, get: GetOptions) {
+    const answer = await track(ask(String(url), get));
+    if (answer.kind !== 'answer') return answer;
+    const { headers } = answer;
+    if (answer.status !== 200) return readStatus(answer, clock());
+    if (answer.body === null) return { kind: 'too_large' } as const;
+    const decoded = decodeBody(headers, answer.body, get.maxBytes);
+    return decoded.kind === 'decoded' ? { ...decoded, date: answerDate(headers) } : decoded;
+  }
+
+  return {
+    async getJson(url, get) {
+      const found = await body(url, get);
+      if (found.kind === 'undecodable') return { kind: 'not_json' };
+      if (found.kind !== 'decoded') return found;
+      const parsed = parseJson(found.bytes);
+      return parsed ? { kind: 'json', status: 200, value: parsed.value, date: found.date } : { kind: 'not_json' };
+    },
+    async getText(url, get) {
+      const found = await body(url, get);
+      if (found.kind === 'undecodable') return { kind: 'not_text' };
+      if (found.kind !== 'decoded') return found;
+      const text = parseText(found.bytes);
+      return text === null ? { kind: 'not_text' } : { kind: 'text', status: 200, text, date: found.date };
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(underWay);
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+/** Sockets without a request, oldest first; beyond the bound the oldest is closed. */
+interface IdleSockets {
+  add(socket: Duplex): void;
+  remove(socket: Duplex): void;
+}
+
+function createIdleSockets(max: number): IdleSockets {
+  const sockets = new Set<Duplex>();
+  return {
+    add(socket) {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      const [oldest] = sockets;
+      if (sockets.size > max && oldest) {
+        sockets.delete(oldest);
+        oldest.destroy();
+      }
+    },
+    remove: (socket) => void sockets.delete(socket),
+  };
+}
+
+/** Node bounds idle sockets by host only; these two methods are where an agent lets others decide. */
+function boundIdle(agent: HttpAgent, idle: IdleSockets): void {
+  const keep = agent.keepSocketAlive.bind(agent);
+  const reuse = agent.reuseSocket.bind(agent);
+  agent.keepSocketAlive = (socket) => {
+    // Its declared type does not say so, but it decides with a boolean.
+    const kept = (keep as (socket: Duplex) => unknown)(socket) === true;
+    if (kept) idle.add(socket);
+    return kept;
+  };
+  agent.reuseSocket = (socket, request) => {
+    idle.remove(socket);
+    reuse(socket, request);
+  };
+}

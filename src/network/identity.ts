@@ -1,0 +1,93 @@
+import { isDid } from '../contract/identifiers.ts';
+import { type DidDocument, type InvalidDocument, parseDidDocument } from './did-document.ts';
+import type { HttpClient, JsonAnswer } from './http.ts';
+import { createSharedCache } from './shared-cache.ts';
+
+/** What came of asking for a DID document. */
+export type Resolution =
+  | { readonly kind: 'resolved'; readonly document: DidDocument }
+  /** Nobody holds it (404), or not any more (410). */
+  | { readonly kind: 'not_found'; readonly status: 404 | 410 }
+  | { readonly kind: 'invalid_document'; readonly reason: InvalidDocument }
+  /** No document came, and another time one may: `answer` is what came instead. */
+  | { readonly kind: 'failed'; readonly answer: Exclude<JsonAnswer, { kind: 'json' }> };
+
+/** Settings of an identity resolver; all times in milliseconds. */
+export interface IdentityOptions {
+  readonly http: HttpClient;
+  /** The directory of did:plc. */
+  readonly plcUrl?: string;
+  /** The guard's policy: with loopback allowed, documents may be served and endpoints named in plain http. */
+  readonly policy: { readonly allowLoopback: boolean };
+  /** How long an answer about a DID stands (300,000); a failed one does not. */
+  readonly ttlMs?: number;
+  /** Answers kept (10,000). */
+  readonly maxEntries?: number;
+  /** For each document (10,000). */
+  readonly timeoutMs?: number;
+  /** Milliseconds, from any origin. */
+  readonly clock: () => number;
+}
+
+/** Finds out who a DID is. */
+export interface IdentityResolver {
+  /**
+   * The document of a did:plc or did:web. `fresh` asks even where an answer is kept, for when the old one proved wrong.
+   * Callers that ask for one DID at the same time share one request; it ends when all of them have given up. Never rejects.
+   */
+  resolve(did: string, options: { signal: AbortSignal; fresh?: boolean }): Promise<Resolution>;
+}
+
+/** The public directory of did:plc. */
+export const defaultPlcUrl = 'https://plc.directory';
+
+/** Largest document read, in bytes. */
+const maxDocumentBytes = 65_536;
+
+/** Makes a resolver with its own bounded cache. It ends with its client. */
+export function createIdentityResolver(options: IdentityOptions): IdentityResolver {
+  const { http, plcUrl = defaultPlcUrl, policy, ttlMs = 300_000, timeoutMs = 10_000, clock } = options;
+  const cache = createSharedCache<Resolution>({
+    ttlMs,
+    maxEntries: options.maxEntries ?? 10_000,
+    clock,
+    lasting: (resolution) => resolution.kind !== 'failed',
+    gaveUp: { kind: 'failed', answer: { kind: 'aborted' } },
+  });
+
+  async function ask(did: string, signal: AbortSignal): Promise<Resolution> {
+    const url = did.startsWith('did:web:') ? didWebUrl(did, policy.allowLoopback) : didPlcUrl(plcUrl, did);
+    const answer = await http.getJson(url, {
+      maxBytes: maxDocumentBytes,
+      timeoutMs,
+      signal,
+      accept: 'application/did+ld+json, application/json',
+    });
+    if (answer.kind === 'status' && (answer.status === 404 || answer.status === 410)) {
+      return { kind: 'not_found', status: answer.status };
+    }
+    if (answer.kind !== 'json') return { kind: 'failed', answer };
+    const parsed = parseDidDocument(answer.value, did, { allowHttp: policy.allowLoopback });
+    if (parsed.kind === 'invalid') return { kind: 'invalid_document', reason: parsed.reason };
+    return { kind: 'resolved', document: parsed.document };
+  }
+
+  return {
+    async resolve(did, { signal, fresh = false }) {
+      if (!isDid(did)) return { kind: 'invalid_document', reason: 'unsupported_did' };
+      return cache.get(did, (shared) => ask(did, shared), { signal, fresh });
+    },
+  };
+}
+
+/** A did:plc is base32, so it needs no escaping. */
+function didPlcUrl(plcUrl: string, did: string): string {
+  return `${plcUrl.replace(/\/+$/, '')}/${did}`;
+}
+
+/** Only `localhost` may carry a port (AT Protocol, DID); with loopback allowed it is asked in plain http. */
+function didWebUrl(did: string, allowLoopback: boolean): string {
+  const host = did.slice('did:web:'.length).replace(/%3A/i, ':');
+  const local = host === 'localhost' || host.startsWith('localhost:');
+  return `${local && allowLoopback ? 'http' : 'https'}://${host}/.well-known/did.json`;
+}

@@ -3,10 +3,12 @@ import { type AdmissionReason, admit } from './admission.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type ReadPosition, writePosition } from './position.ts';
 import type { ReaderTools, Source } from './source.ts';
+import type { Way } from './telemetry.ts';
 
 /** Rows of one page or of some frames, in their order. */
 export interface Intake {
   readonly rows: readonly unknown[];
+  readonly way: Way;
   /** Where reading goes on once they are durable; given the position as committed. */
   readonly move: (position: ReadPosition) => ReadPosition;
 }
@@ -40,13 +42,16 @@ async function takeOne(source: Source, tools: ReaderTools, intake: Intake, signa
   const accepted = [];
   for (const row of intake.rows) {
     const admission = admit(row, rules);
-    if (admission.kind === 'accepted') accepted.push(admission.label);
-    else if (tools.refused.add(`${did} ${fingerprint(row)}`)) {
+    if (admission.kind === 'accepted') accepted.push({ label: admission.label, row });
+    else if (tools.refused.add(`${did} ${fingerprint(row)}`, intake.way)) {
       counts.set(admission.reason, (counts.get(admission.reason) ?? 0) + 1);
     }
   }
-  const verdicts = accepted.length === 0 ? [] : await tools.verify(did, accepted, signal);
-  const observations = accepted.map((label, i): NewObservation => ({ label, signature: verdicts[i] ?? 'unverified' }));
+  const rows = accepted.map(({ row }) => row);
+  const verdicts = rows.length === 0 ? [] : await tools.verify(did, rows, signal);
+  const observations = accepted.map(
+    ({ label }, i): NewObservation => ({ label, signature: verdicts[i] ?? 'unverified' }),
+  );
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = intake.move(source.position);
   const undated = counts.get('undated') ?? 0;

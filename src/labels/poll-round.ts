@@ -5,7 +5,7 @@ import { fingerprint } from './fingerprint.ts';
 import type { SourceFault } from './faults.ts';
 import type { SourceIntake } from './intake.ts';
 import { isObject } from './label-fields.ts';
-import { noPosition } from './position.ts';
+import { noPosition, type ReadPosition } from './position.ts';
 import { decimal, type LabelPage, pageLimit, queryLabels } from './query-labels.ts';
 import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
 
@@ -34,37 +34,44 @@ export async function pollRound(
   let tail = checkTail && source.position.cursor !== null ? cursorTail : null;
   let cursor = tail === null ? start : start - 1;
   let rows = 0;
+  let limit = pageLimit;
   while (!signal.aborted) {
-    const page = await ask(round, cursor);
+    const page = await ask(round, cursor, limit);
+    if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) {
+      // Huge labels must not stop their source: in smaller pages they can be read, and are refused.
+      limit = Math.max(1, Math.floor(limit / 16));
+      continue;
+    }
     if (page.kind === 'fault') return page;
-    let fresh = page.labels;
+    let fresh = page.labels.filter((row) => !source.unplaced.has(fingerprint(row)));
     if (tail !== null) {
       const known = tail;
-      fresh = page.labels.filter((row) => fingerprint(row) !== known);
-      if (fresh.length === page.labels.length && (await lostTail(round, page)) === 'reset') return { kind: 'reset' };
+      const there = page.labels.some((row) => fingerprint(row) === known);
+      if (!there && (await lostTail(round, page)) === 'reset') return { kind: 'reset' };
+      fresh = fresh.filter((row) => fingerprint(row) !== known);
       tail = null;
     }
     const next = nextCursor(page, cursor, tools);
     if (fresh.length === 0) {
-      await intake.take({ rows: [], move: (position) => ({ ...position, cursor: position.cursor ?? start }) }, signal);
+      await intake.take({ rows: [], way: 'poll', move: (now) => ({ ...now, cursor: now.cursor ?? start }) }, signal);
       return { kind: 'quiet', rows };
     }
     const shuffled = isShuffled(page.labels.map(authoredOf));
     if (shuffled) tools.telemetry.quirk('unordered_page');
-    const full = page.labels.length >= pageLimit;
+    const full = page.labels.length >= limit;
     const moves = next !== null && !shuffled;
     const last = fingerprint(page.labels.at(-1));
     await intake.take(
       {
         rows: fresh,
-        move: (position) =>
-          moves
-            ? { ...position, cursor: next, cursorTail: last }
-            : { ...position, cursor: position.cursor ?? start },
+        way: 'poll',
+        move: (position) => (moves ? moved(source, position, next, last) : { ...position, cursor: position.cursor ?? start }),
       },
       signal,
     );
     rows += fresh.length;
+    source.unplaced = moves ? new Set() : new Set(page.labels.map(fingerprint));
+    limit = pageLimit;
     // A short page was the whole rest, in whatever order; of a full one nobody knows what lies beyond.
     if (!moves) return full ? unverified() : { kind: 'quiet', rows };
     cursor = next;
@@ -81,8 +88,9 @@ interface Round {
 
 type Asked = LabelPage | ({ readonly kind: 'fault' } & SourceFault);
 
-async function ask({ source, tools, signal }: Round, cursor: number): Promise<Asked> {
-  const page = await queryLabels(tools.http, source.endpoint, cursor, { timeoutMs: tools.rhythm.requestMs, signal });
+async function ask({ source, tools, signal }: Round, cursor: number, limit = pageLimit): Promise<Asked> {
+  const timeoutMs = tools.rhythm.requestMs;
+  const page = await queryLabels(tools.http, source.endpoint, cursor, { limit, timeoutMs, signal });
   if (page.kind === 'page') {
     if (page.date !== null) tools.heardTime(page.date);
     tools.telemetry.page('poll');
@@ -134,6 +142,15 @@ export async function recordReset(source: Source, tools: ReaderTools): Promise<v
   const start = unreadSince(source, tools.epoch);
   const end = tools.clock();
   if (start < end) await tools.recordGap({ source: source.did, start, end, reason: 'cursor_reset' });
+}
+
+/** The position after a page. Where the stream gave the same row under that number, numbers and cursors are one. */
+function moved({ seen }: Source, position: ReadPosition, cursor: number, cursorTail: string): ReadPosition {
+  const { seq, seqTail } = position;
+  if (seq !== null && seqTail !== null && seq >= cursor && seen.get(cursor) === cursorTail) {
+    return { ...position, cursor: seq, cursorTail: seqTail };
+  }
+  return cursor > (position.cursor ?? 0) ? { ...position, cursor, cursorTail } : position;
 }
 
 /** The cursor to go on with, or null when the page gives none that is of use. */

@@ -5,7 +5,7 @@ import { isObject } from './label-fields.ts';
 /** Labels asked for in one page: the most that the lexicon allows. */
 export const pageLimit = 250;
 /** Largest page read, in bytes. */
-const maxPageBytes = 4 * 1024 * 1024;
+const maxPageBytes = 12 * 1024 * 1024;
 
 /** A page of `com.atproto.label.queryLabels`. */
 export interface LabelPage {
@@ -22,11 +22,11 @@ export async function queryLabels(
   http: HttpClient,
   endpoint: string,
   cursor: number,
-  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  { limit, ...options }: { readonly limit: number; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   const url = new URL('/xrpc/com.atproto.label.queryLabels', endpoint);
   url.searchParams.set('uriPatterns', '*');
-  url.searchParams.set('limit', String(pageLimit));
+  url.searchParams.set('limit', String(limit));
   if (cursor > 0) url.searchParams.set('cursor', String(cursor));
   const answer = await http.getJson(url, { ...options, maxBytes: maxPageBytes });
   if (answer.kind !== 'json') return { kind: 'fault', ...httpFault(answer) };

@@ -63,6 +63,7 @@ async function failed(
   const gap = source.tracker.failed(tools.clock(), fault);
   if (gap) await tools.recordGap(gap);
   if (source.tracker.state !== before) {
+    tools.doubt(source.did);
     tools.log.info('a source cannot be read', {
       labeler: source.did,
       state: source.tracker.state,

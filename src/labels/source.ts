@@ -2,9 +2,8 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import type { HttpClient } from '../network/http.ts';
 import type { Log } from '../ops/log.ts';
-import type { ReceivedLabel, SignatureVerdict } from '../store/label.ts';
+import type { SignatureVerdict } from '../store/label.ts';
 import type { StoredGap } from '../store/port.ts';
-import { hour } from '../store/time.ts';
 import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
 import type { RefusedMemory } from './fingerprint.ts';
@@ -21,12 +20,10 @@ export interface ReaderTools {
   readonly accept: (page: AcceptedPage) => Promise<void>;
   /** Records a gap durably. */
   readonly recordGap: (gap: StoredGap) => Promise<void>;
-  /** Judges signatures; one verdict for each label, in order. */
-  readonly verify: (
-    did: string,
-    labels: readonly ReceivedLabel[],
-    signal: AbortSignal,
-  ) => Promise<readonly SignatureVerdict[]>;
+  /** Judges the signatures of rows as they came; one verdict for each, in order. */
+  readonly verify: (did: string, rows: readonly unknown[], signal: AbortSignal) => Promise<readonly SignatureVerdict[]>;
+  /** A source cannot be read as its document says: the document may have changed. */
+  readonly doubt: (did: string) => void;
   /** What an upstream says the time is, in milliseconds. */
   readonly heardTime: (milliseconds: number) => void;
   readonly refused: RefusedMemory;
@@ -47,6 +44,20 @@ export interface Source {
   readonly tracker: Tracker;
   /** As committed. Only intake moves it. */
   position: ReadPosition;
+  /** Rows of the last page that gave no position: it is read again, and its rows are known then. */
+  unplaced: ReadonlySet<string>;
+  /** The last rows of the stream's newest frames, by their numbers. */
+  readonly seen: Map<number, string>;
+}
+
+/** Frames whose numbers are remembered. */
+const mostSeen = 512;
+
+/** Remembers a frame's last row. */
+export function remember({ seen }: Source, seq: number, tail: string): void {
+  seen.set(seq, tail);
+  const [oldest] = seen.keys();
+  if (seen.size > mostSeen && oldest !== undefined) seen.delete(oldest);
 }
 
 /** Since when a source that was just found has to be filled in: our epoch, or what is not refused as late. */
@@ -58,6 +69,3 @@ export function fillTarget(epoch: Micros, now: Micros): Micros {
 export function unreadSince(source: Source, epoch: Micros): Micros {
   return source.tracker.tracked.lastAnswered ?? epoch;
 }
-
-/** How many labels of a source are stored within a day at most, and the span that is counted. */
-export const dailyRows = { most: 2_000_000, span: 24 * hour } as const;

@@ -6,7 +6,7 @@ import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { pollRound, recordReset } from './poll-round.ts';
-import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
+import { fillTarget, type ReaderTools, remember, type Source, unreadSince } from './source.ts';
 
 /** How a connection to a stream ended. */
 export type SessionOutcome =
@@ -21,7 +21,8 @@ export type SessionOutcome =
 const mostWaiting = 256;
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
 const mostMalformed = 20;
-const maxFrameBytes = 8 * 1024 * 1024;
+/** A label of 10 MB has to be read to be refused: it must not stop its source. */
+const maxFrameBytes = 12 * 1024 * 1024;
 
 /**
  * One connection to `subscribeLabels`, from opening to end. Live first; beside it what lies before is filled in by
@@ -58,7 +59,11 @@ export async function streamSession(
     );
     const resumed = session.resumeFrom !== null;
     const filling = fillBefore(source, intake, tools, { resumed, openedAt, signal });
-    void socket.closed.then(() => session.close());
+    void socket.closed.then(({ reason }) => {
+      // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
+      if (reason === 'too_large') source.position = { ...source.position, seq: null, seqTail: null };
+      session.close();
+    });
     const outcome = await session.run({ filled: filling, resume: () => socket.resume() });
     stop.abort();
     socket.close();
@@ -214,6 +219,7 @@ class Session {
       const before: number = last?.seq ?? this.#source.position.seq ?? -1;
       if (frame.seq < before) this.#tools.telemetry.quirk('seq_not_advancing');
       else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : fingerprint(frame.labels.at(-1)) };
+      if (last?.tail) remember(this.#source, last.seq, last.tail);
     }
     if (last !== null) await this.#commit(rows, last);
     return end;
@@ -229,7 +235,7 @@ class Session {
       // Where numbers and cursors were seen to be one, they move as one.
       ...(aligned(position) ? { cursor: seq, cursorTail: tail } : {}),
     });
-    await this.#intake.take({ rows, move }, this.#signal);
+    await this.#intake.take({ rows, way: 'stream', move }, this.#signal);
   }
 
   /** The labels of a frame that are new; the first frame of a resumed stream has to be the one that was read last. */
@@ -237,10 +243,10 @@ class Session {
     const expected = this.#expected;
     if (expected === null) return labels;
     this.#expected = null;
-    const prints = labels.map(fingerprint);
-    const there = seq === expected.seq && (expected.tail === null || prints.includes(expected.tail));
-    // The frame was read whole before: none of it is new.
-    if (there) return [];
+    // Frames may be cut otherwise this time: what was read ends with the label that came last, wherever it stands now.
+    const at = expected.tail === null ? -1 : labels.map(fingerprint).lastIndexOf(expected.tail);
+    if (at !== -1 && seq >= expected.seq) return labels.slice(at + 1);
+    if (expected.tail === null && seq === expected.seq) return [];
     this.#tools.telemetry.quirk('tail_missing');
     await recordReset(this.#source, this.#tools);
     return labels;

@@ -37,6 +37,7 @@ export function exchange({ url, timeoutMs, signal, ...rest }: Exchange): Promise
     rejectUnauthorized: true,
   };
   return new Promise((resolve) => {
+    if (signal.aborted) return resolve({ kind: 'aborted' });
     const request = (encrypted ? requestHttps : requestHttp)(url, options);
     const phase: { now: HttpPhase } = { now: isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? 'dns' : 'connect' };
     let settled = false;

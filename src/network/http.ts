@@ -94,8 +94,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     total: options.total ?? 64,
     maxWaiting: options.maxWaiting ?? 4096,
   });
-  const closing = new AbortController();
-  const underWay = new Set<Promise<unknown>>();
+  let closed = false;
+  const underWay = new Map<AbortController, Promise<unknown>>();
   const idle = createIdleSockets(maxIdle);
   // Without `proxyEnv` an agent never uses a proxy. The slots bound what is active, so the agents bound idleness alone.
   const agentOptions = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle };
@@ -106,8 +106,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     https: guardedLookup(policy, { ...(resolve && { resolve }) }),
   };
 
-  async function ask(text: string, get: GetOptions): Promise<RawAnswer | HttpFailure> {
-    const signal = AbortSignal.any([get.signal, closing.signal]);
+  async function ask(text: string, get: GetOptions, signal: AbortSignal): Promise<RawAnswer | HttpFailure> {
     const admission = admitHttpUrl(text, policy);
     if (admission.kind !== 'admitted') return admission;
     const { url, loopbackOnly } = admission;
@@ -138,18 +137,25 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  async function track<T>(work: Promise<T>): Promise<T> {
-    underWay.add(work);
+  /** Asks until the caller gives up or the client closes. `AbortSignal.any` would leave traces in signals that last. */
+  async function track(text: string, get: GetOptions): Promise<RawAnswer | HttpFailure> {
+    const stop = new AbortController();
+    const abort = (): void => stop.abort();
+    if (get.signal.aborted || closed) abort();
+    get.signal.addEventListener('abort', abort, { once: true });
+    const work = ask(text, get, stop.signal);
+    underWay.set(stop, work);
     try {
       return await work;
     } finally {
-      underWay.delete(work);
+      get.signal.removeEventListener('abort', abort);
+      underWay.delete(stop);
     }
   }
 
   /** The decoded body of a 200, or what there is instead. */
   async function body(url: string | URL, get: GetOptions) {
-    const answer = await track(ask(String(url), get));
+    const answer = await track(String(url), get);
     if (answer.kind !== 'answer') return answer;
     const { headers } = answer;
     if (answer.status !== 200) return readStatus(answer, clock());
@@ -174,8 +180,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       return text === null ? { kind: 'not_text' } : { kind: 'text', status: 200, text, date: found.date };
     },
     async close() {
-      closing.abort();
-      await Promise.all(underWay);
+      closed = true;
+      for (const stop of underWay.keys()) stop.abort();
+      await Promise.all(underWay.values());
       agents.http.destroy();
       agents.https.destroy();
     },
@@ -189,18 +196,25 @@ interface IdleSockets {
 }
 
 function createIdleSockets(max: number): IdleSockets {
-  const sockets = new Set<Duplex>();
+  const sockets = new Map<Duplex, () => void>();
+
+  function remove(socket: Duplex): void {
+    const gone = sockets.get(socket);
+    if (gone) socket.off('close', gone);
+    sockets.delete(socket);
+  }
+
   return {
     add(socket) {
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-      const [oldest] = sockets;
-      if (sockets.size > max && oldest) {
-        sockets.delete(oldest);
-        oldest.destroy();
-      }
+      const gone = (): void => remove(socket);
+      sockets.set(socket, gone);
+      socket.once('close', gone);
+      const [oldest] = sockets.keys();
+      if (sockets.size <= max || !oldest) return;
+      remove(oldest);
+      oldest.destroy();
     },
-    remove: (socket) => void sockets.delete(socket),
+    remove,
   };
 }
 

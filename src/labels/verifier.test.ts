@@ -1,0 +1,93 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { encode, toBytes } from '@atcute/cbor';
+import { describe, expect, it } from 'vitest';
+import type { LabelKey } from '../network/label-key.ts';
+import type { ReceivedLabel } from './label-signature.ts';
+import { createVerifier } from './verifier.ts';
+
+const never = new AbortController().signal;
+
+/** A labeler of our own: its key, and its way to sign. */
+function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve });
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
+  const odd = (Buffer.from(y, 'base64url').at(-1) ?? 0) & 1;
+  const key: LabelKey = {
+    curve: namedCurve === 'secp256k1' ? 'k256' : 'p256',
+    point: `0${2 + odd}${Buffer.from(x, 'base64url').toString('hex')}`,
+  };
+  return {
+    key,
+    sign(label: ReceivedLabel): ReceivedLabel {
+      for (;;) {
+        const sig = sign('sha256', encode(label), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+        // Half of all signatures are high; another try gives another one.
+        if ((sig[32] ?? 0) < 0x7f) return { ...label, sig: toBytes(sig) };
+      }
+    },
+  };
+}
+
+const label = (val: string): ReceivedLabel => ({
+  ver: 1,
+  src: 'did:web:a.test',
+  uri: 'did:web:b.test',
+  val,
+  neg: false,
+});
+
+describe('a verifier', () => {
+  it('gives a verdict on each label, in their order', async () => {
+    const [ours, older, stranger] = [labeler('secp256k1'), labeler('prime256v1'), labeler('secp256k1')];
+    const verifier = createVerifier();
+    const labels = [
+      ours.sign(label('a')),
+      older.sign(label('b')),
+      stranger.sign(label('c')),
+      label('d'),
+      { ...label('e'), sig: 'x' },
+      ours.sign(label('f')),
+    ];
+    const verdicts = await verifier.verify(labels, [ours.key, older.key], never);
+    expect(verdicts).toEqual(['verified', 'verified', 'invalid', 'unsigned', 'invalid', 'verified']);
+    expect(await verifier.verify(labels, [], never)).toEqual([
+      'unverified',
+      'unverified',
+      'unverified',
+      'unsigned',
+      'invalid',
+      'unverified',
+    ]);
+    expect(await verifier.verify([], [ours.key], never)).toEqual([]);
+    await verifier.stop();
+  });
+
+  it('lets a small batch pass a large one, and keeps many apart', async () => {
+    const { key, sign: signed } = labeler('secp256k1');
+    const verifier = createVerifier({ concurrency: 1 });
+    const one = signed(label('a'));
+    const order: string[] = [];
+    await Promise.all([
+      verifier.verify(Array<ReceivedLabel>(400).fill(one), [key], never).then(() => order.push('large')),
+      verifier.verify([one, label('b')], [key], never).then((verdicts) => order.push(verdicts.join())),
+    ]);
+    expect(order).toEqual(['verified,unsigned', 'large']);
+    await verifier.stop();
+  });
+
+  it('rejects what is aborted, or under way at its stop, and goes on with the rest', async () => {
+    const { key, sign: signed } = labeler('secp256k1');
+    const verifier = createVerifier({ concurrency: 1 });
+    const many = Array<ReceivedLabel>(1000).fill(signed(label('a')));
+    const stop = new AbortController();
+    const aborted = verifier.verify(many, [key], stop.signal);
+    const other = verifier.verify(many.slice(0, 3), [key], never);
+    stop.abort(new Error('given up'));
+    await expect(aborted).rejects.toThrow('given up');
+    expect(await other).toEqual(['verified', 'verified', 'verified']);
+    const underWay = expect(verifier.verify(many, [key], never)).rejects.toThrow('aborted');
+    await verifier.stop();
+    await underWay;
+    await expect(verifier.verify(many, [key], never)).rejects.toThrow('aborted');
+  });
+});

@@ -1,0 +1,100 @@
+import type { LabelKey } from '../network/label-key.ts';
+import { checkSignature, type ReceivedLabel, separateSignature } from './label-signature.ts';
+
+/** What is known of a label's signature. */
+export type Verdict =
+  | 'verified'
+  /** None of the keys made it, or nothing could have. */
+  | 'invalid'
+  | 'unsigned'
+  /** There is no key to check it with. */
+  | 'unverified';
+
+/** Checks the signatures of labels, a bounded number at once. */
+export interface Verifier {
+  /**
+   * The verdicts on labels of one source, in their order. Keys are tried in theirs: put the current one first. Batches take
+   * turns, so that a large one does not hold up the others. A waiting batch holds nothing but what its caller gave;
+   * the queue is as long as the callers make it. Rejects with the signal's reason when aborted, or once stopped.
+   */
+  verify(labels: readonly ReceivedLabel[], keys: readonly LabelKey[], signal: AbortSignal): Promise<Verdict[]>;
+  /** Ends what is under way; resolves when no check is running any more. */
+  stop(): Promise<void>;
+}
+
+/** Makes a verifier that runs up to `concurrency` checks at once, each on a thread of libuv's pool of four. */
+export function createVerifier({ concurrency = 2 }: { concurrency?: number } = {}): Verifier {
+  const stopping = new AbortController();
+  const turns: (() => void)[] = [];
+  const running = new Set<Promise<unknown>>();
+  let free = concurrency;
+
+  async function turn(): Promise<void> {
+    if (free > 0) {
+      free -= 1;
+      return;
+    }
+    await new Promise<void>((resolve) => turns.push(resolve));
+  }
+
+  /** Hands the turn to the next in line. */
+  function done(): void {
+    const next = turns.shift();
+    if (next) next();
+    else free += 1;
+  }
+
+  /** Each label of a batch waits for a turn of its own, behind one label of every other batch. */
+  async function verify(
+    labels: readonly ReceivedLabel[],
+    keys: readonly LabelKey[],
+    signal: AbortSignal,
+  ): Promise<Verdict[]> {
+    const verdicts: Verdict[] = new Array<Verdict>(labels.length);
+    const left = labels.entries();
+    const work = async (): Promise<void> => {
+      for (const [index, label] of left) {
+        await turn();
+        try {
+          signal.throwIfAborted();
+          stopping.signal.throwIfAborted();
+          verdicts[index] = await judge(label, keys);
+        } finally {
+          done();
+        }
+      }
+    };
+    const workers = Array.from({ length: Math.min(concurrency, labels.length) }, work);
+    // All of them, so that nothing of this batch runs on after it was given up.
+    const [failed] = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+    return verdicts;
+  }
+
+  return {
+    async verify(labels, keys, signal) {
+      const batch = verify(labels, keys, signal);
+      running.add(batch);
+      try {
+        return await batch;
+      } finally {
+        running.delete(batch);
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+async function judge(label: ReceivedLabel, keys: readonly LabelKey[]): Promise<Verdict> {
+  const separated = separateSignature(label);
+  if (separated.kind === 'unsigned') return 'unsigned';
+  if (separated.kind === 'malformed') return 'invalid';
+  if (keys.length === 0) return 'unverified';
+  for (const key of keys) {
+    if (await checkSignature(separated, key)) return 'verified';
+  }
+  return 'invalid';
+}

@@ -1,17 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { scanAccount } from '../src/store/scan.ts';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { day, dayOf, dayStart, hour, type Interval, micros } from '../src/store/time.ts';
-import type { Report } from './store-day.ts';
+import { type Report, timed } from './store-day.ts';
 import { accountDid, denseAccount, labelOf, planDay } from './store-traffic.ts';
 
-/** Measures reading a generated window, and dropping its oldest day. Changes the store. */
+/** Measures reading a generated window, dropping its oldest day and appending the next. Changes the store. */
 export async function measureWindow(folder: string, report: Report): Promise<void> {
   await measureAccounts(folder, report);
   await measureOverview(folder, report);
   await measureExpiry(folder, report);
+  await measureFullAndEmpty(folder, report);
 }
 
 async function measureAccounts(folder: string, report: Report): Promise<void> {
@@ -116,6 +119,24 @@ async function measureExpiry(folder: string, report: Report): Promise<void> {
   report('dropping a day, ms', performance.now() - started);
   report('dropped', expired.join(' '));
   await store.close();
+}
+
+/** The same rows appended after a full window and to an empty store. */
+async function measureFullAndEmpty(folder: string, report: Report): Promise<void> {
+  const reader = openSqliteReader(folder);
+  const { end } = await reader.frontier();
+  await reader.close();
+  const plan = planDay(dayOf(end) + 1, 200_000);
+  const empty = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  for (const [name, place] of Object.entries({ 'an empty store': empty, 'a full window': folder })) {
+    const store = openSqliteWriter({ folder: place, at: dayStart(plan.day) });
+    const { whole } = await timed(plan, 500, async (observations, at) => {
+      await store.append({ at: micros(at), observations, refusals: [], positions: [] });
+    });
+    report(`append to ${name}, rows a second`, whole);
+    await store.close();
+  }
+  rmSync(empty, { recursive: true, force: true });
 }
 
 async function wholeWindow(reader: ReturnType<typeof openSqliteReader>): Promise<Interval> {

@@ -1,7 +1,8 @@
 /**
  * Measures the observation store: `node bench/store.ts [--rows 1400000] [--batch 500] [--window FOLDER] [--out FILE]`.
  *
- *  1. One day of rows appended in batches, each durable, by quarters; the same rows into one plain table.
+ *  1. One day of rows appended in batches, each durable, by quarters; the same rows into one plain table
+ *     (unless `--no-plain`).
  *  2. That day sealed beside 500 labels a second; the store opened again.
  *  3. With `--window`, a store made by store-generator.ts: the overview's counts, account pages cold (the system's
  *     page cache dropped, where it lets us) and warm, and how long dropping a day stops acceptance.
@@ -17,7 +18,9 @@ import { rowsOfDay } from './store-traffic.ts';
 import { measureWindow } from './store-window.ts';
 
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
+    plain: { type: 'boolean', default: true },
     rows: { type: 'string', default: String(rowsOfDay) },
     batch: { type: 'string', default: '500' },
     window: { type: 'string' },
@@ -36,7 +39,11 @@ function report(name: string, value: number | string): void {
 if (!values['skip-day']) {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   try {
-    await measureDay(folder, Number(values.rows), Number(values.batch), report);
+    await measureDay(
+      folder,
+      { rows: Number(values.rows), batchRows: Number(values.batch), plain: values.plain },
+      report,
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -6,6 +6,8 @@ import { type MetricsServer, registryText, serveMetrics } from '../ops/metrics.t
 /** Something that was started and can be stopped. */
 export interface Running {
   stop(): Promise<void>;
+  /** Rejects when it cannot go on; absent where nothing but a signal ends it. */
+  readonly failed?: Promise<never>;
 }
 
 /** How a server command runs. */
@@ -25,11 +27,24 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   if (metrics) log.info('metrics listening', { port: metrics.port });
   try {
     const running = await start(registry);
-    await stopOnSignal(() => running.stop());
+    const stopped = stopOnSignal(() => running.stop());
+    await (running.failed ? Promise.race([stopped, stopAfter(running.failed, running)]) : stopped);
   } finally {
     await stopMetrics(metrics);
   }
   return 0;
+}
+
+/** What cannot go on is stopped as far as it can be, and the process ends with its fault. */
+async function stopAfter(failed: Promise<never>, running: Running): Promise<never> {
+  try {
+    return await failed;
+  } catch (error) {
+    await running.stop().catch(() => {
+      // The fault that came first is the one to be told.
+    });
+    throw error;
+  }
 }
 
 /** Loaded only when asked for: a server without metrics carries none of this. */

@@ -4,11 +4,12 @@
  * How the label instrument uses it (one process, the only writer):
  *  1. Open. `epoch()` says what may be claimed; `heartbeat()` and `frontier()` say when the last run ended, and the
  *     instrument records the time since as a gap (`recordGap`) before it accepts anything.
- *  2. Read a source from its `positions()`. Admit or refuse each label; `append` the admitted ones together with the
- *     counts of the refused and the source's new position. A gap that a new position implies (a reset) is recorded
- *     BEFORE the position is appended: a crash between the two overstates the gap and never hides it.
- *  3. On an error with `retry`: stop reading, keep the batch, record a gap, try the same batch again later: the
- *     identity rule makes a repeated append harmless. On `fatal`: stop the process.
+ *  2. Read a source from its `positions()`. Admit or refuse each label (`unfit`, label.ts, names those that the store
+ *     cannot hold); `append` the admitted ones together with the counts of the refused and the source's new position.
+ *     A gap that a new position implies (a reset) is recorded BEFORE the position is appended: a crash between the
+ *     two overstates the gap and never hides it.
+ *  3. On an error with `retry`: stop reading, keep the batch, try it again later, and record the gap (on a full disk
+ *     as soon as there is room): the identity rule makes a repeated append harmless. On `fatal`: stop the process.
  *  4. `beat` every 10 s. `maintain` every few minutes: it seals and expires days beside acceptance.
  *  5. The overview is `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
  *
@@ -256,7 +257,7 @@ export interface StoreReader {
 export interface Maintenance {
   /** Days sealed in this run. */
   readonly sealed: readonly string[];
-  /** Days that a stopped reader kept from being sealed: the next run tries again. */
+  /** Days that a stopped reader or a full disk kept from being sealed: the next run tries again. */
   readonly postponed: readonly string[];
   /** Days dropped in this run: at most one. */
   readonly expired: readonly string[];

@@ -41,6 +41,16 @@ describe('a writer that is killed', () => {
     await expectWhole(folder, accepted);
   });
 
+  it('keeps others out while it lives, and leaves no lock behind', async () => {
+    await runAndKill(folder, () => {
+      expect(() => openSqliteWriter({ folder, at: firstInstant })).toThrowError(
+        expect.objectContaining({ code: 'second_writer', retry: false }),
+      );
+      return Promise.resolve();
+    });
+    await openSqliteWriter({ folder, at: firstInstant }).close();
+  });
+
   it.each(faultPoints.filter((point) => point !== 'expire.floor').map((point) => ({ point })))(
     'is whole again after a kill at $point',
     async ({ point }) => {

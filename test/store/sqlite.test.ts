@@ -69,6 +69,22 @@ describe('the log of a day', () => {
   });
 });
 
+describe('a stopped reader of a past day', () => {
+  it('postpones that day alone: the next ones are sealed, and it once the reader ends', async () => {
+    const writer = open();
+    await writer.append(many(0));
+    const stopped = new Database(join(folder, 'days', today), { readonly: true });
+    stopped.exec('BEGIN; SELECT count(*) FROM observation');
+    await writer.append(many(1));
+    for (const d of [1, 5]) await writer.append({ ...many(d + 1), at: micros(noon + d * day) });
+    const now = micros(noon + 5 * day);
+    expect(await writer.maintain(now)).toEqual({ sealed: ['2024-10-05'], postponed: ['2024-10-04'], expired: [] });
+    stopped.close();
+    expect(await writer.maintain(now)).toEqual({ sealed: ['2024-10-04'], postponed: [], expired: [] });
+    expect(await problemsOf(writer)).toEqual([]);
+  });
+});
+
 describe('a full disk', () => {
   it('refuses the batch whole, and takes it once there is space', async () => {
     const writer = open();

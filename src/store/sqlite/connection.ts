@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 
@@ -78,6 +79,7 @@ function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
 }
 
 function open(path: string, options: Database.Options): Sqlite {
+  if (!existsSync(dirname(path))) throw new StoreError('not_a_store', `there is no folder for ${path}`);
   try {
     return new Database(path, options);
   } catch (error) {
@@ -100,7 +102,7 @@ export function assertPragma(db: Sqlite, name: string, expected: PragmaValue): v
 }
 
 const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
-  [/^SQLITE_FULL/, 'disk_full'],
+  [/^SQLITE_(FULL|IOERR_SHMSIZE)/, 'disk_full'],
   [/^SQLITE_(BUSY|LOCKED)/, 'busy'],
   [/^SQLITE_CANTOPEN/, 'not_a_store'],
   [/^SQLITE_(NOTADB|CORRUPT|IOERR|SCHEMA|ERROR|CONSTRAINT|MISMATCH|READONLY|INTERNAL)/, 'damaged'],

@@ -10,8 +10,8 @@ import type { Faults } from './faults.ts';
 import { migrate } from './migrate.ts';
 import { encodeRow, type Intern, type NameTable } from './row.ts';
 
-/** Memory for pages of the day that is written: one commit's pages must fit, else they would spill. */
-const cacheBytes = 64 * 1024 * 1024;
+/** Memory for pages of the day that is written; a commit that needs more takes more, as nothing is spilled. */
+const cacheBytes = 32 * 1024 * 1024;
 /** Texts remembered with their numbers; beyond it they are looked up again. */
 const maxRemembered = 100_000;
 /** Tables, counters and free-list pages of one commit, in bytes. */

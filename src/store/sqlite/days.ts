@@ -1,12 +1,19 @@
+import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { dayName, dayOf, type Interval } from '../time.ts';
 import { isAbsent } from './connection.ts';
 import { DayReader } from './day-reader.ts';
 import { dayPath, type StorePaths } from './files.ts';
-import type { Catalog, StateQueries } from './state-read.ts';
+import type { Catalog } from './state-read.ts';
 
 /** Looks this often for a file that the state file names: it may be sealed or dropped between the two looks. */
 const looks = 5;
+
+/** What the state file says of the days. */
+export interface DayCatalog {
+  catalog(): Catalog;
+  floor(): Micros;
+}
 
 /** A look at the store's days. */
 export interface Look {
@@ -19,10 +26,10 @@ export interface Look {
 /** The open day files of one reader, kept between queries. */
 export class Days {
   readonly #paths: StorePaths;
-  readonly #state: StateQueries;
+  readonly #state: DayCatalog;
   readonly #open = new Map<number, DayReader>();
 
-  constructor(paths: StorePaths, state: StateQueries) {
+  constructor(paths: StorePaths, state: DayCatalog) {
     this.#paths = paths;
     this.#state = state;
   }

@@ -20,10 +20,12 @@ export interface Upkeep {
 
 /**
  * Seals what can hold no more duplicates, by the last stamp and not by the wall: a clock that jumped ahead must not
- * close days that are still to be written. Then drops at most the oldest day. The newest day is neither sealed nor
+ * close days that are still to be written. Drops at most the oldest day. The newest day is neither sealed nor
  * dropped: it carries the positions.
  */
 export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | null): Promise<Maintenance> {
+  // Dropping comes first: on a full disk it is what makes room.
+  const expired = expire(upkeep, at);
   const sealed: string[] = [];
   const postponed: string[] = [];
   const stamped = Math.min(at, last ?? 0);
@@ -32,20 +34,26 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
     const done = await seal(upkeep, day).then(
       () => true,
       (error: unknown) => {
-        // A stopped reader of one day must not keep the others from being sealed and dropped.
-        if (error instanceof StoreError && error.code === 'busy') return false;
+        // A stopped reader of one day, or a disk too full for one, must not keep the others from being sealed.
+        if (error instanceof StoreError && error.retry) return false;
         throw error;
       },
     );
     (done ? sealed : postponed).push(dayName(day));
   }
-  return { sealed, postponed, expired: expire(upkeep, at) };
+  return { sealed, postponed, expired };
 }
 
 async function seal({ paths, state, faults, signal }: Upkeep, day: number): Promise<void> {
   const open = dayPath(paths, day, 'open');
   const growing = growingPath(paths, day);
-  await sealInThread(open, growing, day, signal);
+  try {
+    await sealInThread(open, growing, day, signal);
+  } catch (error) {
+    // Half a day is of no use, and its space is needed.
+    removeDatabase(growing);
+    throw error;
+  }
   if (signal.aborted) throw new StoreError('closed', 'the store was closed');
   // From here on the system itself refuses a change.
   chmodSync(growing, 0o444);

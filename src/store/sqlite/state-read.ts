@@ -78,9 +78,6 @@ export function stateQueries(db: Sqlite) {
   };
 }
 
-/** Queries of the state file. */
-export type StateQueries = ReturnType<typeof stateQueries>;
-
 interface RosterRecord {
   did: string;
   origin: RosterRow['origin'];

@@ -1,0 +1,30 @@
+import { OperatorError } from '../ops/errors.ts';
+import type { StoreReader, StoreWriter } from './port.ts';
+import { openSqliteReader } from './sqlite/reader.ts';
+import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/writer.ts';
+
+/** Where a store is. */
+export interface StorePlaceSqlite {
+  readonly kind: 'sqlite';
+  readonly folder: string;
+}
+
+/** Reads a store URL: `sqlite:DIR`. Throws an `OperatorError` that says what was expected. */
+export function parseStoreUrl(url: string): StorePlaceSqlite {
+  const folder = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
+  // `sqlite://x` would be a folder named by a host: a slip for `sqlite:/x`, most likely.
+  if (folder === '' || folder.startsWith('//')) {
+    throw new OperatorError(`${url} is no store: give sqlite:DIR, a folder`);
+  }
+  return { kind: 'sqlite', folder };
+}
+
+/** Opens the store at a URL for writing; see `StoreWriter` for its errors and `SqliteWriterOptions` for the rest. */
+export function openStoreWriter(url: string, options: Omit<SqliteWriterOptions, 'folder'>): StoreWriter {
+  return openSqliteWriter({ ...options, folder: parseStoreUrl(url).folder });
+}
+
+/** Opens the store at a URL for reading. */
+export function openStoreReader(url: string): StoreReader {
+  return openSqliteReader(parseStoreUrl(url).folder);
+}

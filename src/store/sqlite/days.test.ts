@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dayStart, micros } from '../time.ts';
+import { Days } from './days.ts';
+import { storePaths } from './files.ts';
+
+const interval = { start: dayStart(20_000), end: dayStart(20_001) };
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-days-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('days over an interval', () => {
+  it('are refused when the floor rose while they were read: a dropped day is never read as empty', () => {
+    const days = new Days(storePaths(folder), {
+      catalog: () => ({ floor: interval.start, days: [] }),
+      floor: () => micros(interval.start + 1),
+    });
+    expect(() => days.over(interval, () => 'read')).toThrowError(expect.objectContaining({ code: 'out_of_window' }));
+  });
+
+  it('are looked for again while their files move, and damage when they stay away', () => {
+    let looks = 0;
+    const days = new Days(storePaths(folder), {
+      catalog: () => {
+        looks += 1;
+        return { floor: interval.start, days: looks < 3 ? [{ day: 20_000, sealed: 0 }] : [] };
+      },
+      floor: () => interval.start,
+    });
+    expect(days.over(interval, (look) => look.days.length)).toBe(0);
+    const lost = new Days(storePaths(folder), {
+      catalog: () => ({ floor: interval.start, days: [{ day: 20_000, sealed: 1 }] }),
+      floor: () => interval.start,
+    });
+    expect(() => lost.over(interval, () => 'read')).toThrowError(expect.objectContaining({ code: 'damaged' }));
+  });
+});

@@ -217,5 +217,5 @@ export function split(page: AcceptedPage): AcceptedPage[] {
 
 function pageBytes({ observations, positions }: AcceptedPage): number {
   const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
-  return labels + positions.reduce((sum, one) => sum + 3 * (`${one.value}${one.endpoint}${one.source}`.length), 0);
+  return labels + positions.reduce((sum, one) => sum + 3 * `${one.value}${one.endpoint}${one.source}`.length, 0);
 }

@@ -17,8 +17,7 @@ export interface SampledPage {
 /** What the search found. */
 export type CursorSearch =
   /** Reading from here misses nothing authored since the target. */
-  | { readonly kind: 'found'; readonly cursor: number }
-  | { readonly kind: 'unverified'; readonly why: string };
+  { readonly kind: 'found'; readonly cursor: number } | { readonly kind: 'unverified'; readonly why: string };
 
 /** How far below the target the position is set: labels of one moment are not stored in the order of their making. */
 export const searchMargin = hour;

@@ -11,6 +11,7 @@ import type { StoreWriter } from '../store/port.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
 import type { EnrolledSource } from './coverage.ts';
+import { downtime } from './downtime.ts';
 import { RefusedMemory } from './fingerprint.ts';
 import { readHold } from './hold.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
@@ -22,7 +23,7 @@ import { Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
 import { Signatures } from './signatures.ts';
 import type { ReaderTools } from './source.ts';
-import { downtime, SourceRunner } from './source-runner.ts';
+import { SourceRunner } from './source-runner.ts';
 import { type SourceState, sourceStates } from './source-state.ts';
 import type { Telemetry } from './telemetry.ts';
 import { createVerifier } from './verifier.ts';
@@ -282,7 +283,9 @@ function publisher(
       const now = clocks.wall();
       const members = [...roster.members];
       const enrolled = roster.enrolled(now);
-      const sources = enrolled.map(({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }));
+      const sources = enrolled.map(
+        ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
+      );
       const overview = await makeOverview(store, {
         now,
         windowDays: settings.windowDays,
@@ -343,7 +346,10 @@ function timeAsker(
     if (performance.now() - askedAt < askTimeMs) return;
     askedAt = performance.now();
     for (const relay of relays) {
-      const url = new URL('/xrpc/com.atproto.sync.listReposByCollection?collection=app.bsky.labeler.service&limit=1', relay);
+      const url = new URL(
+        '/xrpc/com.atproto.sync.listReposByCollection?collection=app.bsky.labeler.service&limit=1',
+        relay,
+      );
       void http.getJson(url, { maxBytes: 65_536, timeoutMs: 10_000, signal }).then((answer) => {
         if (answer.kind === 'json' && answer.date !== null) heard(answer.date);
       });

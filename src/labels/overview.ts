@@ -33,7 +33,10 @@ const doesNotMeasure = [
 export async function makeOverview(store: StoreReader, inputs: OverviewInputs): Promise<RecentOverview> {
   const { now, windowDays, held, origin, sources } = inputs;
   const window = windowOf(now, windowDays);
-  const [{ generationId, startedAt }, { observedThrough, floor }] = await Promise.all([store.epoch(), store.frontier()]);
+  const [{ generationId, startedAt }, { observedThrough, floor }] = await Promise.all([
+    store.epoch(),
+    store.frontier(),
+  ]);
   const since = (days: number) => ({ start: micros(Math.max(floor, now - days * day)), end: now });
   const counted = since(windowDays);
   const [inWindow, inWeek, inDay, refusals, gaps] = await Promise.all([
@@ -99,7 +102,9 @@ export function caveatsOf(
   if (dropped > 0) caveats.push(`${dropped} further labelers were named, beyond the bound on how many are known.`);
   const refused = refusals.filter(({ reason }) => shapeless.has(reason)).reduce((sum, { count }) => sum + count, 0);
   if (refused > 0) {
-    caveats.push(`${refused} rows of the window were refused for their form, size or foreign author, of ${all + refused}.`);
+    caveats.push(
+      `${refused} rows of the window were refused for their form, size or foreign author, of ${all + refused}.`,
+    );
   }
   return caveats;
 }

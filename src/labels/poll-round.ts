@@ -1,8 +1,8 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { parseAuthored } from './authored-time.ts';
 import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
-import { fingerprint } from './fingerprint.ts';
 import type { SourceFault } from './faults.ts';
+import { fingerprint } from './fingerprint.ts';
 import type { SourceIntake } from './intake.ts';
 import { isObject } from './label-fields.ts';
 import { noPosition, type ReadPosition } from './position.ts';
@@ -65,7 +65,8 @@ export async function pollRound(
       {
         rows: fresh,
         way: 'poll',
-        move: (position) => (moves ? moved(source, position, next, last) : { ...position, cursor: position.cursor ?? start }),
+        move: (position) =>
+          moves ? moved(source, position, next, last) : { ...position, cursor: position.cursor ?? start },
       },
       signal,
     );

@@ -3,8 +3,8 @@ import type { IdentityResolver } from '../network/identity.ts';
 import type { LabelKey } from '../network/label-key.ts';
 import type { SignatureVerdict } from '../store/label.ts';
 import type { StoreWriter } from '../store/port.ts';
-import type { Verifier } from './verifier.ts';
 import { isObject } from './label-fields.ts';
+import type { Verifier } from './verifier.ts';
 
 /** What judging signatures takes. */
 export interface SignatureOptions {
@@ -37,7 +37,7 @@ export class Signatures {
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
     if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return verdicts;
     // The key may have been changed since: once more, with what the document says now.
-    return await verifier.verify(labels, await this.#learn(did, true, signal), signal);
+    return verifier.verify(labels, await this.#learn(did, true, signal), signal);
   }
 
   /** Forgets what is known of a labeler's keys: its document changed. */

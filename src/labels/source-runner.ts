@@ -1,4 +1,3 @@
-import type { Micros } from '../contract/timestamp.ts';
 import { type Member, maxEnrolled } from './member.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { readSource } from './read-source.ts';
@@ -77,17 +76,4 @@ export class SourceRunner {
     this.#ending.add(done);
     void done.then(() => this.#ending.delete(done));
   }
-}
-
-/** How long nobody watched before this start, or null: the time since the last sign of life of the store. */
-export function downtime(
-  { startedAt, heartbeat, observedThrough }: {
-    readonly startedAt: Micros;
-    readonly heartbeat: Micros | null;
-    readonly observedThrough: Micros | null;
-  },
-  now: Micros,
-): { readonly start: Micros; readonly end: Micros } | null {
-  const last = Math.max(startedAt, heartbeat ?? 0, observedThrough ?? 0) as Micros;
-  return last < now ? { start: last, end: now } : null;
 }

@@ -1,11 +1,11 @@
 import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
-import { fingerprint } from './fingerprint.ts';
 import { connectFault, type SourceFault } from './faults.ts';
+import { fingerprint } from './fingerprint.ts';
 import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
-import { noPosition, type ReadPosition } from './position.ts';
 import { pollRound, recordReset } from './poll-round.ts';
+import { noPosition, type ReadPosition } from './position.ts';
 import { fillTarget, type ReaderTools, remember, type Source, unreadSince } from './source.ts';
 
 /** How a connection to a stream ended. */
@@ -105,7 +105,8 @@ async function fillBefore(
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null };
   if (outcome.kind === 'quiet') {
-    if (since < target) await tools.recordGap({ source: source.did, start: since, end: target, reason: 'not_observed' });
+    if (since < target)
+      await tools.recordGap({ source: source.did, start: since, end: target, reason: 'not_observed' });
     return { joined: true, reset: false, fault: null };
   }
   const end = tools.clock();

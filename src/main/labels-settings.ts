@@ -6,7 +6,11 @@ import { serverSettings } from './facts-settings.ts';
 export const labelsSettings = {
   store: text('store', 'URL', `sqlite:${defaultData}/labels`, 'the observation store, sqlite:DIR'),
   artifacts: text('artifacts', 'DIR', `${defaultData}/artifacts`, 'folder of the artifacts'),
-  seeds: optionalText('seeds', 'FILE', 'JSON array of {"did"} objects to begin with; the list that comes along unless given'),
+  seeds: optionalText(
+    'seeds',
+    'FILE',
+    'JSON array of {"did"} objects to begin with; the list that comes along unless given',
+  ),
   relay: list(
     'relay',
     'URL',

@@ -1,5 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { artifactNames } from '../artifact/write.ts';
 import { formatTimestamp } from '../contract/timestamp.ts';
 import { releaseHold, setHold } from '../labels/hold.ts';
@@ -34,22 +34,24 @@ export const labelsCommand: Command = {
     if (rest.length > 0) throw new OperatorError(`unexpected ${JSON.stringify(rest[0])} after ${action}`);
     switch (action) {
       case undefined:
-        return await observe(values, print);
+        return observe(values, print);
       case 'hold':
-        return await hold(values, print);
+        return hold(values, print);
       case 'release':
-        return await release(values, print);
+        return release(values, print);
       case 'verify':
-        return await verify(values, print);
+        return verify(values, print);
       default:
-        throw new OperatorError(`unknown action ${JSON.stringify(action)}: use hold, release or verify, or none to observe`);
+        throw new OperatorError(
+          `unknown action ${JSON.stringify(action)}: use hold, release or verify, or none to observe`,
+        );
     }
   },
 };
 
 async function observe(values: LabelsValues, print: CommandContext['print']): Promise<number> {
   const log = createLog('labels', values.logLevel);
-  return await serveUntilStopped({
+  return serveUntilStopped({
     metricsPort: values.metricsPort,
     collectMetrics: values.metricsPort !== null,
     log,
@@ -69,9 +71,7 @@ async function observe(values: LabelsValues, print: CommandContext['print']): Pr
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         rhythm: liveRhythm,
       };
-      const store = opened(values.store, () =>
-        openSqliteWriter({ folder: settings.folder, at: wall(), windowDays }),
-      );
+      const store = opened(values.store, () => openSqliteWriter({ folder: settings.folder, at: wall(), windowDays }));
       const labels = createLabels({
         settings,
         store,
@@ -108,7 +108,9 @@ async function verify({ store: url }: LabelsValues, print: CommandContext['print
   let problems = 0;
   try {
     for await (const day of store.verify()) {
-      print(`${day.day} ${day.sealed ? 'sealed' : 'open'} ${day.rows} rows${day.problems.length === 0 ? ' in order' : ''}`);
+      print(
+        `${day.day} ${day.sealed ? 'sealed' : 'open'} ${day.rows} rows${day.problems.length === 0 ? ' in order' : ''}`,
+      );
       for (const problem of day.problems) print(`  ${problem}`);
       problems += day.problems.length;
     }

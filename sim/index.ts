@@ -4,6 +4,8 @@ import { GeneratedSource } from './events/generated.ts';
 import { RecordedSource } from './events/recorded.ts';
 import { Faults } from './jetstream/faults.ts';
 import { JetstreamServer } from './jetstream/server.ts';
+import { LabelerNetwork, type LabelerNetworkOptions } from './labelers/network.ts';
+import type { LabelerProfile, Population } from './labelers/profile.ts';
 import { Truth } from './truth.ts';
 
 /** What a simulated network is made of. Whatever is left out has a default that works. */
@@ -32,12 +34,29 @@ export interface SimOptions {
   readonly zstdDictionary?: Buffer;
   /** Keys of frames in any order. Default false. */
   readonly variedKeys?: boolean;
+  /** How many labelers there are. Default 0: no directory, no relay, no labeler. */
+  readonly labelers?: number;
+  /** Labels a second of all labelers. Default 20. */
+  readonly labelRate?: number;
+  /** `plain`, the default: all labelers are well. `troubled`: with the troubles of the network. */
+  readonly population?: Population;
+  /** How many relays list them. Default 2. */
+  readonly relays?: number;
+  /** Changes what a labeler is like; for tests. */
+  readonly shapeLabeler?: (profile: LabelerProfile) => Partial<LabelerProfile>;
 }
 
 /** Where the simulated network listens. */
 export interface SimAddresses {
   /** Address of the Jetstream's `/subscribe`. */
   readonly jetstream: string;
+  /** Origin of the identity directory; null without labelers. */
+  readonly plc: string | null;
+  /** Origins of the relays. */
+  readonly relays: readonly string[];
+  readonly labelers: readonly { readonly did: string; readonly endpoint: string }[];
+  /** Path of a seeds file that `stop` removes; null without labelers. */
+  readonly seeds: string | null;
 }
 
 /** A simulated network. */
@@ -46,6 +65,8 @@ export interface Sim {
   readonly faults: Faults;
   /** What happened, and who was given what. */
   readonly truth: Truth;
+  /** The labelers, and who names them. Their truth is told there. */
+  readonly labelers: LabelerNetwork;
   /** Listens; rejects with the system's error when it cannot. */
   start(): Promise<SimAddresses>;
   /** Sends at once what the clock has made due, as every tick does. */
@@ -92,15 +113,46 @@ export function createSim(options: SimOptions = {}): Sim {
     nowUs,
   });
   server.meet(faults);
+  const labelers = new LabelerNetwork({
+    seed,
+    host,
+    labelers: options.labelers ?? 0,
+    labelRate: options.labelRate ?? 20,
+    population: options.population ?? 'plain',
+    relays: options.relays ?? 2,
+    historyHours: options.historyHours ?? 24,
+    nowUs,
+    ...(options.shapeLabeler ? { shape: options.shapeLabeler } : {}),
+    announce: generated === null ? null : announcer(generated, nowUs),
+  });
   return {
     faults,
     truth,
+    labelers,
     async start() {
       const listening = await server.start();
-      return { jetstream: `ws://${host.includes(':') ? `[${host}]` : host}:${listening}/subscribe` };
+      const jetstream = `ws://${host.includes(':') ? `[${host}]` : host}:${listening}/subscribe`;
+      if (labelers.list.length === 0) return { jetstream, plc: null, relays: [], labelers: [], seeds: null };
+      return { jetstream, ...(await labelers.start()) };
     },
-    pump: () => server.pump(),
-    stop: () => server.stop(),
+    pump() {
+      server.pump();
+      labelers.pump();
+    },
+    async stop() {
+      await Promise.all([server.stop(), labelers.stop()]);
+    },
+  };
+}
+
+/** Puts frames in the place of the next events, behind those that it has put there before. */
+function announcer(source: GeneratedSource, nowUs: () => number): NonNullable<LabelerNetworkOptions['announce']> {
+  let free = 0;
+  return (frames) => {
+    const templates = frames.map(({ text, species }) => source.catalogue.add(text, species));
+    const from = Math.max(free, source.edge(nowUs()));
+    source.replace(from, templates);
+    free = from + templates.length;
   };
 }
 

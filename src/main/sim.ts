@@ -9,7 +9,7 @@ import type { Command } from './command.ts';
 /** Settings of `almanac sim`. */
 export const simSettings = {
   seed: integer('seed', 'N', 1, { min: 0, max: 2 ** 31 - 1 }, 'the same seed gives the same traffic'),
-  labelers: integer('labelers', 'N', 0, { min: 0, max: 5000 }, 'simulated labelers; none exist yet, so 0 run'),
+  labelers: integer('labelers', 'N', 0, { min: 0, max: 5000 }, 'simulated labelers, with the troubles of the network'),
   rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events a second over a day'),
   labelRate: integer('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels a second of all labelers'),
   historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back a replay reaches'),
@@ -52,9 +52,21 @@ export const simCommand: Command = {
 /** Loaded only here: no other command carries the simulated network. */
 async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   const { createSim } = await import('../../sim/index.ts');
-  const { seed, rate, historyHours, host, jetstreamPort: port, seqCursors, replay } = values;
+  const { seed, rate, historyHours, host, jetstreamPort: port, seqCursors, replay, labelers, labelRate } = values;
   try {
-    return createSim({ seed, rate, historyHours, host, port, seqCursors, ...(replay === null ? {} : { replay }) });
+    return createSim({
+      seed,
+      rate,
+      historyHours,
+      host,
+      port,
+      seqCursors,
+      labelers,
+      labelRate,
+      population: 'troubled',
+      relays: 1,
+      ...(replay === null ? {} : { replay }),
+    });
   } catch (error) {
     const code = systemCode(error);
     if (code === null || replay === null) throw error;
@@ -63,6 +75,6 @@ async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
 }
 
 /** The one line on stdout: where everything of the simulated network is; null for what it does not have. */
-function announcement({ jetstream }: SimAddresses): string {
-  return JSON.stringify({ jetstream, plc: null, relay: null, labelers: [], seeds: null });
+function announcement({ jetstream, plc, relays, labelers, seeds }: SimAddresses): string {
+  return JSON.stringify({ jetstream, plc, relay: relays[0] ?? null, labelers, seeds });
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -26,6 +28,31 @@ it('almanac sim says where it listens, serves, and stops at SIGTERM with 0', asy
   expect(await consumer.closed).toBe(1001);
   const [code] = await once(child, 'exit');
   expect(code).toBe(0);
+});
+
+it('almanac sim --labelers names them in a seeds file that goes away with it', async () => {
+  const child = sim('--labelers', '5', '--label-rate', '3', '--history-hours', '1');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const { plc, relay, labelers, seeds } = JSON.parse(line) as {
+    plc: string;
+    relay: string;
+    labelers: { did: string; endpoint: string }[];
+    seeds: string;
+  };
+  const seeded = JSON.parse(await readFile(seeds, 'utf8')) as { did: string }[];
+  expect(labelers.map(({ did }) => did)).toEqual(expect.arrayContaining(seeded.map(({ did }) => did)));
+  expect(seeded.length).toBeGreaterThanOrEqual(3);
+  const [first] = labelers;
+  const document = (await (await fetch(`${plc}/${first?.did}`)).json()) as { service: unknown[] };
+  expect(document.service).toContainEqual({
+    id: '#atproto_labeler',
+    type: 'AtprotoLabeler',
+    serviceEndpoint: first?.endpoint,
+  });
+  expect((await fetch(`${relay}/xrpc/com.atproto.sync.listReposByCollection`)).status).toBe(400);
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  expect([code, existsSync(seeds)]).toEqual([0, false]);
 });
 
 it('almanac sim says in one line which file it cannot read', async () => {

@@ -1,0 +1,83 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** What a host does with what it is asked. */
+export interface HostHandlers {
+  readonly request: (request: IncomingMessage, response: ServerResponse, target: URL) => void;
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer, target: URL) => void;
+  /** The simulation's clock, in microseconds: what `Date` shows. */
+  readonly nowUs: () => number;
+}
+
+/** A plain HTTP host on loopback that can be shut and opened again on its port. */
+export class HttpHost {
+  readonly #handlers: HostHandlers;
+  readonly #sockets = new Set<Duplex>();
+  #server: Server | null = null;
+  #port = 0;
+
+  constructor(handlers: HostHandlers) {
+    this.#handlers = handlers;
+  }
+
+  /** Whether it listens. */
+  get open(): boolean {
+    return this.#server !== null;
+  }
+
+  /** The port that it listens on, or did; 0 before. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Listens on the port that it had, or on a free one; resolves with its origin. */
+  listen(host: string, port = this.#port): Promise<string> {
+    const server = createServer((request, response) => {
+      response.sendDate = false;
+      response.setHeader('Date', new Date(this.#handlers.nowUs() / 1000).toUTCString());
+      this.#handlers.request(request, response, targetOf(request));
+    });
+    server.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      if (this.#handlers.upgrade) this.#handlers.upgrade(request, socket, head, targetOf(request));
+      else socket.destroy();
+    });
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    this.#server = server;
+    return new Promise((resolve, reject) => {
+      server.once('error', (error) => {
+        this.#server = null;
+        reject(error);
+      });
+      server.listen(port, host, () => {
+        this.#port = (server.address() as AddressInfo).port;
+        resolve(`http://${host.includes(':') ? `[${host}]` : host}:${this.#port}`);
+      });
+    });
+  }
+
+  /** Ends every connection and listens no more; resolves when the port is free. */
+  async shut(): Promise<void> {
+    const server = this.#server;
+    this.#server = null;
+    if (server === null) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}
+
+/** Answers with JSON. */
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify(body));
+}
+
+function targetOf(request: IncomingMessage): URL {
+  const text = request.url ?? '/';
+  return URL.canParse(text, 'http://localhost') ? new URL(text, 'http://localhost') : new URL('http://localhost/');
+}

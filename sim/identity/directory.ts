@@ -1,0 +1,139 @@
+import { HttpHost, sendJson } from '../http-host.ts';
+
+/** What the directory needs to know of a labeler. */
+export interface Identified {
+  readonly did: string;
+  readonly endpoint: string;
+  readonly key: { multikey(): Promise<string> };
+}
+
+/** How a DID can be answered for. */
+export type DocumentState = 'whole' | 'no_document' | 'tombstone' | 'no_service' | 'no_key' | 'html' | 'other_did';
+
+/** How the directory itself can be. */
+export type DirectoryState = 'up' | 'down' | 'slow' | 'hanging';
+
+/** What a document says of a labeler. */
+interface Entry {
+  readonly labeler: Identified;
+  state: DocumentState;
+  /** What it says instead of what is true: an endpoint that the labeler has left, or a key that it has changed. */
+  endpoint: string | null;
+  key: string | null;
+}
+
+/** The identity directory: `GET /did:plc:…`, and the documents that did:web labelers serve themselves. */
+export class Directory {
+  state: DirectoryState = 'up';
+  /** How long an answer takes while it is slow, in milliseconds of the wall clock. */
+  slowMs = 3_000;
+  /** How often each DID was asked for, and each way in which the directory answered. */
+  readonly asked = new Map<string, number>();
+  readonly fired = new Map<DocumentState | DirectoryState, number>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #host: HttpHost;
+
+  constructor(nowUs: () => number) {
+    this.#host = new HttpHost({
+      nowUs,
+      request: (request, response, target) => {
+        const did = decodeURIComponent(target.pathname.slice(1));
+        const answer = (): void => {
+          void this.#answer(did).then(({ status, body }) => {
+            if (typeof body !== 'string') return sendJson(response, status, body);
+            response.writeHead(status, { 'Content-Type': 'text/html' });
+            response.end(body);
+          });
+        };
+        this.asked.set(did, (this.asked.get(did) ?? 0) + 1);
+        this.#count(this.state);
+        if (request.method !== 'GET') sendJson(response, 405, { message: 'Method Not Allowed' });
+        else if (this.state === 'down') sendJson(response, 503, { message: 'Service Unavailable' });
+        else if (this.state === 'slow') setTimeout(answer, this.slowMs);
+        else if (this.state === 'up') answer();
+      },
+    });
+  }
+
+  /** Enters a labeler. */
+  enter(labeler: Identified, state: DocumentState = 'whole'): void {
+    this.#entries.set(labeler.did, { labeler, state, endpoint: null, key: null });
+  }
+
+  /** Changes how a DID is answered for. */
+  set(did: string, state: DocumentState): void {
+    this.#entry(did).state = state;
+  }
+
+  /** From now on the document says what holds now, whatever changes: an old endpoint and an old key stay in it. */
+  async freeze(did: string): Promise<void> {
+    const entry = this.#entry(did);
+    entry.key = await entry.labeler.key.multikey();
+    entry.endpoint = entry.labeler.endpoint;
+  }
+
+  /** The document names this endpoint, whatever is true. */
+  point(did: string, endpoint: string): void {
+    this.#entry(did).endpoint = endpoint;
+  }
+
+  /** The document says what is true again. */
+  thaw(did: string): void {
+    const entry = this.#entry(did);
+    entry.key = null;
+    entry.endpoint = null;
+  }
+
+  /** The document of a DID as it is now; null where there is none. */
+  async document(did: string): Promise<unknown> {
+    const entry = this.#entries.get(did);
+    if (entry === undefined || entry.state === 'no_document' || entry.state === 'tombstone') return null;
+    const { labeler, state } = entry;
+    const id = state === 'other_did' ? 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' : did;
+    const key = entry.key ?? (await labeler.key.multikey());
+    const method = { id: `${id}#atproto_label`, type: 'Multikey', controller: id, publicKeyMultibase: key };
+    const pds = { id: '#atproto_pds', type: 'AtprotoPersonalDataServer', serviceEndpoint: 'https://pds.example.com' };
+    const service = {
+      id: '#atproto_labeler',
+      type: 'AtprotoLabeler',
+      serviceEndpoint: entry.endpoint ?? labeler.endpoint,
+    };
+    return {
+      '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
+      id,
+      alsoKnownAs: [`at://labeler-${did.slice(8, 14)}.example.com`],
+      verificationMethod: state === 'no_key' ? [] : [method],
+      service: state === 'no_service' ? [pds] : [pds, service],
+    };
+  }
+
+  /** Listens on a free port; resolves with its origin. */
+  start(host: string): Promise<string> {
+    return this.#host.listen(host);
+  }
+
+  /** Ends every connection and the listener. */
+  stop(): Promise<void> {
+    return this.#host.shut();
+  }
+
+  async #answer(did: string): Promise<{ status: number; body: unknown }> {
+    const entry = did.startsWith('did:plc:') ? this.#entries.get(did) : undefined;
+    if (entry === undefined) return { status: 404, body: { message: `DID not registered: ${did}` } };
+    this.#count(entry.state);
+    if (entry.state === 'no_document') return { status: 404, body: { message: `DID not registered: ${did}` } };
+    if (entry.state === 'tombstone') return { status: 410, body: { message: `DID not available: ${did}` } };
+    if (entry.state === 'html') return { status: 200, body: '<html><body>maintenance</body></html>' };
+    return { status: 200, body: await this.document(did) };
+  }
+
+  #count(way: DocumentState | DirectoryState): void {
+    this.fired.set(way, (this.fired.get(way) ?? 0) + 1);
+  }
+
+  #entry(did: string): Entry {
+    const entry = this.#entries.get(did);
+    if (entry === undefined) throw new RangeError(`no labeler ${did}`);
+    return entry;
+  }
+}

@@ -1,0 +1,169 @@
+import { accountCount, base32, sortable } from '../events/identifiers.ts';
+import { fraction, hash } from '../random.ts';
+import { type Flaw, type LabelFields, type OddKind, oddLabel } from './odd-labels.ts';
+import { Pace } from './pace.ts';
+import type { LabelerProfile } from './profile.ts';
+
+/** One label of a labeler's log. */
+export interface LoggedLabel {
+  /** Counted from 1 over the labeler's life and never used again, unlike `seq`. */
+  readonly n: number;
+  /** When the labeler emitted it, on the simulation's clock. */
+  readonly emittedUs: number;
+  /** As served, without its signature. */
+  readonly label: unknown;
+  /** How it is odd; null for an ordinary one. */
+  readonly odd: OddKind | null;
+  readonly flaw: Flaw | null;
+  /** The number whose label this one repeats; its own number otherwise. */
+  readonly original: number;
+}
+
+/** How far back the label lies that a removal, or a renewed application, follows. 1 is a duplicate's. */
+const distances = [2, 5, 17, 60, 240, 1000] as const;
+const followingShare = 0.12;
+/** Records of one account that very many labels are about. */
+const denseShare = 0.02;
+
+/** What a log is made of. */
+export interface LogOptions {
+  readonly seed: number;
+  readonly profile: LabelerProfile;
+  /** The moment of the first label that can be. */
+  readonly startUs: number;
+  /** 24 characters of did:plc for each account of the network, one behind the other. */
+  readonly accounts: string;
+}
+
+/**
+ * What a labeler emits: label `n` is a function of the seed, the labeler and `n`, so that nothing of the past is kept
+ * but what the switches changed in it.
+ */
+export class LabelLog {
+  /** The labeler's DID; one with a port is known only once it listens. */
+  did = '';
+  readonly pace: Pace;
+  readonly #options: LogOptions;
+  readonly #seed: number;
+  readonly #accounts: string;
+  readonly #odd = new Map<number, { readonly kind: OddKind; readonly bytes: number }>();
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+    const { profile, startUs } = options;
+    this.#seed = hash(options.seed, 0x1ab, profile.index);
+    this.#accounts = options.accounts;
+    this.pace = new Pace({ seed: this.#seed, rate: profile.rate, startUs });
+  }
+
+  /** Makes these numbers odd; only such that nobody has read yet. */
+  alter(fromN: number, count: number, kind: OddKind, bytes: number): void {
+    for (let n = fromN; n < fromN + count; n++) this.#odd.set(n, { kind, bytes });
+  }
+
+  /** How that label is odd; null for an ordinary one. */
+  oddity(n: number): OddKind | null {
+    const set = this.#odd.get(n);
+    if (set) return set.kind === 'duplicate' && n === 1 ? null : set.kind;
+    const { oddShare, oddKinds } = this.#options.profile;
+    if (n === 1 || oddKinds.length === 0 || fraction(this.#seed, 2, n) >= oddShare) return null;
+    return oddKinds[hash(this.#seed, 3, n) % oddKinds.length] ?? null;
+  }
+
+  /** Label `n`. */
+  label(n: number): LoggedLabel {
+    const odd = this.oddity(n);
+    const emittedUs = this.pace.emittedUs(n);
+    if (odd === 'duplicate') {
+      const repeated = this.label(n - 1);
+      return { ...repeated, n, emittedUs, odd };
+    }
+    const fields = this.#fields(n, emittedUs);
+    if (odd === null) return { n, emittedUs, label: fields, odd, flaw: null, original: n };
+    const hugeBytes = this.#odd.get(n)?.bytes ?? 10_000_000;
+    const made = oddLabel({ kind: odd, fields, n, emittedMs: Math.floor(emittedUs / 1000), hugeBytes });
+    return { n, emittedUs, ...made, odd, original: n };
+  }
+
+  /** Whether an account-replacing server no longer has that label, because a newer one is about the same thing. */
+  replaced(n: number, edge: number): boolean {
+    return this.#newest(this.#root(n), edge) > n;
+  }
+
+  #newest(n: number, edge: number): number {
+    let newest = n;
+    for (const distance of [1, ...distances]) {
+      const next = n + distance;
+      if (next <= edge && this.#parent(next) === n) newest = Math.max(newest, this.#newest(next, edge));
+    }
+    return newest;
+  }
+
+  #root(n: number): number {
+    const parent = this.#parent(n);
+    return parent === null ? n : this.#root(parent);
+  }
+
+  /** The earlier label that this one is about: it removes it, renews it or repeats it. */
+  #parent(n: number): number | null {
+    const odd = this.oddity(n);
+    if (odd === 'duplicate') return n - 1;
+    if (odd !== null || this.pace.atOnce(n) || fraction(this.#seed, 4, n) >= followingShare) return null;
+    const parent = n - (distances[hash(this.#seed, 5, n) % distances.length] ?? 0);
+    return parent < 1 || this.oddity(parent) !== null || this.pace.atOnce(parent) ? null : parent;
+  }
+
+  #negated(n: number): boolean {
+    const parent = this.#parent(n);
+    return parent !== null && !this.#negated(parent);
+  }
+
+  #fields(n: number, emittedUs: number): LabelFields {
+    const root = this.#root(n);
+    const neg = this.#negated(n);
+    const { values, software } = this.#options.profile;
+    const chance = hash(this.#seed, 6, root);
+    const subject = this.#subject(root, chance);
+    const emittedMs = Math.floor(emittedUs / 1000);
+    return {
+      ver: 1,
+      src: this.did,
+      ...subject,
+      val: values[hash(this.#seed, 7, root) % values.length] ?? 'spam',
+      // Ozone leaves it out of what it signs where it is false; skyware always has it.
+      ...(neg || software === 'skyware' ? { neg } : {}),
+      cts: new Date(emittedMs).toISOString(),
+      ...(chance % 50 === 0 ? { exp: new Date(emittedMs + 3_600_000 * (1 + (chance % 720))).toISOString() } : {}),
+    };
+  }
+
+  /** An account, or one of its records. What one labeler labels is all different, unless one label follows another. */
+  #subject(n: number, chance: number): { readonly uri: string; readonly cid?: string } {
+    if (chance % 10 < 3) {
+      const account = this.#account((n * 7919 + this.#options.profile.index * 104_729) % accountCount);
+      const lap = Math.floor(n / accountCount);
+      return { uri: `did:plc:${lap === 0 ? account : `${account.slice(0, 20)}${digits(lap, base32, 4)}`}` };
+    }
+    const dense = fraction(this.#seed, 8, n) < denseShare;
+    const skew = fraction(this.#seed, 9, n);
+    const account = this.#account(dense ? 0 : Math.floor(skew * skew * accountCount));
+    const collection = chance % 10 < 9 ? 'app.bsky.feed.post' : 'app.bsky.graph.list';
+    const rkey = `3l${digits(n, sortable, 7)}${digits(hash(this.#seed, 10), sortable, 4)}`;
+    const uri = `at://did:plc:${account}/${collection}/${rkey}`;
+    return chance % 2 === 0 ? { uri } : { uri, cid: `bafyrei${digits(chance, base32, 26)}${digits(n, base32, 26)}` };
+  }
+
+  #account(index: number): string {
+    return this.#accounts.slice(index * 24, index * 24 + 24);
+  }
+}
+
+function digits(number: number, alphabet: string, width: number): string {
+  let rest = number;
+  let text = '';
+  for (let place = 0; place < width; place++) {
+    text = alphabet.charAt(rest % alphabet.length) + text;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return text;
+}

@@ -1,0 +1,260 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { HttpHost, sendJson } from '../http-host.ts';
+import { RangeSet } from '../ranges.ts';
+import { Database } from './database.ts';
+import { LabelerFaults } from './faults.ts';
+import { answerFaultily, refusalBytes } from './faulty-answers.ts';
+import { LabelLog } from './label-log.ts';
+import { type LabelerProfile, labelerDid } from './profile.ts';
+import { answerQuery } from './query.ts';
+import { SigningKey } from './signing-key.ts';
+import { LabelStream } from './stream.ts';
+import { infoFrame, signed } from './wire.ts';
+
+const queryPath = '/xrpc/com.atproto.label.queryLabels';
+const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
+/** Nothing listens there: what is dead from the start refuses connections without taking anybody's port. */
+const deadOrigin = 'http://127.0.0.1:1';
+
+/** What a labeler is made of. */
+export interface LabelerOptions {
+  readonly seed: number;
+  readonly profile: LabelerProfile;
+  readonly startUs: number;
+  /** 24 characters of did:plc for each account of the network, one behind the other. */
+  readonly accounts: string;
+  readonly nowUs: () => number;
+  /** The document that a did:web labeler serves itself; null while it has none. */
+  readonly ownDocument: (did: string) => Promise<unknown>;
+}
+
+/** A key, and the number of the first label that was signed with it. */
+interface KeyPeriod {
+  readonly fromN: number;
+  readonly key: SigningKey;
+}
+
+/** One labeler on an origin of its own: `queryLabels`, `subscribeLabels`, and what its switches make of them. */
+export class Labeler {
+  /** Known once it has been started, as `endpoint` is. */
+  did = '';
+  endpoint = '';
+  readonly profile: LabelerProfile;
+  readonly log: LabelLog;
+  readonly database: Database;
+  /** Numbers of labels that a consumer was given, by stream or by page. */
+  readonly served = new RangeSet();
+  /** Consumers of the stream, oldest first. */
+  readonly streams: LabelStream[] = [];
+  readonly faults: LabelerFaults;
+  /** Requests for pages that it was asked, answered or not. */
+  queries = 0;
+  readonly #options: LabelerOptions;
+  readonly #host: HttpHost;
+  readonly #webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 65_536 });
+  readonly #keys: KeyPeriod[];
+  #address = '127.0.0.1';
+  #opened = 0;
+  #reviving = false;
+  #stopped = false;
+
+  constructor(options: LabelerOptions) {
+    this.#options = options;
+    const { seed, profile, startUs, accounts, nowUs } = options;
+    this.profile = profile;
+    this.log = new LabelLog({ seed, profile, startUs, accounts });
+    this.database = new Database(this.log, profile.software === 'ozone');
+    this.#keys = [{ fromN: 1, key: this.#newKey(0) }];
+    this.faults = new LabelerFaults(this, nowUs);
+    this.#host = new HttpHost({
+      nowUs,
+      request: (request, response, target) => this.#answer(request, response, target),
+      upgrade: (request, socket, head, target) => this.#upgrade(request, socket, head, target),
+    });
+  }
+
+  /** Number of the newest label that has been emitted; 0 for none. */
+  get edge(): number {
+    return this.log.pace.edge(this.#options.nowUs());
+  }
+
+  /** The key that it signs with now. */
+  get key(): SigningKey {
+    return this.#keyAt(Number.POSITIVE_INFINITY);
+  }
+
+  /** Whether it takes connections. */
+  get listening(): boolean {
+    return this.#host.open;
+  }
+
+  /** Listens, unless it is dead from the start. */
+  async start(address: string): Promise<void> {
+    this.#address = address;
+    const { seed, profile } = this.#options;
+    const dead = profile.ailment === 'dead';
+    this.endpoint = dead ? deadOrigin : await this.#host.listen(address);
+    this.did = profile.didWeb && !dead ? `did:web:localhost%3A${this.#host.port}` : labelerDid(seed, profile.index);
+    this.log.did = this.did;
+    this.faults.ail(profile.ailment);
+  }
+
+  /** Gives every consumer what is new, and ends an outage whose time has come. */
+  pump(): void {
+    for (const stream of this.streams) stream.pump();
+    if (!this.#host.open && !this.#reviving && this.faults.outageIsOver()) {
+      this.#reviving = true;
+      // The port may be taken for a moment; the next tick tries again.
+      this.revive()
+        .catch(() => undefined)
+        .finally(() => {
+          this.#reviving = false;
+        });
+    }
+  }
+
+  /** Ends every connection and takes no more. */
+  shut(): Promise<void> {
+    for (const { webSocket } of this.streams) webSocket.terminate();
+    return this.#host.shut();
+  }
+
+  /** Ends everything for good. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.shut();
+  }
+
+  /** Takes connections again, on the port that it had. */
+  async revive(): Promise<void> {
+    if (!this.#host.open && !this.#stopped) this.endpoint = await this.#host.listen(this.#address);
+  }
+
+  /** Listens on another port from now on; the old one refuses connections. */
+  async move(): Promise<void> {
+    await this.shut();
+    this.endpoint = await this.#host.listen(this.#address, 0);
+  }
+
+  /** Signs with a new key from the next label on; an Ozone signs what it has anew. */
+  rotateKey(): void {
+    this.#keys.push({ fromN: this.edge + 1, key: this.#newKey(this.#keys.length) });
+  }
+
+  /** A label as it is served now. */
+  serve(n: number): unknown {
+    const key = this.profile.software === 'ozone' ? this.key : this.#keyAt(n);
+    return signed(this.log.label(n), key);
+  }
+
+  #newKey(generation: number): SigningKey {
+    const { seed, profile } = this.#options;
+    return new SigningKey(profile.curve, `${seed} ${profile.index} ${generation}`);
+  }
+
+  #keyAt(n: number): SigningKey {
+    const period = this.#keys.findLast(({ fromN }) => fromN <= n) ?? this.#keys[0];
+    if (period === undefined) throw new Error('a labeler has a key from its first label on');
+    return period.key;
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse, target: URL): void {
+    if (target.pathname === '/.well-known/did.json') {
+      void this.#answerDocument(response);
+      return;
+    }
+    if (target.pathname === '/xrpc/_health') {
+      sendJson(response, 200, { version: this.profile.software === 'ozone' ? '0.1.150' : '0.2.0' });
+      return;
+    }
+    if (target.pathname !== queryPath || request.method !== 'GET') {
+      sendJson(response, 501, { error: 'MethodNotImplemented', message: 'Method Not Implemented' });
+      return;
+    }
+    this.queries += 1;
+    const delayMs = this.faults.delay();
+    if (delayMs > 0) setTimeout(() => this.#page(response, target), delayMs);
+    else this.#page(response, target);
+  }
+
+  #page(response: ServerResponse, target: URL): void {
+    const fault = this.faults.onQuery();
+    if (fault) {
+      answerFaultily(fault, response);
+      return;
+    }
+    const { status, body, served } = answerQuery(target.searchParams, {
+      software: this.profile.software,
+      database: this.database,
+      edge: this.edge,
+      serve: (n) => this.serve(n),
+      unordered: this.faults.unorderedPage(),
+      noCursor: this.faults.cursorless(),
+    });
+    response.once('finish', () => {
+      for (const n of served) this.served.add({ from: n, to: n + 1 });
+    });
+    sendJson(response, status, body);
+  }
+
+  async #answerDocument(response: ServerResponse): Promise<void> {
+    const document = this.profile.didWeb ? await this.#options.ownDocument(this.did) : null;
+    if (document === null) sendJson(response, 404, { error: 'NotFound' });
+    else sendJson(response, 200, document);
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: URL): void {
+    const fault = this.faults.onStream();
+    if (fault) {
+      const bytes = refusalBytes(fault);
+      if (bytes === 'reset') socket.destroy();
+      else if (bytes !== null) socket.end(bytes, () => socket.destroy());
+      return;
+    }
+    if (target.pathname !== streamPath) {
+      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      return;
+    }
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const asked = target.searchParams.get('cursor');
+      const cursor = Number.parseInt(asked ?? 'NaN', 10);
+      const edge = this.edge;
+      this.#opened += 1;
+      const stream = new LabelStream({
+        id: this.#opened,
+        webSocket,
+        socket,
+        software: this.profile.software,
+        database: this.database,
+        next: Number.isNaN(cursor) ? edge + 1 : this.faults.firstOfStream(this.database.after(cursor), edge),
+        edge: () => this.edge,
+        serve: (n) => this.serve(n),
+        served: this.served,
+        labelsPerFrame: () => this.faults.labelsPerFrame,
+        tooSlow: () => this.faults.tellTooSlow(),
+      });
+      webSocket.on('error', () => webSocket.terminate());
+      const condition = this.faults.onCursor();
+      if (!Number.isNaN(cursor) && (condition === 'future' || cursor > this.database.newestSeq(edge))) {
+        stream.refuse(
+          'FutureCursor',
+          this.profile.software === 'ozone' ? 'Cursor in the future.' : 'Cursor is in the future',
+        );
+        return;
+      }
+      if (condition === 'too_slow') {
+        stream.refuse('ConsumerTooSlow', 'Stream consumer too slow');
+        return;
+      }
+      if (condition === 'outdated') webSocket.send(infoFrame('OutdatedCursor', 'Requested cursor exceeded limit'));
+      this.streams.push(stream);
+      socket.once('close', () => {
+        const at = this.streams.indexOf(stream);
+        if (at >= 0) this.streams.splice(at, 1);
+      });
+      stream.pump();
+    });
+  }
+}

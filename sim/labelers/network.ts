@@ -1,0 +1,158 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accountBytes } from '../events/identifiers.ts';
+import type { Species } from '../events/metrics.ts';
+import { Directory, type DocumentState } from '../identity/directory.ts';
+import { Relay } from '../relay/relay.ts';
+import { type Declared, declarationFrame, identityChangeFrame } from './declarations.ts';
+import { Labeler } from './labeler.ts';
+import { createPopulation, type LabelerProfile, labelerDid, type Population } from './profile.ts';
+import { LabelTruth } from './truth.ts';
+
+/** How often streams are given what is new, in milliseconds of the wall clock. */
+const tickMs = 10;
+/** Labelers that start listening at a time. */
+const startsAtOnce = 50;
+/** DIDs that relays list though nothing answers for them any more. */
+const deadDids = 5;
+
+/** What a network of labelers is made of. */
+export interface LabelerNetworkOptions {
+  readonly seed: number;
+  readonly host: string;
+  readonly labelers: number;
+  readonly labelRate: number;
+  readonly population: Population;
+  readonly relays: number;
+  readonly historyHours: number;
+  readonly nowUs: () => number;
+  readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
+  /** Puts a frame among the events of the Jetstream, the next ones; null where it serves recorded frames. */
+  readonly announce: ((frames: readonly { readonly text: string; readonly species: Species }[]) => void) | null;
+}
+
+/** Where the labelers and those that name them listen. */
+export interface LabelerAddresses {
+  readonly plc: string;
+  readonly relays: readonly string[];
+  readonly labelers: readonly { readonly did: string; readonly endpoint: string }[];
+  /** Path of a seeds file; it goes away with the simulation. */
+  readonly seeds: string;
+}
+
+/** All labelers, the directory that names their endpoints and keys, and the relays that list them. */
+export class LabelerNetwork {
+  /** The largest first. */
+  readonly list: readonly Labeler[];
+  readonly directory: Directory;
+  readonly relays: readonly Relay[];
+  /** What they emitted, and what consumers were given. */
+  readonly truth: LabelTruth;
+  readonly #options: LabelerNetworkOptions;
+  #tick: NodeJS.Timeout | null = null;
+  #folder: string | null = null;
+
+  constructor(options: LabelerNetworkOptions) {
+    this.#options = options;
+    const { seed, nowUs, historyHours, relays } = options;
+    this.directory = new Directory(nowUs);
+    this.relays = Array.from({ length: relays }, () => new Relay(nowUs));
+    const accounts = Buffer.from(accountBytes(seed)).toString('latin1');
+    const startUs = nowUs() - historyHours * 3_600_000_000;
+    const ownDocument = (did: string): Promise<unknown> => this.directory.document(did);
+    this.list = createPopulation(options).map(
+      (profile) => new Labeler({ seed, profile, startUs, accounts, nowUs, ownDocument }),
+    );
+    this.truth = new LabelTruth(this.list);
+  }
+
+  /** The labeler of a DID. */
+  of(did: string): Labeler {
+    const found = this.list.find((labeler) => labeler.did === did);
+    if (found === undefined) throw new RangeError(`no labeler ${did}`);
+    return found;
+  }
+
+  /** Listens everywhere; rejects with the system's error when it cannot. */
+  async start(): Promise<LabelerAddresses> {
+    const { host } = this.#options;
+    for (let from = 0; from < this.list.length; from += startsAtOnce) {
+      await Promise.all(this.list.slice(from, from + startsAtOnce).map((labeler) => labeler.start(host)));
+    }
+    for (const labeler of this.list) this.directory.enter(labeler, documentState(labeler.profile));
+    this.#list();
+    const plc = await this.directory.start(host);
+    const relays = await Promise.all(this.relays.map((relay) => relay.start(host)));
+    this.#tick = setInterval(() => this.pump(), tickMs);
+    this.#folder = await mkdtemp(join(tmpdir(), 'almanac-sim-'));
+    const seeds = join(this.#folder, 'seeds.json');
+    const seeded = this.list.filter(({ profile }) => profile.seeded);
+    await writeFile(seeds, `${JSON.stringify(seeded.map(({ did }) => ({ did })))}\n`);
+    // Those that no list names make themselves known, where there is a way.
+    const unlisted = this.list.filter(({ profile }) => !profile.seeded && profile.relays.length === 0);
+    if (this.#options.announce !== null)
+      this.#announce(unlisted.map(({ did, profile }) => declarationOf(did, profile, 'create')));
+    const labelers = this.list.map(({ did, endpoint }) => ({ did, endpoint }));
+    return { plc, relays, labelers, seeds };
+  }
+
+  /** Gives every consumer what is new, as every tick does. */
+  pump(): void {
+    for (const labeler of this.list) labeler.pump();
+  }
+
+  /** The labeler writes or withdraws its declaration: an event of the Jetstream, and relays list it from then on. */
+  declare(did: string, operation: Declared = 'create'): void {
+    const { profile } = this.of(did);
+    this.#announce([declarationOf(did, profile, operation)]);
+    if (operation === 'create') for (const { dids } of this.relays) if (!dids.includes(did)) dids.push(did);
+  }
+
+  /** The Jetstream tells that a labeler's identity has changed. */
+  announceIdentity(did: string): void {
+    const species: Species = { outcome: 'event', collection: null, metrics: ['identity.event'] };
+    this.#announce([{ text: identityChangeFrame(did), species }]);
+  }
+
+  /** Ends everything and removes the seeds file. */
+  async stop(): Promise<void> {
+    if (this.#tick) clearInterval(this.#tick);
+    await Promise.all([
+      ...this.list.map((labeler) => labeler.stop()),
+      this.directory.stop(),
+      ...this.relays.map((relay) => relay.stop()),
+    ]);
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
+    this.#folder = null;
+  }
+
+  #list(): void {
+    for (const { did, profile } of this.list) for (const relay of profile.relays) this.relays[relay]?.dids.push(did);
+    if (this.#options.population === 'plain') return;
+    for (const [at, { dids }] of this.relays.entries()) {
+      for (let dead = 0; dead < deadDids; dead++) {
+        dids.splice((dead * 13 + at) % (dids.length + 1), 0, labelerDid(this.#options.seed, 1_000_000 + dead + at));
+      }
+    }
+  }
+
+  #announce(frames: readonly { readonly text: string; readonly species: Species }[]): void {
+    if (frames.length === 0) return;
+    if (this.#options.announce === null)
+      throw new Error('recorded frames are served verbatim: nothing can be announced');
+    this.#options.announce(frames);
+  }
+}
+
+function declarationOf(did: string, profile: LabelerProfile, operation: Declared): { text: string; species: Species } {
+  return {
+    text: declarationFrame(did, profile, operation),
+    species: { outcome: 'event', collection: 'app.bsky.labeler.service', metrics: ['untracked.collection'] },
+  };
+}
+
+function documentState({ ailment }: LabelerProfile): DocumentState {
+  if (ailment === 'no_document' || ailment === 'tombstone' || ailment === 'no_service') return ailment;
+  return ailment === 'directory_down' ? 'html' : 'whole';
+}

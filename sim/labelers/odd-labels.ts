@@ -1,0 +1,129 @@
+import { hash } from '../random.ts';
+
+/** A label's fields as they are emitted, without the signature. Odd ones hold anything, or are no object at all. */
+export type LabelFields = Readonly<Record<string, unknown>>;
+
+/** Why an instrument must not take a label, whatever its clock shows. Null where only the dates decide. */
+export type Flaw = 'foreign' | 'malformed' | 'oversized';
+
+/** Every way in which a label can be odd. */
+export const oddKinds = [
+  'foreign',
+  'malformed',
+  'oversized',
+  'huge',
+  'undated',
+  'pre_epoch',
+  'late',
+  'future',
+  'duplicate',
+  'odd_value',
+  'unknown_field',
+  'expired',
+  'unsigned',
+  'bad_signature',
+  'high_s',
+] as const;
+/** The name of an oddity. */
+export type OddKind = (typeof oddKinds)[number];
+
+/** What an odd label is made from. */
+export interface OddContext {
+  readonly kind: OddKind;
+  /** The ordinary fields. */
+  readonly fields: LabelFields;
+  /** The labeler's number of the label; chooses the variant. */
+  readonly n: number;
+  /** When it is emitted, in milliseconds since 1970. */
+  readonly emittedMs: number;
+  /** Size of a `huge` one. */
+  readonly hugeBytes: number;
+}
+
+/** An odd label, next to what it means. */
+export interface OddLabel {
+  readonly label: unknown;
+  readonly flaw: Flaw | null;
+}
+
+const dayMs = 86_400_000;
+
+/** Turns ordinary fields into odd ones. Duplicates and signatures are the log's affair: their fields stay as they are. */
+export function oddLabel({ kind, fields, n, emittedMs, hugeBytes }: OddContext): OddLabel {
+  const dated = (ms: number): OddLabel => ({ label: { ...fields, cts: new Date(ms).toISOString() }, flaw: null });
+  const chance = hash(n, 77);
+  switch (kind) {
+    case 'foreign':
+      return { label: { ...fields, src: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }, flaw: 'foreign' };
+    case 'malformed':
+      return { label: malformed(fields, n), flaw: 'malformed' };
+    case 'oversized':
+      return {
+        label:
+          n % 2 === 0
+            ? { ...fields, val: 'long-'.repeat(60) }
+            : { ...fields, uri: `at://${'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa'}/app.bsky.feed.post/${'x'.repeat(70_000)}` },
+        flaw: 'oversized',
+      };
+    case 'huge':
+      return { label: { ...fields, val: 'x'.repeat(hugeBytes) }, flaw: 'oversized' };
+    case 'undated':
+      return { label: undated(fields, n), flaw: null };
+    case 'pre_epoch':
+      return dated(Date.UTC(2019, 0, 1) + (chance % 1000) * dayMs);
+    case 'late':
+      return dated(emittedMs - 2 * dayMs - 60_000 - (chance % 1000) * 60_000);
+    case 'future':
+      return dated(emittedMs + 3_600_000 + (chance % 500) * dayMs);
+    case 'odd_value':
+      return {
+        label: { ...fields, val: ['Mixed Case', 'with spaces ', 'ÜMLAUT', '!Unknown-System'][n % 4] },
+        flaw: null,
+      };
+    case 'unknown_field':
+      return { label: { ...fields, reason: 'seen twice', score: 7, tags: ['a', 'b'] }, flaw: null };
+    case 'expired':
+      return { label: { ...fields, exp: new Date(emittedMs - 60_000).toISOString() }, flaw: null };
+    case 'duplicate':
+    case 'unsigned':
+    case 'bad_signature':
+    case 'high_s':
+      return { label: fields, flaw: null };
+  }
+}
+
+function malformed(fields: LabelFields, n: number): unknown {
+  switch (n % 7) {
+    case 0:
+      return { ...fields, neg: 'yes' };
+    case 1:
+      return without(fields, 'val');
+    case 2:
+      return { ...fields, val: 17 };
+    case 3:
+      return without(fields, 'uri');
+    case 4:
+      return { ...fields, uri: 'https://example.com/a-page' };
+    case 5:
+      return without(fields, 'src');
+    default:
+      return 'spam';
+  }
+}
+
+function undated(fields: LabelFields, n: number): unknown {
+  switch (n % 4) {
+    case 0:
+      return without(fields, 'cts');
+    case 1:
+      return { ...fields, cts: '' };
+    case 2:
+      return { ...fields, cts: 'yesterday' };
+    default:
+      return { ...fields, cts: '2026-13-41T25:61:00Z' };
+  }
+}
+
+function without(fields: LabelFields, name: string): LabelFields {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+}

@@ -1,0 +1,91 @@
+import { fraction } from '../random.ts';
+
+/** A stretch of numbers with one rhythm. */
+interface Stretch {
+  readonly fromN: number;
+  readonly fromUs: number;
+  /** Microseconds from one label to the next; 0: all of them at once; Infinity: none. */
+  readonly periodUs: number;
+  /** How many there are; Infinity for the last stretch. */
+  readonly count: number;
+}
+
+/** When each label of a labeler is emitted, closed form: number 1 is the first one of its history. */
+export class Pace {
+  readonly #seed: number;
+  readonly #stretches: Stretch[];
+
+  constructor({ seed, rate, startUs }: { readonly seed: number; readonly rate: number; readonly startUs: number }) {
+    this.#seed = seed;
+    this.#stretches = [{ fromN: 1, fromUs: startUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY }];
+  }
+
+  /** The newest number at that moment; 0 while there is none. */
+  edge(nowUs: number): number {
+    const stretch = this.#stretches.findLast(({ fromUs }) => fromUs <= nowUs);
+    if (stretch === undefined) return 0;
+    const { fromN, fromUs, periodUs, count } = stretch;
+    if (periodUs === 0) return fromN + count - 1;
+    if (periodUs === Number.POSITIVE_INFINITY) return fromN - 1;
+    const slots = Math.floor((nowUs - fromUs) / periodUs);
+    const last = fromN + slots;
+    return Math.min(fromN + count - 1, this.#at(stretch, last) <= nowUs ? last : last - 1);
+  }
+
+  /** When that number is emitted, in microseconds. */
+  emittedUs(n: number): number {
+    return this.#at(this.#stretch(n), n);
+  }
+
+  /** Whether that number stands among labels that are emitted at one instant. */
+  atOnce(n: number): boolean {
+    return this.#stretch(n).periodUs === 0;
+  }
+
+  /** The next labels come at that rate a second, from that moment on. */
+  setRate(rate: number, nowUs: number): void {
+    this.#cut(nowUs);
+    const fromN = this.edge(nowUs) + 1;
+    this.#stretches.push({ fromN, fromUs: nowUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY });
+  }
+
+  /** Emits that many at that moment, beside the rhythm; returns the first of their numbers. */
+  emit(count: number, nowUs: number): number {
+    const periodUs = this.#stretches.at(-1)?.periodUs ?? Number.POSITIVE_INFINITY;
+    this.#cut(nowUs);
+    const fromN = this.edge(nowUs) + 1;
+    this.#stretches.push({ fromN, fromUs: nowUs, periodUs: 0, count });
+    this.#stretches.push({
+      fromN: fromN + count,
+      // Behind, not at, this moment: the stretch of the emitted ones must be the one that holds it.
+      fromUs: nowUs + 1,
+      periodUs,
+      count: Number.POSITIVE_INFINITY,
+    });
+    return fromN;
+  }
+
+  /** Ends the last stretch with what it has emitted by then. */
+  #cut(nowUs: number): void {
+    const edge = this.edge(nowUs);
+    while ((this.#stretches.at(-1)?.fromN ?? 0) > edge) this.#stretches.pop();
+    const last = this.#stretches.pop();
+    if (last) this.#stretches.push({ ...last, count: edge - last.fromN + 1 });
+  }
+
+  #stretch(n: number): Stretch {
+    const found = this.#stretches.findLast(({ fromN }) => fromN <= n);
+    if (found === undefined) throw new RangeError(`numbers begin at 1, not ${n}`);
+    return found;
+  }
+
+  #at({ fromN, fromUs, periodUs }: Stretch, n: number): number {
+    if (periodUs === 0) return fromUs;
+    const within = 0.05 + fraction(this.#seed, 1, n) * 0.9;
+    return fromUs + Math.floor((n - fromN + within) * periodUs);
+  }
+}
+
+function period(rate: number): number {
+  return rate > 0 ? 1_000_000 / rate : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,196 @@
+import { base32 } from '../events/identifiers.ts';
+import { type Dice, dice } from '../random.ts';
+import type { OddKind } from './odd-labels.ts';
+import type { Curve } from './signing-key.ts';
+
+/** Whose behaviour a labeler shows. */
+export type Software = 'ozone' | 'skyware';
+
+/** What ails a labeler from the start; `none` for most of them. */
+export const ailments = [
+  'none',
+  'dead',
+  'status_401',
+  'status_403',
+  'status_404',
+  'status_400',
+  'status_503',
+  'html',
+  'broken_json',
+  'no_stream',
+  'no_query',
+  'no_cursor',
+  'drip',
+  'endless',
+  'redirect',
+  'hang',
+  'no_document',
+  'tombstone',
+  'no_service',
+  'directory_down',
+] as const;
+/** The name of an ailment. */
+export type Ailment = (typeof ailments)[number];
+
+/** What one labeler is like. */
+export interface LabelerProfile {
+  /** Its rank by volume, from 0. */
+  readonly index: number;
+  readonly software: Software;
+  readonly curve: Curve;
+  /** Labels a second. */
+  readonly rate: number;
+  readonly values: readonly string[];
+  /** Whether its DID is a did:web, whose document it serves itself. */
+  readonly didWeb: boolean;
+  /** Share of its labels that are odd by nature, and how. */
+  readonly oddShare: number;
+  readonly oddKinds: readonly OddKind[];
+  /** Pages without an order, as Ozone's can be. */
+  readonly unordered: boolean;
+  readonly ailment: Ailment;
+  /** Where it can be found. */
+  readonly seeded: boolean;
+  /** Which of the relays know it, by their number. */
+  readonly relays: readonly number[];
+}
+
+/** `plain`: all of them well; `troubled`: with the troubles of the network, in about the shares that were counted. */
+export type Population = 'plain' | 'troubled';
+
+/** What a population is made of. */
+export interface PopulationOptions {
+  readonly seed: number;
+  readonly labelers: number;
+  /** Labels a second of all of them. */
+  readonly labelRate: number;
+  readonly relays: number;
+  readonly population: Population;
+  /** Changes a profile; for tests. */
+  readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
+}
+
+/** Values that labelers give; most keep to a few. */
+const vocabulary = [
+  'spam',
+  'porn',
+  'sexual',
+  'nudity',
+  'graphic-media',
+  'rude',
+  'misleading',
+  'intolerant',
+  'threat',
+  'impersonation',
+  '!hide',
+  '!warn',
+  '!takedown',
+  'engagement-farming',
+  'follow-farming',
+  'ai-generated',
+  'screenshot',
+  'bot',
+  'verified-artist',
+  'he-him',
+  'she-her',
+  'they-them',
+  'joined-2023',
+  'bridged',
+  'unsourced-claim',
+  'scam',
+] as const; // prettier-ignore
+
+/** Troubles of 150 labelers beyond the ten largest, about as they were counted in June 2026. */
+const troubles: readonly (readonly [Ailment, number])[] = [
+  ['dead', 17],
+  ['status_401', 10],
+  ['status_403', 8],
+  ['status_404', 2],
+  ['status_400', 2],
+  ['status_503', 2],
+  ['html', 2],
+  ['broken_json', 2],
+  ['no_stream', 8],
+  ['no_query', 2],
+  ['no_cursor', 3],
+  ['drip', 1],
+  ['endless', 1],
+  ['redirect', 1],
+  ['hang', 1],
+  ['no_document', 2],
+  ['tombstone', 2],
+  ['no_service', 4],
+  ['directory_down', 1],
+];
+const troubledOf = 150;
+/** The largest are well: they are what most of the volume depends on. */
+const wellRanks = 10;
+
+/** Oddities that labels have by nature among a troubled population. */
+const naturalOddities: readonly OddKind[] = [
+  'foreign',
+  'malformed',
+  'undated',
+  'pre_epoch',
+  'late',
+  'future',
+  'duplicate',
+  'odd_value',
+  'unknown_field',
+  'expired',
+  'unsigned',
+  'bad_signature',
+  'oversized',
+];
+
+/** The labelers of a seed, the largest first. */
+export function createPopulation(options: PopulationOptions): LabelerProfile[] {
+  const { seed, labelers, labelRate, relays, population, shape } = options;
+  const troubled = population === 'troubled';
+  const chance = dice(seed ^ 0x1abe1e5);
+  const weights = Array.from({ length: labelers }, (_, rank) => weightOf(rank));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const ailing = troubled ? ailmentsOf(labelers, chance) : [];
+  return weights.map((weight, index) => {
+    const profile: LabelerProfile = {
+      index,
+      software: index < 2 ? (index === 0 ? 'ozone' : 'skyware') : chance.chance(0.55) ? 'ozone' : 'skyware',
+      curve: index % 7 === 2 ? 'p256' : 'k256',
+      rate: total > 0 ? (labelRate * weight) / total : 0,
+      values: chance.shuffled(vocabulary).slice(0, 1 + chance.below(12)),
+      didWeb: troubled && index % 100 === 12,
+      oddShare: troubled && chance.chance(0.3) ? 0.01 : 0,
+      oddKinds: chance.shuffled(naturalOddities).slice(0, 1 + chance.below(4)),
+      unordered: troubled && chance.chance(0.15),
+      ailment: ailing[index] ?? 'none',
+      seeded: !troubled || index < 3 || chance.chance(0.7),
+      relays: Array.from({ length: relays }, (_, relay) => relay).filter(() => !troubled || chance.chance(0.75)),
+    };
+    return { ...profile, ...shape?.(profile) };
+  });
+}
+
+/** A labeler's did:plc; it names nobody. */
+export function labelerDid(seed: number, index: number): string {
+  return `did:plc:${dice((seed ^ 0x0d1d) + index * 7919).text(base32, 24)}`;
+}
+
+/** The skew of June 2026: one has 10.8 %, three 32 %, five 52 %, ten 84 %, twenty 98 %, 81 all, the others nothing. */
+function weightOf(rank: number): number {
+  if (rank < 2) return 10.8;
+  if (rank < 3) return 10.4;
+  if (rank < 5) return 10;
+  if (rank < 10) return 6.4;
+  if (rank < 20) return 1.4;
+  if (rank < 30) return 0.19;
+  if (rank < 81) return 0.1 / 51;
+  return 0;
+}
+
+function ailmentsOf(labelers: number, chance: Dice): Ailment[] {
+  const sick = troubles.flatMap(([ailment, count]) => Array.from({ length: count }, () => ailment));
+  const all: Ailment[] = [...sick, ...Array.from({ length: troubledOf - sick.length }, () => 'none' as const)];
+  const given: Ailment[] = Array.from({ length: Math.min(wellRanks, labelers) }, () => 'none');
+  while (given.length < labelers) given.push(...chance.shuffled(all));
+  return given.slice(0, labelers);
+}

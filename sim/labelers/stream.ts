@@ -1,0 +1,117 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import type { RangeSet } from '../ranges.ts';
+import type { Database } from './database.ts';
+import type { Software } from './profile.ts';
+import { errorFrame, labelsFrame } from './wire.ts';
+
+/** At most so many labels are sent in one go. */
+const labelsAtOnce = 500;
+/** Bytes that may wait in the process for one consumer. */
+const waitingBytes = 1024 * 1024;
+/** Labels by which a consumer that had caught up may fall behind an Ozone, once its bytes wait. */
+const consumerBuffer = 500;
+
+/** What a subscription is made of. */
+export interface StreamOptions {
+  readonly id: number;
+  readonly webSocket: WebSocket;
+  readonly socket: Duplex;
+  readonly software: Software;
+  readonly database: Database;
+  /** Number of the first label to send. */
+  readonly next: number;
+  readonly edge: () => number;
+  readonly serve: (n: number) => unknown;
+  /** Numbers that any consumer was given. */
+  readonly served: RangeSet;
+  /** How many labels a frame may hold. */
+  readonly labelsPerFrame: () => number;
+  /** Called when a consumer is put out because it is too slow. */
+  readonly tooSlow: () => void;
+}
+
+/** One consumer of a labeler's `subscribeLabels`: a position, and what waits in its socket. */
+export class LabelStream {
+  readonly id: number;
+  readonly webSocket: WebSocket;
+  /** `silent`: answers pings and sends nothing; `half_open`: does not even read. */
+  mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
+  /** Number of the next label that has not been sent. */
+  next: number;
+  readonly #options: StreamOptions;
+  #caughtUp = false;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.webSocket = options.webSocket;
+    this.next = options.next;
+  }
+
+  /** Sends what is new, as far as the consumer takes it. */
+  pump(): void {
+    const { webSocket, database, serve, software, labelsPerFrame, tooSlow } = this.#options;
+    if (this.mode !== 'flowing' || webSocket.readyState !== webSocket.OPEN) return;
+    const edge = this.#options.edge();
+    if (webSocket.bufferedAmount > waitingBytes) {
+      if (software !== 'ozone' || !this.#caughtUp || edge - this.next < consumerBuffer) return;
+      tooSlow();
+      this.refuse('ConsumerTooSlow', 'Stream consumer too slow');
+      return;
+    }
+    if (this.next > edge) return;
+    const batch: number[] = [];
+    let sent = 0;
+    let cutShort = false;
+    for (const n of database.read(this.next, edge)) {
+      batch.push(n);
+      sent += 1;
+      if (batch.length >= labelsPerFrame()) this.#send(batch.splice(0), serve);
+      cutShort = sent >= labelsAtOnce || webSocket.bufferedAmount > waitingBytes;
+      this.next = n + 1;
+      if (cutShort) break;
+    }
+    if (batch.length > 0) this.#send(batch, serve);
+    if (!cutShort) this.next = edge + 1;
+    this.#caughtUp ||= !cutShort;
+  }
+
+  /** Tells an error and ends the stream, each program in its way. */
+  refuse(error: string, message: string): void {
+    const { webSocket, software } = this.#options;
+    webSocket.send(errorFrame(error, message));
+    if (software === 'ozone') webSocket.close(1008, error);
+    else webSocket.terminate();
+  }
+
+  /** Ends the socket without a goodbye, or resets it. */
+  drop(how: 'end' | 'reset'): void {
+    const { socket, webSocket } = this.#options;
+    if (how === 'reset' && 'resetAndDestroy' in socket && typeof socket.resetAndDestroy === 'function')
+      socket.resetAndDestroy();
+    else if (how === 'end') socket.end(() => webSocket.terminate());
+    else webSocket.terminate();
+  }
+
+  /** Stops reading, so that no ping is answered. */
+  halfOpen(): void {
+    this.mode = 'half_open';
+    this.#options.socket.pause();
+  }
+
+  /** Sends and reads again. */
+  resume(): void {
+    this.mode = 'flowing';
+    this.#options.socket.resume();
+  }
+
+  #send(numbers: readonly number[], serve: (n: number) => unknown): void {
+    const { webSocket, database, served } = this.#options;
+    const seq = database.seqOf(numbers.at(-1) ?? 0) ?? 0;
+    webSocket.send(labelsFrame(seq, numbers.map(serve)), (error) => {
+      if (error) return;
+      for (const n of numbers) served.add({ from: n, to: n + 1 });
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import type { LoggedLabel } from './label-log.ts';
+import type { Labeler } from './labeler.ts';
+
+/** Why an instrument does not store a label; the words of the published counts where there are any. */
+export const refusals = [
+  'foreign',
+  'malformed',
+  'oversized',
+  'undated',
+  'pre_epoch',
+  'late',
+  'future',
+  'duplicate',
+] as const;
+/** One of these reasons. */
+export type Refusal = (typeof refusals)[number];
+
+/** A label that a labeler emitted. */
+export interface EmittedLabel extends LoggedLabel {
+  readonly labeler: string;
+  /** Under which the database knows it now; null where it does not know it any more. */
+  readonly seq: number | null;
+  /** Whether any consumer was given it. */
+  readonly served: boolean;
+}
+
+/** What an instrument could have taken, and what it must not have. */
+export interface Expected {
+  readonly accepted: number;
+  readonly refused: Readonly<Record<Refusal, number>>;
+  /** Accepted ones by labeler, by labeler and action, and by account. */
+  readonly byLabeler: ReadonlyMap<string, number>;
+  readonly byAction: ReadonlyMap<string, { readonly applied: number; readonly removed: number }>;
+  readonly byAccount: ReadonlyMap<string, number>;
+}
+
+/** What is asked of the truth. */
+export interface Question {
+  /** The instrument's epoch, in microseconds. */
+  readonly epochUs: number;
+  /** Emitted from then on, and before then; everything unless given. */
+  readonly fromUs?: number;
+  readonly toUs?: number;
+  /** Only labels that a consumer was given (the default), or all that exist. */
+  readonly which?: 'served' | 'emitted';
+  /** When the instrument accepted a label; the moment of its emission unless given. */
+  readonly acceptedUs?: (label: EmittedLabel) => number;
+}
+
+const lateUs = 48 * 3_600_000_000;
+const futureUs = 300_000_000;
+
+/** What the labelers emitted, and who was given it. Told again on demand: nothing of it is kept. */
+export class LabelTruth {
+  readonly #labelers: readonly Labeler[];
+
+  constructor(labelers: readonly Labeler[]) {
+    this.#labelers = labelers;
+  }
+
+  /** What one labeler, or each of them, emitted from one moment up to another, oldest first by labeler. */
+  *emitted(fromUs = 0, toUs = Number.POSITIVE_INFINITY, labeler?: string): Generator<EmittedLabel> {
+    for (const one of this.#labelers) {
+      if (labeler !== undefined && one.did !== labeler) continue;
+      const { pace } = one.log;
+      const edge = Math.min(one.edge, toUs === Number.POSITIVE_INFINITY ? one.edge : pace.edge(toUs - 1));
+      for (let n = pace.edge(fromUs - 1) + 1; n <= edge; n++) {
+        yield { ...one.log.label(n), labeler: one.did, seq: one.database.seqOf(n), served: one.served.has(n) };
+      }
+    }
+  }
+
+  /** What an instrument could have taken, and under which reason it must have refused the others. */
+  expected(question: Question): Expected {
+    const { epochUs, fromUs = 0, toUs = Number.POSITIVE_INFINITY, which = 'served', acceptedUs } = question;
+    const refused = Object.fromEntries(refusals.map((name) => [name, 0])) as Record<Refusal, number>;
+    const byLabeler = new Map<string, number>();
+    const byAction = new Map<string, { applied: number; removed: number }>();
+    const byAccount = new Map<string, number>();
+    let accepted = 0;
+    // Originals whose repetition has been met: the first of them that was given is the observation.
+    const met = new Set<string>();
+    for (const emitted of this.emitted(fromUs, toUs)) {
+      if (which === 'served' && !emitted.served) continue;
+      const reason =
+        verdict(emitted, epochUs, acceptedUs?.(emitted) ?? emitted.emittedUs) ?? this.#repeated(emitted, met);
+      if (reason !== null) {
+        refused[reason] += 1;
+        continue;
+      }
+      accepted += 1;
+      const { labeler } = emitted;
+      const { uri, neg } = fieldsOf(emitted.label);
+      byLabeler.set(labeler, (byLabeler.get(labeler) ?? 0) + 1);
+      const actions = byAction.get(labeler) ?? { applied: 0, removed: 0 };
+      actions[neg === true ? 'removed' : 'applied'] += 1;
+      byAction.set(labeler, actions);
+      const account = accountOf(String(uri));
+      byAccount.set(account, (byAccount.get(account) ?? 0) + 1);
+    }
+    return { accepted, refused, byLabeler, byAction, byAccount };
+  }
+
+  #repeated(emitted: EmittedLabel, met: Set<string>): 'duplicate' | null {
+    if (emitted.odd !== 'duplicate') return null;
+    const one = this.#labelers.find(({ did }) => did === emitted.labeler);
+    const key = `${emitted.labeler} ${emitted.original}`;
+    const known = met.has(key) || one?.served.has(emitted.original) === true;
+    met.add(key);
+    return known ? 'duplicate' : null;
+  }
+}
+
+/** Why a label is refused, by its form and its dates; null where it can be accepted. Duplicates are not looked for. */
+export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedUs: number): Refusal | null {
+  if (flaw !== null) return flaw;
+  const authoredUs = authored(fieldsOf(label).cts);
+  if (authoredUs === null) return 'undated';
+  if (authoredUs < epochUs) return 'pre_epoch';
+  if (authoredUs < acceptedUs - lateUs) return 'late';
+  if (authoredUs > acceptedUs + futureUs) return 'future';
+  return null;
+}
+
+/** The account that a label is about: its DID, or that of the record. */
+export function accountOf(uri: string): string {
+  return uri.startsWith('at://') ? (uri.split('/')[2] ?? '') : uri;
+}
+
+function authored(cts: unknown): number | null {
+  if (typeof cts !== 'string') return null;
+  const ms = Date.parse(cts);
+  return Number.isNaN(ms) ? null : ms * 1000;
+}
+
+function fieldsOf(label: unknown): Readonly<Record<string, unknown>> {
+  return typeof label === 'object' && label !== null ? (label as Readonly<Record<string, unknown>>) : {};
+}

@@ -1,0 +1,44 @@
+import { encode, toBytes } from '@atcute/cbor';
+import type { LoggedLabel } from './label-log.ts';
+import type { SigningKey } from './signing-key.ts';
+
+/** A label as it is served, signature included; odd ones may be no object. */
+export function signed({ label, odd }: LoggedLabel, key: SigningKey | null): unknown {
+  if (key === null || odd === 'unsigned' || typeof label !== 'object' || label === null) return label;
+  const signature = key.sign(encode(label), { highS: odd === 'high_s' });
+  if (odd === 'bad_signature') signature[40] = (signature[40] ?? 0) ^ 1;
+  return { ...label, sig: toBytes(signature) };
+}
+
+/** A `#labels` frame. */
+export function labelsFrame(seq: number, labels: readonly unknown[]): Uint8Array {
+  return frame({ op: 1, t: '#labels' }, { seq, labels });
+}
+
+/** An `#info` frame. */
+export function infoFrame(name: string, message: string): Uint8Array {
+  return frame({ op: 1, t: '#info' }, { name, message });
+}
+
+/** An error frame; the stream ends behind it. */
+export function errorFrame(error: string, message: string): Uint8Array {
+  return frame({ op: -1 }, { error, message });
+}
+
+/** Frames that no consumer can read, by name. */
+export const garbageFrames: Readonly<Record<string, Uint8Array | string>> = {
+  text: 'hello',
+  empty: new Uint8Array(0),
+  'no cbor': Uint8Array.from([0xff, 0xff, 0xff]),
+  'header alone': encode({ op: 1, t: '#labels' }),
+  'truncated body': labelsFrame(1, []).subarray(0, -3),
+  'unknown type': frame({ op: 1, t: '#poem' }, { text: 'ohne Worte' }),
+  'unknown operation': frame({ op: 9, t: '#labels' }, { seq: 1, labels: [] }),
+  'no labels': frame({ op: 1, t: '#labels' }, { seq: 1 }),
+  'labels is a text': frame({ op: 1, t: '#labels' }, { seq: 1, labels: 'none' }),
+  'seq is a text': frame({ op: 1, t: '#labels' }, { seq: '1', labels: [] }),
+};
+
+function frame(header: unknown, body: unknown): Uint8Array {
+  return Buffer.concat([encode(header), encode(body)]);
+}

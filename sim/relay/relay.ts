@@ -1,0 +1,71 @@
+import { HttpHost, sendJson } from '../http-host.ts';
+
+const collection = 'app.bsky.labeler.service';
+const path = '/xrpc/com.atproto.sync.listReposByCollection';
+
+/** How a relay can be. */
+export type RelayState = 'up' | 'down' | 'html' | 'hanging' | 'endless_pages';
+
+/** A relay: `listReposByCollection` for labelers' declarations, in the order in which it has first seen them. */
+export class Relay {
+  state: RelayState = 'up';
+  /** Most DIDs on a page, whatever is asked for. */
+  pageLimit = 2000;
+  /** Pages that were asked for, and each way in which they were answered. */
+  requests = 0;
+  readonly fired = new Map<RelayState, number>();
+  /** DIDs that it knows; once it has seen the collection it goes on listing an account, alive or not. */
+  readonly dids: string[] = [];
+  readonly #host: HttpHost;
+
+  constructor(nowUs: () => number) {
+    this.#host = new HttpHost({
+      nowUs,
+      request: (_, response, target) => {
+        this.requests += 1;
+        this.fired.set(this.state, (this.fired.get(this.state) ?? 0) + 1);
+        if (this.state === 'hanging') return;
+        if (this.state === 'down') return sendJson(response, 502, { error: 'UpstreamFailure' });
+        if (this.state === 'html') {
+          response.writeHead(200, { 'Content-Type': 'text/html' });
+          response.end('<html><body>relay</body></html>');
+          return;
+        }
+        if (target.pathname !== path) return sendJson(response, 404, { error: 'NotFound' });
+        const { status, body } = this.#page(target.searchParams);
+        sendJson(response, status, body);
+      },
+    });
+  }
+
+  /** Listens on a free port; resolves with its origin. */
+  start(host: string): Promise<string> {
+    return this.#host.listen(host);
+  }
+
+  /** Ends every connection and the listener. */
+  stop(): Promise<void> {
+    return this.#host.shut();
+  }
+
+  #page(params: URLSearchParams): { status: number; body: unknown } {
+    const refused = (message: string) => ({ status: 400, body: { error: 'InvalidRequest', message } });
+    const asked = params.get('collection');
+    if (asked === null) return refused('collection is required');
+    const limit = Number(params.get('limit') ?? 500);
+    if (!(Number.isInteger(limit) && limit >= 1 && limit <= 2000)) return refused('limit must lie between 1 and 2000');
+    const cursor = params.get('cursor');
+    const from = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64').toString());
+    if (!Number.isInteger(from) || from < 0) return refused('invalid cursor');
+    if (asked !== collection) return { status: 200, body: { repos: [] } };
+    const to = Math.min(from + Math.min(limit, this.pageLimit), this.dids.length);
+    const repos = this.dids.slice(from, to).map((did) => ({ did }));
+    if (this.state === 'endless_pages') return { status: 200, body: { repos, cursor: cursorFor(from) } };
+    return { status: 200, body: to < this.dids.length ? { repos, cursor: cursorFor(to) } : { repos } };
+  }
+}
+
+/** Opaque to whoever gets it. */
+function cursorFor(position: number): string {
+  return Buffer.from(String(position)).toString('base64');
+}

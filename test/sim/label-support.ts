@@ -1,0 +1,64 @@
+import { manualClock } from '../../sim/clock.ts';
+import { createSim, type Sim, type SimAddresses, type SimOptions } from '../../sim/index.ts';
+import type { Labeler } from '../../sim/labelers/labeler.ts';
+import { queryLabels, type ReadLabel } from './label-consumer.ts';
+
+/** A simulated network with an Ozone and a skyware labeler in front. */
+export interface LabelSim {
+  readonly sim: Sim;
+  readonly addresses: SimAddresses;
+  readonly ozone: Labeler;
+  readonly skyware: Labeler;
+  /** Moves the clock and gives everybody what is new. */
+  pass(seconds: number): void;
+}
+
+/** When these networks begin, in milliseconds. */
+export const startMs = Date.UTC(2026, 6, 4);
+
+/** Starts a small network on a clock that stands. */
+export async function startLabelSim(options: SimOptions = {}): Promise<LabelSim> {
+  const clock = manualClock(startMs);
+  const sim = createSim({
+    seed: 7,
+    rate: 10,
+    historyHours: 1,
+    labelers: 2,
+    labelRate: 1,
+    clock: clock.now,
+    ...options,
+  });
+  const addresses = await sim.start();
+  const [ozone, skyware] = sim.labelers.list;
+  if (!ozone || !skyware) throw new Error('at least two labelers are needed');
+  return {
+    sim,
+    addresses,
+    ozone,
+    skyware,
+    pass(seconds) {
+      clock.advance(seconds * 1000);
+      sim.pump();
+    },
+  };
+}
+
+/** Reads page after page until one is empty or has no cursor. */
+export async function readAll(endpoint: string, limit = 250): Promise<ReadLabel[]> {
+  const labels: ReadLabel[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { body } = await queryLabels(endpoint, { limit: String(limit), ...(cursor ? { cursor } : {}) });
+    labels.push(...body.labels);
+    if (body.labels.length === 0 || body.cursor === undefined) return labels;
+    cursor = body.cursor;
+  }
+}
+
+/** Waits until a condition holds; fails after ten seconds. */
+export async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error('it did not come to that');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,227 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { faultyKinds } from '../../sim/labelers/faulty-answers.ts';
+import { oddKinds } from '../../sim/labelers/odd-labels.ts';
+import { labelsOf, queryLabels, subscribeLabels } from './label-consumer.ts';
+import { type LabelSim, readAll, startLabelSim, startMs, until } from './label-support.ts';
+
+const epochUs = startMs * 1000;
+let running: LabelSim | null = null;
+
+async function start(...args: Parameters<typeof startLabelSim>): Promise<LabelSim> {
+  running = await startLabelSim(...args);
+  return running;
+}
+
+afterEach(async () => {
+  await running?.sim.stop();
+  running = null;
+});
+
+const page = (endpoint: string, init: RequestInit = {}) =>
+  fetch(`${endpoint}/xrpc/com.atproto.label.queryLabels?uriPatterns=*`, { redirect: 'manual', ...init });
+
+describe('odd labels', () => {
+  it.each(oddKinds)('%s: emitted at once, served, and judged by the truth', async (kind) => {
+    const { sim, pass, skyware } = await start();
+    const consumer = await subscribeLabels(skyware.endpoint);
+    pass(1);
+    skyware.faults.emit(1);
+    const { fromN } = skyware.faults.labels(kind, { count: 4, bytes: 100_000 });
+    sim.pump();
+    await consumer.received(5);
+    await until(() => skyware.served.has((fromN ?? 0) + 3));
+    const { accepted, refused } = sim.labelers.truth.expected({ epochUs });
+    const refusing = { huge: 'oversized', foreign: kind, malformed: kind, oversized: kind, undated: kind };
+    const dated = { pre_epoch: kind, late: 'pre_epoch', future: kind, duplicate: kind };
+    const reason = ({ ...refusing, ...dated } as Record<string, string>)[kind];
+    const emitted = skyware.edge - skyware.log.pace.edge(epochUs);
+    expect(Object.entries(refused).filter(([, count]) => count > 0)).toEqual(reason === undefined ? [] : [[reason, 4]]);
+    expect(accepted).toBe(reason === undefined ? emitted : emitted - 4);
+    expect(skyware.faults.fired.get(kind)).toBe(1);
+    await consumer.close();
+  });
+
+  it('a late label is late where the epoch lies far enough back', async () => {
+    const { sim, skyware, ozone } = await start();
+    skyware.faults.labels('late', { count: 3 });
+    ozone.faults.setRate(0);
+    const long = epochUs - 100 * 86_400_000_000;
+    const { refused } = sim.labelers.truth.expected({ epochUs: long, fromUs: epochUs, which: 'emitted' });
+    expect(refused).toMatchObject({ late: 3, pre_epoch: 0 });
+  });
+});
+
+const json = 'application/json; charset=utf-8';
+const looks: Readonly<Record<string, readonly [number, string | null, boolean]>> = {
+  status: [403, json, true],
+  redirect: [302, null, false],
+  html: [200, 'text/html; charset=utf-8', false],
+  broken_json: [200, json, false],
+  wrong_shape: [200, json, true],
+  zip_bomb: [200, json, false],
+};
+
+describe('answers', () => {
+  it.each(faultyKinds.filter((kind) => !['endless', 'drip', 'hang', 'reset'].includes(kind)))(
+    '%s: given in place of a page, so often, and counted',
+    async (kind) => {
+      const { ozone } = await start();
+      const answer =
+        kind === 'status'
+          ? { kind, status: 403 }
+          : kind === 'redirect'
+            ? { kind, to: 'http://127.0.0.1:1/' }
+            : { kind };
+      ozone.faults.answer(answer as Parameters<typeof ozone.faults.answer>[0], { on: 'query', times: 1 });
+      const odd = await page(ozone.endpoint, { headers: { 'Accept-Encoding': 'identity' } });
+      const [status, type] = [odd.status, odd.headers.get('content-type')];
+      const text = kind === 'zip_bomb' ? '' : await odd.text();
+      await odd.body?.cancel().catch(() => undefined);
+      expect([status, type, isJson(text)]).toEqual(looks[kind]);
+      expect((await page(ozone.endpoint)).status).toBe(200);
+      expect(ozone.faults.fired.get('query_answer')).toBe(1);
+    },
+  );
+
+  it.each(['endless', 'hang', 'drip'] as const)('%s: does not end by itself', async (kind) => {
+    const { ozone } = await start();
+    ozone.faults.answer(kind === 'drip' ? { kind, bytesPerSecond: 50 } : { kind }, { on: 'query' });
+    const stop = AbortSignal.timeout(300);
+    await expect(page(ozone.endpoint, { signal: stop }).then((answer) => answer.text())).rejects.toThrow();
+    expect(ozone.faults.fired.get('query_answer')).toBe(1);
+  });
+
+  it('a handshake is refused with a status while pages are sound', async () => {
+    const { ozone } = await start();
+    ozone.faults.answer({ kind: 'status', status: 501 }, { on: 'stream' });
+    await expect(subscribeLabels(ozone.endpoint)).rejects.toThrow('501');
+    expect((await page(ozone.endpoint)).status).toBe(200);
+    expect(ozone.faults.fired.get('stream_answer')).toBe(1);
+  });
+});
+
+describe('pages', () => {
+  it('without a cursor: the newest labels and nothing to go on from', async () => {
+    const { skyware } = await start();
+    skyware.faults.withoutCursor();
+    const { body } = await queryLabels(skyware.endpoint, { limit: '5' });
+    expect([body.labels.length, body.cursor]).toEqual([5, undefined]);
+    expect(skyware.faults.fired.get('no_cursor')).toBe(1);
+  });
+
+  it('without an order: two equal calls differ, and whoever follows the cursor misses labels', async () => {
+    const { ozone } = await start();
+    const all = await readAll(ozone.endpoint);
+    ozone.faults.withoutOrder();
+    const one = await queryLabels(ozone.endpoint);
+    expect((await queryLabels(ozone.endpoint)).body).not.toEqual(one.body);
+    const met = new Set((await readAll(ozone.endpoint, 20)).map(({ uri, cts }) => `${uri} ${cts}`));
+    expect(met.size).toBeLessThan(all.length);
+    expect(ozone.faults.fired.get('unordered')).toBeGreaterThan(2);
+  });
+});
+
+describe('databases and hosts', () => {
+  it('recreate: streams end, seq begins at 1, and an old cursor lies in the future', async () => {
+    const { skyware, sim } = await start();
+    const consumer = await subscribeLabels(skyware.endpoint);
+    const old = skyware.edge;
+    skyware.faults.recreate();
+    expect(await consumer.closed).toBe(1006);
+    expect(await readAll(skyware.endpoint)).toEqual([]);
+    skyware.faults.emit(2);
+    const again = await subscribeLabels(skyware.endpoint, 0);
+    await again.received(2);
+    expect(labelsOf(again.frames).map(({ seq }) => seq)).toEqual([1, 2]);
+    expect(await (await subscribeLabels(skyware.endpoint, old)).closed).toBe(1006);
+    await again.close();
+    expect(skyware.faults.fired.get('recreate')).toBe(1);
+    expect([...sim.labelers.truth.emitted(0, undefined, skyware.did)].length).toBe(old + 2);
+  });
+
+  it('lose_tail: the last seq are given again to other labels', async () => {
+    const { skyware } = await start();
+    const before = await readAll(skyware.endpoint);
+    skyware.faults.loseTail(3);
+    skyware.faults.emit(3);
+    const after = await readAll(skyware.endpoint);
+    expect(after.slice(0, -3)).toEqual(before.slice(0, -3));
+    expect(after.slice(-3)).not.toEqual(before.slice(-3));
+    expect(skyware.database.newestSeq(skyware.edge)).toBe(before.length);
+  });
+
+  it('dead for a while: refuses connections, and comes back on its port with what it has emitted', async () => {
+    const { ozone, pass } = await start();
+    const { endpoint } = ozone;
+    await ozone.faults.dead({ seconds: 60 });
+    await expect(page(endpoint)).rejects.toThrow();
+    pass(61);
+    await until(() => ozone.listening);
+    expect((await page(endpoint)).status).toBe(200);
+    expect(ozone.endpoint).toBe(endpoint);
+    expect(ozone.faults.fired.get('dead')).toBe(1);
+  });
+
+  it('move: the old origin is dead and the directory names the new one', async () => {
+    const { ozone, sim } = await start();
+    const { endpoint } = ozone;
+    await ozone.faults.move();
+    await expect(page(endpoint)).rejects.toThrow();
+    expect(JSON.stringify(await sim.labelers.directory.document(ozone.did))).toContain(ozone.endpoint);
+    expect((await page(ozone.endpoint)).status).toBe(200);
+  });
+});
+
+describe('streams', () => {
+  it('drop, silence, resume, garbage, several labels in a frame', async () => {
+    const { ozone, sim } = await start();
+    const dropped = await subscribeLabels(ozone.endpoint);
+    ozone.faults.drop();
+    expect(await dropped.closed).toBe(1006);
+    const consumer = await subscribeLabels(ozone.endpoint);
+    ozone.faults.garbage(['no cbor', 'unknown type']);
+    await consumer.received(2);
+    ozone.faults.silence();
+    ozone.faults.several(3);
+    ozone.faults.emit(5);
+    sim.pump();
+    ozone.faults.resume();
+    sim.pump();
+    await consumer.received(4);
+    expect(consumer.frames.map(({ body }) => body.labels?.length)).toEqual([undefined, undefined, 3, 2]);
+    await consumer.close();
+    expect([...ozone.faults.fired.keys()]).toEqual(['drop', 'garbage', 'silence', 'several_per_frame']);
+  });
+
+  it.each([
+    ['future', 'FutureCursor'],
+    ['too_slow', 'ConsumerTooSlow'],
+    ['outdated', 'OutdatedCursor'],
+  ] as const)('a cursor that is answered as %s', async (condition, name) => {
+    const { ozone } = await start();
+    ozone.faults.nextCursor(condition);
+    const consumer = await subscribeLabels(ozone.endpoint, ozone.edge);
+    await consumer.received(1);
+    expect(consumer.frames[0]?.body).toMatchObject(condition === 'outdated' ? { name } : { error: name });
+    await consumer.close();
+  });
+
+  it('misses labels between replay and live', async () => {
+    const { skyware } = await start();
+    skyware.faults.missAtCutover(4);
+    skyware.faults.emit(10);
+    const consumer = await subscribeLabels(skyware.endpoint, skyware.edge - 10);
+    await consumer.received(6);
+    expect(skyware.faults.fired.get('miss_at_cutover')).toBe(1);
+    await consumer.close();
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

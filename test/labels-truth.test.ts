@@ -43,7 +43,8 @@ async function stored({ store }: LabelStation) {
 async function refusals({ store }: LabelStation) {
   const { startedAt: start } = await store.epoch();
   const sums: Record<string, number> = {};
-  for (const { reason, count } of await store.refusals({ ...always(), start })) sums[reason] = (sums[reason] ?? 0) + count;
+  for (const { reason, count } of await store.refusals({ ...always(), start }))
+    sums[reason] = (sums[reason] ?? 0) + count;
   return sums;
 }
 
@@ -120,8 +121,12 @@ describe('a label that is not to be stored', () => {
     }
     const { startedAt: epochUs } = await observed.station.store.epoch();
     await until('all are given', () => {
-      const [emitted, served] = (['emitted', 'served'] as const).map((which) => labelers.truth.expected({ epochUs, which }));
-      return JSON.stringify(emitted?.refused) === JSON.stringify(served?.refused) && emitted?.accepted === served?.accepted;
+      const [emitted, served] = (['emitted', 'served'] as const).map((which) =>
+        labelers.truth.expected({ epochUs, which }),
+      );
+      return (
+        JSON.stringify(emitted?.refused) === JSON.stringify(served?.refused) && emitted?.accepted === served?.accepted
+      );
     });
     await settle(observed);
     const expected = await truth(observed);

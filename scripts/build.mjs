@@ -13,7 +13,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 await build({
   cwd: root,
-  input: { almanac: 'src/main/almanac.ts' },
+  // The worker is a file of its own beside the program: threads are started by path.
+  input: { almanac: 'src/main/almanac.ts', 'seal-worker': 'src/store/sqlite/seal-worker.ts' },
   platform: 'node',
   // Native: it finds its binary beside its own files.
   external: ['better-sqlite3'],

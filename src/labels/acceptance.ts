@@ -151,9 +151,12 @@ export class PageAcceptance {
     }
     this.#paused = { reason, since: this.#paused?.since ?? clock() };
     this.#owePause();
-    await this.#payOwed().catch(() => {
-      // Owed still; the same obstacle stands before the state file.
-    });
+    try {
+      await this.#payOwed();
+    } catch (error) {
+      // Owed still, where the same obstacle stands before the state file.
+      if (!(error instanceof StoreError && error.retry)) this.#options.fatal(error);
+    }
     await wait(retryMs, signal).catch(() => undefined);
   }
 

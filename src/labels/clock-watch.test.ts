@@ -37,6 +37,12 @@ describe('the watch over the wall clock', () => {
     expect(watch.doubtful).toBe(true);
   });
 
+  test('tells whole microseconds, whatever the monotonic clock counts in', () => {
+    const { watch, pass } = clocks();
+    pass(0.25, hour);
+    expect(watch.look()).toEqual({ start: begun, end: begun + hour });
+  });
+
   test('tells a step back as the span that is lived through twice', () => {
     const { watch, pass } = clocks();
     pass(minute, minute - hour);

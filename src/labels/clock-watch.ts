@@ -33,7 +33,7 @@ export function watchClock({ wall, monotonic }: Clocks): ClockWatch {
   return {
     look() {
       const now = { wall: wall(), monotonic: monotonic() };
-      const expected = micros(anchor.wall + (now.monotonic - anchor.monotonic));
+      const expected = micros(Math.round(anchor.wall + now.monotonic - anchor.monotonic));
       const parted = now.wall - expected;
       if (Math.abs(parted) <= maxParting) {
         if (now.monotonic - anchor.monotonic > anchorFor) anchor = now;

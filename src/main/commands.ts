@@ -2,6 +2,7 @@ import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
 import { factsCommand } from './facts.ts';
+import { labelsCommand } from './labels.ts';
 import { simCommand } from './sim.ts';
 import { upCommand } from './up.ts';
 import { weatherCommand } from './weather.ts';
@@ -12,6 +13,7 @@ export const commands = {
   demo: demoCommand,
   facts: factsCommand,
   weather: weatherCommand,
+  labels: labelsCommand,
   check: checkCommand,
   sim: simCommand,
 } as const satisfies Record<string, Command>;

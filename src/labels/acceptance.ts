@@ -1,0 +1,224 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { GapReason } from '../contract/vocabulary.ts';
+import type { Log } from '../ops/log.ts';
+import { StoreError } from '../store/errors.ts';
+import { labelBytes } from '../store/label.ts';
+import {
+  type Batch,
+  maxBatchBytes,
+  maxBatchRows,
+  type NewObservation,
+  type PositionChange,
+  type Refusal,
+  type StoredGap,
+  type StoreWriter,
+} from '../store/port.ts';
+import type { Interval } from '../store/time.ts';
+import type { Telemetry } from './telemetry.ts';
+
+/** One page of one source: what admission accepted and refused of it, and where reading goes on after it. */
+export interface AcceptedPage {
+  readonly observations: readonly NewObservation[];
+  readonly refusals: readonly Refusal[];
+  readonly positions: readonly PositionChange[];
+}
+
+/** Why acceptance stands still, or null while it does not. */
+export type PauseReason = 'wal_full' | 'disk_full' | 'clock_behind' | 'busy' | 'clock_doubtful' | 'disk_low';
+
+/** What acceptance is given. */
+export interface AcceptanceOptions {
+  readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
+  readonly clock: () => Micros;
+  /** A reason to stand still that lies outside the store: looked at before each commit. */
+  readonly obstacle: () => { readonly pause: PauseReason | null; readonly gap: Interval | null };
+  /** Waits; rejects when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly retryMs: number;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+  /** The store cannot be trusted: everything has to stop. */
+  readonly fatal: (error: unknown) => void;
+}
+
+interface Queued {
+  readonly page: AcceptedPage;
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * The way to the one writer. Each reader has at most one page here at a time, and waits: that bounds the queue by the
+ * number of sources, and makes it fair between them. Pages are committed in groups, each whole.
+ */
+export class PageAcceptance {
+  readonly #options: AcceptanceOptions;
+  readonly #queue: Queued[] = [];
+  #paused: { readonly reason: PauseReason; readonly since: Micros } | null = null;
+  /** Gaps that could not be written yet: a full disk refuses them too. */
+  #owed: StoredGap[] = [];
+  #wake: (() => void) | null = null;
+
+  constructor(options: AcceptanceOptions) {
+    this.#options = options;
+  }
+
+  /** Why acceptance stands still now. */
+  get paused(): PauseReason | null {
+    return this.#paused?.reason ?? null;
+  }
+
+  /** Hands over a page; resolves once it is durable. A page may be larger than a batch: it is split, positions last. */
+  async accept(page: AcceptedPage): Promise<void> {
+    for (const part of split(page)) {
+      await new Promise<void>((done, failed) => {
+        this.#queue.push({ page: part, done, failed });
+        this.#wake?.();
+      });
+    }
+  }
+
+  /** Commits what comes until the signal aborts; what is queued then is refused, and read again after the next start. */
+  async run(signal: AbortSignal): Promise<void> {
+    const wake = (): void => this.#wake?.();
+    signal.addEventListener('abort', wake);
+    while (!signal.aborted) {
+      if (this.#queue.length === 0) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        this.#wake = null;
+        // Whatever else arrives in this turn of the event loop shares the commit.
+        await new Promise(setImmediate);
+        continue;
+      }
+      await this.#commitNext(signal);
+    }
+    signal.removeEventListener('abort', wake);
+    for (const { failed } of this.#queue.splice(0)) failed(new Error('stopped'));
+  }
+
+  async #commitNext(signal: AbortSignal): Promise<void> {
+    const { clock, obstacle, store, telemetry, fatal } = this.#options;
+    const { pause, gap } = obstacle();
+    if (gap) this.#owed.push({ source: null, ...gap, reason: 'ingest_paused' });
+    if (pause) {
+      await this.#standStill(pause, signal);
+      return;
+    }
+    const group = this.#takeGroup();
+    const begun = performance.now();
+    try {
+      await this.#payOwed();
+      const result = await store.append(batchOf(clock(), group));
+      await this.#goOn();
+      telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
+      for (const { done } of group) done();
+    } catch (error) {
+      if (error instanceof StoreError && error.retry) {
+        this.#queue.unshift(...group);
+        await this.#standStill(error.code as PauseReason, signal);
+        return;
+      }
+      for (const { failed } of group) failed(error);
+      fatal(error);
+    }
+  }
+
+  #takeGroup(): Queued[] {
+    const group: Queued[] = [];
+    const sums = { rows: 0, bytes: 0, refusals: 0, positions: 0 };
+    for (;;) {
+      const next = this.#queue[0];
+      if (!next) return group;
+      sums.rows += next.page.observations.length;
+      sums.bytes += pageBytes(next.page);
+      sums.refusals += next.page.refusals.length;
+      sums.positions += next.page.positions.length;
+      const full = sums.rows > maxBatchRows || sums.bytes > maxBatchBytes || sums.refusals > maxBatchRows;
+      if (group.length > 0 && (full || sums.positions > maxBatchRows)) return group;
+      group.push(next);
+      this.#queue.shift();
+    }
+  }
+
+  /** Stands still for one round: the gap so far is recorded, so that a crash now does not hide it. */
+  async #standStill(reason: PauseReason, signal: AbortSignal): Promise<void> {
+    const { clock, log, telemetry, wait, retryMs } = this.#options;
+    if (this.#paused?.reason !== reason) {
+      log.warn('acceptance paused', { reason });
+      telemetry.paused(reason);
+    }
+    this.#paused = { reason, since: this.#paused?.since ?? clock() };
+    this.#owePause();
+    try {
+      await this.#payOwed();
+    } catch (error) {
+      // Owed still, where the same obstacle stands before the state file.
+      if (!(error instanceof StoreError && error.retry)) this.#options.fatal(error);
+    }
+    await wait(retryMs, signal).catch(() => undefined);
+  }
+
+  async #goOn(): Promise<void> {
+    if (this.#paused === null) return;
+    const { log, telemetry } = this.#options;
+    this.#owePause();
+    await this.#payOwed();
+    log.info('acceptance goes on', { reason: this.#paused.reason });
+    telemetry.paused(null);
+    this.#paused = null;
+  }
+
+  #owePause(): void {
+    if (this.#paused === null) return;
+    const end = this.#options.clock();
+    if (end <= this.#paused.since) return;
+    const reason: GapReason = 'ingest_paused';
+    // One that grows: the longer one replaces what is owed of it.
+    this.#owed = this.#owed.filter((gap) => gap.start !== this.#paused?.since);
+    this.#owed.push({ source: null, start: this.#paused.since, end, reason });
+  }
+
+  async #payOwed(): Promise<void> {
+    while (this.#owed[0]) {
+      await this.#options.store.recordGap(this.#owed[0]);
+      this.#owed.shift();
+    }
+  }
+}
+
+function batchOf(at: Micros, group: readonly Queued[]): Batch {
+  return {
+    at,
+    observations: group.flatMap(({ page }) => page.observations),
+    refusals: group.flatMap(({ page }) => page.refusals),
+    positions: group.flatMap(({ page }) => page.positions),
+  };
+}
+
+/** Parts that each fit a batch; the position comes with the last, so that a crash between them reads all again. */
+export function split(page: AcceptedPage): AcceptedPage[] {
+  const parts: NewObservation[][] = [[]];
+  let bytes = 0;
+  for (const observation of page.observations) {
+    const size = labelBytes(observation.label);
+    const part = parts.at(-1) ?? [];
+    if (part.length >= maxBatchRows || (part.length > 0 && bytes + size > maxBatchBytes / 2)) {
+      parts.push([observation]);
+      bytes = size;
+    } else {
+      part.push(observation);
+      bytes += size;
+    }
+  }
+  return parts.map((observations, i) => {
+    const last = i === parts.length - 1;
+    return { observations, refusals: last ? page.refusals : [], positions: last ? page.positions : [] };
+  });
+}
+
+function pageBytes({ observations, positions }: AcceptedPage): number {
+  const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
+  return labels + positions.reduce((sum, one) => sum + 3 * `${one.value}${one.endpoint}${one.source}`.length, 0);
+}

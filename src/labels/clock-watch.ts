@@ -1,0 +1,53 @@
+import type { Micros } from '../contract/timestamp.ts';
+import { type Interval, micros, minute } from '../store/time.ts';
+
+/** Wall and monotonic clock may part by this much before it counts as a step, in microseconds: 60 s. */
+export const maxParting = minute;
+/** How near upstream time must be to the wall clock to confirm it after a step, in microseconds: 60 s. */
+export const maxDisagreement = minute;
+/** Small drift is forgiven once this long has passed, in microseconds: 1 h. */
+const anchorFor = 60 * minute;
+
+/** The two clocks of this machine, both in microseconds. */
+export interface Clocks {
+  /** Wall clock, since 1970. */
+  readonly wall: () => Micros;
+  /** Never set, stands still while the machine is suspended; of no particular origin. */
+  readonly monotonic: () => number;
+}
+
+/** Watches the wall clock against the monotonic one. */
+export interface ClockWatch {
+  /** Looks at both clocks. Gives the span between the two readings of time when they have parted since the last look. */
+  look(): Interval | null;
+  /** Whether time is in doubt: stepped, and not confirmed by anyone else since. */
+  readonly doubtful: boolean;
+  /** What an upstream says the time is. Ends the doubt when it agrees with the wall clock. */
+  heard(upstream: Micros): void;
+}
+
+/** Starts watching from now. */
+export function watchClock({ wall, monotonic }: Clocks): ClockWatch {
+  let anchor = { wall: wall(), monotonic: monotonic() };
+  let doubtful = false;
+  return {
+    look() {
+      const now = { wall: wall(), monotonic: monotonic() };
+      const expected = micros(Math.round(anchor.wall + now.monotonic - anchor.monotonic));
+      const parted = now.wall - expected;
+      if (Math.abs(parted) <= maxParting) {
+        if (now.monotonic - anchor.monotonic > anchorFor) anchor = now;
+        return null;
+      }
+      anchor = now;
+      doubtful = true;
+      return { start: micros(Math.min(expected, now.wall)), end: micros(Math.max(expected, now.wall)) };
+    },
+    get doubtful() {
+      return doubtful;
+    },
+    heard(upstream) {
+      if (Math.abs(upstream - wall()) <= maxDisagreement) doubtful = false;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { ConnectError } from '../network/connect-error.ts';
+import type { JsonAnswer } from '../network/http.ts';
+import type { Fault } from './tracker.ts';
+
+/** What an answer that is no page, or a connection that did not come about, says of its source. */
+export interface SourceFault {
+  /** Null: it was our own doing and says nothing. */
+  readonly fault: Fault | null;
+  /** For the log: a word or a number, nothing that the peer wrote. */
+  readonly why: string;
+  readonly retryAfterMs: number | null;
+}
+
+/** Judges an HTTP answer that is not the JSON asked for. */
+export function httpFault(answer: Exclude<JsonAnswer, { kind: 'json' }>): SourceFault {
+  switch (answer.kind) {
+    case 'status':
+      return { ...statusFault(answer.status), retryAfterMs: answer.retryAfterMs };
+    case 'bad_url':
+    case 'refused_address':
+      return fault('refusing', answer.kind);
+    case 'not_json':
+    case 'too_large':
+      return fault('rejecting', answer.kind);
+    case 'busy':
+    case 'aborted':
+      return fault(null, answer.kind);
+    case 'dns':
+    case 'tls':
+    case 'connect':
+    case 'timeout':
+      return fault('failed', answer.kind);
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** Judges a websocket that did not open. */
+export function connectFault(error: unknown): SourceFault {
+  if (!(error instanceof ConnectError)) return fault('failed', 'unknown');
+  switch (error.kind) {
+    case 'handshake_status':
+      return statusFault(error.status ?? 0);
+    case 'bad_url':
+    case 'refused_address':
+      return fault('refusing', error.kind);
+    case 'aborted':
+      return fault(null, error.kind);
+    default:
+      return fault('failed', error.kind);
+  }
+}
+
+function statusFault(status: number): SourceFault {
+  if (status === 401 || status === 403) return fault('refusing', String(status));
+  if (status === 429 || status === 408 || (status >= 500 && status !== 501)) return fault('failed', String(status));
+  // Redirects are not followed, and 200 to a websocket's handshake is no websocket: neither is what was asked for.
+  return fault('rejecting', String(status));
+}
+
+function fault(kind: Fault | null, why: string): SourceFault {
+  return { fault: kind, why, retryAfterMs: null };
+}
+
+/**
+ * What two ways of reading that both failed say together: pages without order were read at least; a passing failure of
+ * one way leaves its answer open; and
+ * a refusal is more than a server that does not know the method.
+ */
+export function worseOf(stream: Fault | null, poll: Fault | null): Fault | null {
+  for (const fault of ['order_unverified', 'failed', 'refusing', 'rejecting'] as const) {
+    if (stream === fault || poll === fault) return fault;
+  }
+  return null;
+}

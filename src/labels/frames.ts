@@ -1,0 +1,47 @@
+import { decodeFirst } from '@atcute/cbor';
+
+/** Most labels taken out of one frame; a frame with more is not read at all. */
+export const maxFrameLabels = 10_000;
+
+/** A message of `com.atproto.label.subscribeLabels`. */
+export type LabelFrame =
+  | { readonly kind: 'labels'; readonly seq: number; readonly labels: readonly unknown[] }
+  /** The labeler no longer has all that lies after the cursor. */
+  | { readonly kind: 'outdated_cursor' }
+  /** The cursor lies beyond what the labeler has: its database was reset. */
+  | { readonly kind: 'future_cursor' }
+  | { readonly kind: 'consumer_too_slow' }
+  /** An error by another name. */
+  | { readonly kind: 'error' }
+  /** A message that we do not know, as the protocol's later versions may bring. */
+  | { readonly kind: 'unknown' }
+  /** No message at all. */
+  | { readonly kind: 'malformed' };
+
+/** Reads one frame: two CBOR objects, header and body. Never throws. The values share the frame's memory. */
+export function readFrame(bytes: Uint8Array): LabelFrame {
+  try {
+    const [header, rest] = decodeFirst(bytes) as [unknown, Uint8Array];
+    const [body] = decodeFirst(rest) as [unknown, Uint8Array];
+    if (!isObject(header) || !isObject(body)) return { kind: 'malformed' };
+    if (header.op === -1) return errorFrame(body.error);
+    if (header.op !== 1) return { kind: 'malformed' };
+    if (header.t === '#info') return body.name === 'OutdatedCursor' ? { kind: 'outdated_cursor' } : { kind: 'unknown' };
+    if (header.t !== '#labels') return { kind: 'unknown' };
+    const { seq, labels } = body;
+    if (!Array.isArray(labels) || labels.length > maxFrameLabels) return { kind: 'malformed' };
+    if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 0) return { kind: 'malformed' };
+    return { kind: 'labels', seq, labels };
+  } catch {
+    return { kind: 'malformed' };
+  }
+}
+
+function errorFrame(name: unknown): LabelFrame {
+  if (name === 'FutureCursor') return { kind: 'future_cursor' };
+  return { kind: name === 'ConsumerTooSlow' ? 'consumer_too_slow' : 'error' };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

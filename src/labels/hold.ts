@@ -1,0 +1,68 @@
+import { mkdir, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeArtifact } from '../artifact/write.ts';
+import { systemCode } from '../ops/errors.ts';
+import { isObject } from './label-fields.ts';
+
+/** A decision of the operator that the label facts are not to be served for now. */
+export interface Hold {
+  readonly reason: string;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+/** Where the hold stands: beside the artifact, so that it can be set while the instrument runs and while it does not. */
+export function holdPath(artifacts: string): string {
+  return join(artifacts, 'labels-hold.json');
+}
+
+/** The hold that is set, or null. A file that cannot be read is a hold: whoever put it there meant one. */
+export async function readHold(artifacts: string): Promise<Hold | null> {
+  let text: string;
+  try {
+    text = await readFile(holdPath(artifacts), 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    return { reason: `the hold cannot be read (${systemCode(error) ?? 'unknown error'})`, since: '' };
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value) && typeof value.reason === 'string' && typeof value.since === 'string') {
+      return { reason: value.reason, since: value.since };
+    }
+  } catch {
+    // Said below.
+  }
+  return { reason: 'the hold cannot be read', since: '' };
+}
+
+/** Sets the hold, for the instrument's next artifact and for the one that stands. */
+export async function setHold(artifacts: string, artifactName: string, hold: Hold): Promise<void> {
+  await mkdir(artifacts, { recursive: true });
+  await writeArtifact(holdPath(artifacts), hold);
+  await markArtifact(join(artifacts, artifactName), true);
+}
+
+/** Releases the hold; false when there was none. */
+export async function releaseHold(artifacts: string, artifactName: string): Promise<boolean> {
+  try {
+    await unlink(holdPath(artifacts));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+  await markArtifact(join(artifacts, artifactName), false);
+  return true;
+}
+
+/** The artifact that stands keeps its time: it is the old reading, held or not. */
+async function markArtifact(path: string, hold: boolean): Promise<void> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    // None stands, or none that could be served.
+    return;
+  }
+  if (isObject(value)) await writeArtifact(path, { ...value, hold });
+}

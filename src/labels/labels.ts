@@ -1,0 +1,358 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { artifactNames, writeArtifact } from '../artifact/write.ts';
+import type { Micros } from '../contract/timestamp.ts';
+import type { AddressPolicy } from '../network/address-policy.ts';
+import { createHttpClient, type HttpClient } from '../network/http.ts';
+import { createIdentityResolver } from '../network/identity.ts';
+import { errorFields, type Log } from '../ops/log.ts';
+import { StoreError } from '../store/errors.ts';
+import type { StoreWriter } from '../store/port.ts';
+import { PageAcceptance } from './acceptance.ts';
+import type { Clocks } from './clock-watch.ts';
+import type { EnrolledSource } from './coverage.ts';
+import { downtime } from './downtime.ts';
+import { RefusedMemory } from './fingerprint.ts';
+import { readHold } from './hold.ts';
+import { type Obstacles, watchObstacles } from './obstacles.ts';
+import { makeOverview } from './overview.ts';
+import { readPosition } from './position.ts';
+import { listLabelers } from './relay-list.ts';
+import type { Rhythm } from './rhythm.ts';
+import { Roster } from './roster.ts';
+import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
+import { Signatures } from './signatures.ts';
+import type { ReaderTools } from './source.ts';
+import { SourceRunner } from './source-runner.ts';
+import { type SourceState, sourceStates } from './source-state.ts';
+import type { Telemetry } from './telemetry.ts';
+import { createVerifier } from './verifier.ts';
+import { wait } from './wait.ts';
+
+/** Settings of the label instrument. */
+export interface LabelsSettings {
+  /** Folder of the store: its free space is watched. */
+  readonly folder: string;
+  readonly artifacts: string;
+  readonly windowDays: number;
+  /** DIDs of the seeds file. */
+  readonly seeds: readonly string[];
+  readonly relays: readonly string[];
+  readonly plc: string;
+  /** Null: nothing is discovered by stream. */
+  readonly jetstream: string | null;
+  readonly publishSeconds: number;
+  readonly discoverySeconds: number;
+  readonly origin: 'live' | 'simulated';
+  readonly minFreeBytes: number;
+  readonly rhythm: Rhythm;
+}
+
+/** What the label instrument works with. */
+export interface LabelsOptions {
+  readonly settings: LabelsSettings;
+  /** The opened store; the instrument closes it. */
+  readonly store: StoreWriter;
+  readonly policy: AddressPolicy;
+  readonly clocks: Clocks;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+}
+
+/** The label instrument: finds labelers, observes them, and publishes what it saw. */
+export interface Labels {
+  /** Resolves once it observes; what it finds comes later. */
+  start(): Promise<void>;
+  /** Commits what is under way, says when it stopped, and closes the store. */
+  stop(): Promise<void>;
+  /** Rejects when the store can no longer be trusted, or on a mistake of ours. */
+  readonly failed: Promise<never>;
+}
+
+const beatMs = 10_000;
+const upkeepMs = 300_000;
+const askTimeMs = 5_000;
+/** What is under way when a stop is asked for may take this long. */
+const graceMs = 3_000;
+const cursorNote = 'jetstream-cursor';
+
+/** Makes the instrument; nothing happens before `start`. */
+export function createLabels(options: LabelsOptions): Labels {
+  const failing = Promise.withResolvers<never>();
+  // Whoever serves the instrument listens to it; a rejection before that is not lost.
+  failing.promise.catch(() => undefined);
+  let running: Running | null = null;
+  return {
+    failed: failing.promise,
+    async start() {
+      running = await observe(options, failing.reject);
+    },
+    async stop() {
+      await running?.stop();
+    },
+  };
+}
+
+interface Running {
+  stop(): Promise<void>;
+}
+
+async function observe(options: LabelsOptions, fail: (error: unknown) => void): Promise<Running> {
+  const { settings, store, policy, clocks, random, log, telemetry } = options;
+  const clock = clocks.wall;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const epoch = await store.epoch();
+  await recordDowntime(options, epoch.startedAt);
+  await store.beat(clock());
+
+  const http = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
+  const identities = createIdentityResolver({ http, plcUrl: settings.plc, policy, clock: () => clock() / 1000 });
+  const verifier = createVerifier();
+  const signatures = new Signatures({ identities, verifier, store, clock });
+  const obstacles = watchObstacles(clocks, {
+    folder: settings.folder,
+    minFreeBytes: settings.minFreeBytes,
+    askTime: timeAsker(http, settings.relays, signal, (milliseconds) => obstacles.heardTime(milliseconds)),
+  });
+  await obstacles.checkDisk();
+  const acceptance = new PageAcceptance({
+    store,
+    clock,
+    obstacle: () => obstacles.look(),
+    wait,
+    retryMs: 1_000,
+    log,
+    telemetry,
+    fatal: fail,
+  });
+  const tools: ReaderTools = {
+    http,
+    policy,
+    accept: (page) => acceptance.accept(page),
+    recordGap: (gap) => store.recordGap(gap),
+    verify: (did, rows, given) => signatures.verify(did, rows, given),
+    heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
+    doubt: (did) => roster.resolveSoon(did, true),
+    refused: new RefusedMemory(),
+    epoch: epoch.startedAt,
+    clock,
+    random,
+    wait,
+    rhythm: settings.rhythm,
+    log,
+    telemetry,
+  };
+  const runner = new SourceRunner(tools, signal, fail);
+  const roster = new Roster({
+    identities,
+    clock,
+    wait,
+    refreshMs: 86_400_000,
+    retryMs: 60_000,
+    changed: (member) => {
+      signatures.forget(member.did);
+      runner.follow(member);
+    },
+  });
+  const services = await serviceEvents(options, roster, obstacles);
+  await loadRoster(store, roster, runner);
+  for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
+
+  const keep = async (): Promise<void> => {
+    await store.beat(clock());
+    await store.putRoster(roster.takeChanged());
+    if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
+  };
+  const publish = publisher(options, roster, acceptance);
+  const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
+  await publish();
+  const acceptanceEnds = new AbortController();
+  const accepting = acceptance.run(acceptanceEnds.signal);
+  for (const member of roster.members) runner.follow(member);
+  const tasks = [
+    roster.run(signal),
+    services?.run(signal),
+    every(settings.discoverySeconds * 1000, () => discover(options, http, roster, signal)),
+    every(beatMs, async () => {
+      const { gap } = obstacles.look();
+      if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
+      await obstacles.checkDisk();
+      await keep();
+    }),
+    every(settings.publishSeconds * 1000, publish),
+    every(upkeepMs, async () => {
+      if (!obstacles.steppedLately) await store.maintain(clock());
+    }),
+  ];
+
+  return {
+    async stop() {
+      stopping.abort();
+      // What is under way is committed; what a pause holds up is not waited for, and is read again after the next start.
+      await Promise.race([runner.ended(), wait(graceMs, acceptanceEnds.signal)]);
+      acceptanceEnds.abort();
+      await Promise.all([runner.ended(), accepting, ...tasks]);
+      await verifier.stop();
+      await http.close();
+      await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
+      await publish();
+      await store.close();
+      log.info('stopped');
+    },
+  };
+}
+
+/** The time since the last sign of life is a gap, however short, even where what was missed is filled in later. */
+async function recordDowntime({ settings, store, clocks, log }: LabelsOptions, startedAt: Micros): Promise<void> {
+  const [heartbeat, { observedThrough }, hold] = await Promise.all([
+    store.heartbeat(),
+    store.frontier(),
+    readHold(settings.artifacts),
+  ]);
+  const gap = downtime({ startedAt, heartbeat, observedThrough }, clocks.wall());
+  if (gap === null) return;
+  await store.recordGap({ source: null, ...gap, reason: hold ? 'maintenance' : 'ingest_paused' });
+  log.info('nobody observed since the last sign of life', { seconds: (gap.end - gap.start) / 1e6 });
+}
+
+async function loadRoster(store: StoreWriter, roster: Roster, runner: SourceRunner): Promise<void> {
+  const answered = new Map<string, Micros>();
+  for (const { source, endpoint, value, acceptedAt } of await store.positions()) {
+    answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
+    const position = readPosition(value);
+    if (position) runner.keep(source, endpoint, position);
+  }
+  roster.load(await store.roster(), answered);
+}
+
+async function serviceEvents(
+  { settings, store, policy, random, log, clocks }: LabelsOptions,
+  roster: Roster,
+  obstacles: Obstacles,
+): Promise<ServiceEvents | null> {
+  const { jetstream } = settings;
+  if (jetstream === null) return null;
+  const kept = Number((await store.note(cursorNote)) ?? Number.NaN);
+  const onEvent = (event: ServiceEvent): void => {
+    if (event.kind === 'identity') {
+      roster.resolveSoon(event.did, true);
+      return;
+    }
+    roster.add(event.did, 'discovered', 'jetstream');
+    if (event.definitions === null) return;
+    const definitions = { did: event.did, seenAt: clocks.wall(), content: event.definitions };
+    store.putDefinitions(definitions).catch((error: unknown) => log.warn('definitions not kept', errorFields(error)));
+  };
+  return followServices({
+    jetstream,
+    policy,
+    random,
+    wait,
+    log,
+    heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
+    onEvent,
+    cursor: Number.isSafeInteger(kept) ? kept : null,
+  });
+}
+
+async function discover(
+  { settings, log }: LabelsOptions,
+  http: HttpClient,
+  roster: Roster,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    settings.relays.map(async (relay) => {
+      const { dids, complete } = await listLabelers(http, relay, { timeoutMs: 30_000, signal });
+      for (const did of dids) roster.add(did, 'discovered', `relay ${new URL(relay).host}`);
+      if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: new URL(relay).host });
+    }),
+  );
+}
+
+/** Makes and writes the overview; a failure leaves the artifact that stands, which ages. */
+function publisher(
+  { settings, store, clocks, log, telemetry }: LabelsOptions,
+  roster: Roster,
+  acceptance: PageAcceptance,
+): () => Promise<void> {
+  return async () => {
+    try {
+      const now = clocks.wall();
+      const members = [...roster.members];
+      const enrolled = roster.enrolled(now);
+      const sources = enrolled.map(
+        ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
+      );
+      const overview = await makeOverview(store, {
+        now,
+        windowDays: settings.windowDays,
+        held: (await readHold(settings.artifacts)) !== null,
+        origin: settings.origin,
+        sources,
+        notEnrolled: members.length - enrolled.length,
+        delayed: enrolled.filter(({ tracker }) => tracker.delayed).length,
+        dropped: roster.dropped,
+        paused: acceptance.paused,
+      });
+      await mkdir(settings.artifacts, { recursive: true });
+      await writeArtifact(join(settings.artifacts, artifactNames.labels), overview);
+      telemetry.sources(inStates(sources), members.length - enrolled.length);
+      telemetry.published(clocks.wall() / 1000);
+    } catch (error) {
+      if (error instanceof StoreError && error.fatal) throw error;
+      telemetry.notWritten();
+      log.error('the overview could not be written', errorFields(error));
+    }
+  };
+}
+
+function inStates(sources: readonly EnrolledSource[]): Record<SourceState, number> {
+  const counts = Object.fromEntries(sourceStates.map((state) => [state, 0])) as Record<SourceState, number>;
+  for (const { state } of sources) counts[state] += 1;
+  return counts;
+}
+
+/** Does something at once and again and again; a failure that may pass is told, another ends the instrument. */
+async function repeat(
+  ms: number,
+  work: () => Promise<unknown>,
+  signal: AbortSignal,
+  log: Log,
+  fail: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof StoreError && !error.retry) fail(error);
+      log.warn('a task failed and is tried again', errorFields(error));
+    }
+    await wait(ms, signal);
+  }
+}
+
+/** Asks a relay what time it is, at most every few seconds: its answers carry it. */
+function timeAsker(
+  http: HttpClient,
+  relays: readonly string[],
+  signal: AbortSignal,
+  heard: (milliseconds: number) => void,
+): () => void {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (performance.now() - askedAt < askTimeMs) return;
+    askedAt = performance.now();
+    for (const relay of relays) {
+      const url = new URL(
+        '/xrpc/com.atproto.sync.listReposByCollection?collection=app.bsky.labeler.service&limit=1',
+        relay,
+      );
+      void http.getJson(url, { maxBytes: 65_536, timeoutMs: 10_000, signal }).then((answer) => {
+        if (answer.kind === 'json' && answer.date !== null) heard(answer.date);
+      });
+    }
+  };
+}

@@ -1,0 +1,88 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { RosterRow } from '../store/roster.ts';
+import { micros } from '../store/time.ts';
+import { isObject } from './label-fields.ts';
+import { sourceStateOf } from './source-state.ts';
+import { type TrackedState, Tracker } from './tracker.ts';
+
+/** Most labelers that are enrolled. */
+export const maxEnrolled = 5_000;
+
+/** What a labeler's document was found to say. */
+export const findings = [
+  /** Nothing yet. */
+  'unresolved',
+  /** A labeler endpoint. */
+  'labeler',
+  /** A labeler service whose endpoint is no https address. */
+  'bad_endpoint',
+  /** No document, or none with a labeler service. */
+  'no_labeler',
+] as const;
+/** One of them. */
+export type Finding = (typeof findings)[number];
+
+/** A labeler that is known, enrolled or not. */
+export interface Member {
+  readonly did: string;
+  readonly origin: RosterRow['origin'];
+  /** Who named it: `seeds`, `relay HOST`, `jetstream`. */
+  readonly provenance: Set<string>;
+  finding: Finding;
+  endpoint: string | null;
+  readonly tracker: Tracker;
+}
+
+/** Whether a member counts as an enrolled source: its document names a labeler, and that one has stood its trial. */
+export function isEnrolled({ finding, tracker }: Member, now: Micros): boolean {
+  return (finding === 'labeler' || finding === 'bad_endpoint') && tracker.enrolled(now);
+}
+
+/** A member as the store keeps it. */
+export function rowOf(member: Member, now: Micros): RosterRow {
+  const { state, stateSince, ...rest } = member.tracker.tracked;
+  return {
+    did: member.did,
+    origin: member.origin,
+    provenance: [...member.provenance],
+    enrolled: isEnrolled(member, now),
+    endpoint: member.endpoint,
+    state,
+    stateSince,
+    detail: JSON.stringify({ finding: member.finding, ...rest }),
+  };
+}
+
+/** A member as it was kept; `answeredAt` is when its last page was accepted, which the rows prove. */
+export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
+  const detail = parse(row.detail);
+  const tracked: TrackedState = {
+    state: sourceStateOf(row.state),
+    stateSince: row.stateSince,
+    firstAsked: instant(detail.firstAsked),
+    lastAnswered: answeredAt ?? instant(detail.lastAnswered),
+    dated: detail.dated === true,
+    undated: detail.undated === true,
+  };
+  return {
+    did: row.did,
+    origin: row.origin,
+    provenance: new Set(row.provenance),
+    finding: findings.find((finding) => finding === detail.finding) ?? 'unresolved',
+    endpoint: row.endpoint,
+    tracker: new Tracker(row.did, tracked),
+  };
+}
+
+function instant(value: unknown): Micros | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? micros(value) : null;
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,177 @@
+import type { Micros } from '../contract/timestamp.ts';
+import { parseAuthored } from './authored-time.ts';
+import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
+import type { SourceFault } from './faults.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { SourceIntake } from './intake.ts';
+import { isObject } from './label-fields.ts';
+import { noPosition, type ReadPosition } from './position.ts';
+import { decimal, type LabelPage, pageLimit, queryLabels } from './query-labels.ts';
+import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
+
+/** What came of reading a source's pages to their end. */
+export type RoundOutcome =
+  /** Everything that it had when the round began is stored. */
+  | { readonly kind: 'quiet'; readonly rows: number }
+  | ({ readonly kind: 'fault' } & SourceFault)
+  /** What was last read is gone and nothing stands in its place: the labeler began anew, and so must we. */
+  | { readonly kind: 'reset' };
+
+/**
+ * Reads a source's pages from its position to their end: the rule of polling, of filling in what lies before a stream's
+ * first frame, and of confirming that a quiet stream is quiet. `checkTail` looks first whether the last row is there.
+ */
+export async function pollRound(
+  source: Source,
+  intake: SourceIntake,
+  tools: ReaderTools,
+  { checkTail, signal }: { readonly checkTail: boolean; readonly signal: AbortSignal },
+): Promise<RoundOutcome> {
+  const round = { source, intake, tools, signal };
+  const start = source.position.cursor ?? (await findStart(round));
+  if (typeof start !== 'number') return start;
+  const { cursorTail } = source.position;
+  let tail = checkTail && source.position.cursor !== null ? cursorTail : null;
+  let cursor = tail === null ? start : start - 1;
+  let rows = 0;
+  let limit = pageLimit;
+  while (!signal.aborted) {
+    const page = await ask(round, cursor, limit);
+    if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) {
+      // Huge labels must not stop their source: in smaller pages they can be read, and are refused.
+      limit = Math.max(1, Math.floor(limit / 16));
+      continue;
+    }
+    if (page.kind === 'fault') return page;
+    let fresh = page.labels.filter((row) => !source.unplaced.has(fingerprint(row)));
+    if (tail !== null) {
+      const known = tail;
+      const there = page.labels.some((row) => fingerprint(row) === known);
+      if (!there && (await lostTail(round, page)) === 'reset') return { kind: 'reset' };
+      fresh = fresh.filter((row) => fingerprint(row) !== known);
+      tail = null;
+    }
+    const next = nextCursor(page, cursor, tools);
+    if (fresh.length === 0) {
+      await intake.take({ rows: [], way: 'poll', move: (now) => ({ ...now, cursor: now.cursor ?? start }) }, signal);
+      return { kind: 'quiet', rows };
+    }
+    const shuffled = isShuffled(page.labels.map(authoredOf));
+    if (shuffled) tools.telemetry.quirk('unordered_page');
+    const full = page.labels.length >= limit;
+    const moves = next !== null && !shuffled;
+    const last = fingerprint(page.labels.at(-1));
+    await intake.take(
+      {
+        rows: fresh,
+        way: 'poll',
+        move: (position) =>
+          moves ? moved(source, position, next, last) : { ...position, cursor: position.cursor ?? start },
+      },
+      signal,
+    );
+    rows += fresh.length;
+    source.unplaced = moves ? new Set() : new Set(page.labels.map(fingerprint));
+    limit = pageLimit;
+    // A short page was the whole rest, in whatever order; of a full one nobody knows what lies beyond.
+    if (!moves) return full ? unverified() : { kind: 'quiet', rows };
+    cursor = next;
+  }
+  return { kind: 'fault', fault: null, why: 'stopped', retryAfterMs: null };
+}
+
+interface Round {
+  readonly source: Source;
+  readonly intake: SourceIntake;
+  readonly tools: ReaderTools;
+  readonly signal: AbortSignal;
+}
+
+type Asked = LabelPage | ({ readonly kind: 'fault' } & SourceFault);
+
+async function ask({ source, tools, signal }: Round, cursor: number, limit = pageLimit): Promise<Asked> {
+  const timeoutMs = tools.rhythm.requestMs;
+  const page = await queryLabels(tools.http, source.endpoint, cursor, { limit, timeoutMs, signal });
+  if (page.kind === 'page') {
+    if (page.date !== null) tools.heardTime(page.date);
+    tools.telemetry.page('poll');
+  }
+  return page;
+}
+
+/** The cursor to begin with where none is known; a fault where the pages do not show one. */
+async function findStart(round: Round): Promise<number | ({ readonly kind: 'fault' } & SourceFault)> {
+  const { source, tools } = round;
+  const asked = new Map<number, Asked>();
+  const failed: { fault: Asked | null } = { fault: null };
+  const read = async (cursor: number): Promise<SampledPage> => {
+    const page = asked.get(cursor) ?? (await ask(round, cursor));
+    asked.set(cursor, page);
+    if (page.kind === 'fault') {
+      failed.fault = page;
+      throw new Error('the search ends here');
+    }
+    return { authored: page.labels.map(authoredOf), cursor: decimal(page.cursor) };
+  };
+  try {
+    const first = await read(0);
+    const count = first.authored.length;
+    // A short page that says so itself is all there is: there is nothing to search.
+    if (count < pageLimit && (first.cursor === null || (await read(first.cursor)).authored.length === 0)) return 0;
+    const target = fillTarget(tools.epoch, tools.clock());
+    const found = await searchCursor(target, read);
+    if (found.kind === 'found') return found.cursor;
+    tools.log.info('no order in the pages of a labeler', { labeler: source.did, why: found.why });
+    return unverified();
+  } catch (error) {
+    if (failed.fault?.kind === 'fault') return failed.fault;
+    throw error;
+  }
+}
+
+/** What was last read is not where it was. A labeler that replaces rows does that too: a gap, which overstates. */
+async function lostTail({ source, tools }: Round, page: LabelPage): Promise<'gap' | 'reset'> {
+  tools.telemetry.quirk('tail_missing');
+  await recordReset(source, tools);
+  if (page.labels.length > 0) return 'gap';
+  source.position = noPosition;
+  return 'reset';
+}
+
+/** Records that nobody knows what was missed since the last accepted page. */
+export async function recordReset(source: Source, tools: ReaderTools): Promise<void> {
+  const start = unreadSince(source, tools.epoch);
+  const end = tools.clock();
+  if (start < end) await tools.recordGap({ source: source.did, start, end, reason: 'cursor_reset' });
+}
+
+/** The position after a page. Where the stream gave the same row under that number, numbers and cursors are one. */
+function moved({ seen }: Source, position: ReadPosition, cursor: number, cursorTail: string): ReadPosition {
+  const { seq, seqTail } = position;
+  if (seq !== null && seqTail !== null && seq >= cursor && seen.get(cursor) === cursorTail) {
+    return { ...position, cursor: seq, cursorTail: seqTail };
+  }
+  return cursor > (position.cursor ?? 0) ? { ...position, cursor, cursorTail } : position;
+}
+
+/** The cursor to go on with, or null when the page gives none that is of use. */
+function nextCursor({ labels, cursor }: LabelPage, asked: number, { telemetry }: ReaderTools): number | null {
+  const next = decimal(cursor);
+  if (cursor === '0') telemetry.quirk('zero_cursor');
+  else if (cursor === null) {
+    if (labels.length > 0) telemetry.quirk('no_cursor');
+  } else if (next === null) telemetry.quirk('opaque_cursor');
+  else if (next <= asked && labels.length > 0) {
+    telemetry.quirk('cursor_not_advancing');
+    return null;
+  }
+  return next;
+}
+
+function authoredOf(row: unknown): Micros | null {
+  return isObject(row) ? parseAuthored(row.cts) : null;
+}
+
+function unverified(): { readonly kind: 'fault' } & SourceFault {
+  return { kind: 'fault', fault: 'order_unverified', why: 'no order', retryAfterMs: null };
+}

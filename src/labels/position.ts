@@ -1,0 +1,41 @@
+/** Where reading of one endpoint goes on, and what was there: a labeler whose database was reset has something else. */
+export interface ReadPosition {
+  /** The stream's last sequence number. */
+  readonly seq: number | null;
+  /** Identity of a label of that frame, in hex; null when none of it had one. */
+  readonly seqTail: string | null;
+  /** The last decimal cursor of `queryLabels`. */
+  readonly cursor: number | null;
+  /** Identity of the last label below that cursor. */
+  readonly cursorTail: string | null;
+}
+
+/** Nothing was read yet. */
+export const noPosition: ReadPosition = { seq: null, seqTail: null, cursor: null, cursorTail: null };
+
+/** A position as the store keeps it. */
+export function writePosition({ seq, seqTail, cursor, cursorTail }: ReadPosition): string {
+  return JSON.stringify([seq, seqTail, cursor, cursorTail]);
+}
+
+/** Reads a stored position; a text of another version counts as none, which is a lost position. */
+export function readPosition(text: string): ReadPosition | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(value) || value.length !== 4) return null;
+  const [seq, seqTail, cursor, cursorTail] = value as unknown[];
+  if (!isNumber(seq) || !isText(seqTail) || !isNumber(cursor) || !isText(cursorTail)) return null;
+  return { seq, seqTail, cursor, cursorTail };
+}
+
+function isNumber(value: unknown): value is number | null {
+  return value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0);
+}
+
+function isText(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
+}

@@ -1,0 +1,44 @@
+import { isDid } from '../contract/identifiers.ts';
+import type { HttpClient } from '../network/http.ts';
+import { isObject } from './label-fields.ts';
+
+/** The record by which an account says that it is a labeler. */
+export const labelerCollection = 'app.bsky.labeler.service';
+
+const pageSize = 1_000;
+const mostPages = 100;
+const maxPageBytes = 1024 * 1024;
+
+/** What a relay knows. */
+export interface RelayListing {
+  readonly dids: readonly string[];
+  /** False when it stopped answering half way: what it named so far counts all the same. */
+  readonly complete: boolean;
+}
+
+/** All accounts that a relay saw with a labeler's record, page by page. Never rejects. */
+export async function listLabelers(
+  http: HttpClient,
+  relay: string,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<RelayListing> {
+  const dids = new Set<string>();
+  const asked = new Set<string>();
+  let cursor = '';
+  for (let pages = 0; pages < mostPages && !asked.has(cursor); pages += 1) {
+    asked.add(cursor);
+    const url = new URL('/xrpc/com.atproto.sync.listReposByCollection', relay);
+    url.searchParams.set('collection', labelerCollection);
+    url.searchParams.set('limit', String(pageSize));
+    if (cursor !== '') url.searchParams.set('cursor', cursor);
+    const answer = await http.getJson(url, { maxBytes: maxPageBytes, timeoutMs, signal });
+    if (answer.kind !== 'json' || !isObject(answer.value) || !Array.isArray(answer.value.repos)) break;
+    for (const repo of answer.value.repos as unknown[]) {
+      if (isObject(repo) && typeof repo.did === 'string' && isDid(repo.did)) dids.add(repo.did);
+    }
+    const next = answer.value.cursor;
+    if (typeof next !== 'string' || next === '') return { dids: [...dids], complete: true };
+    cursor = next;
+  }
+  return { dids: [...dids], complete: false };
+}

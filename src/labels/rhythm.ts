@@ -1,0 +1,33 @@
+/** How often and how patiently sources are read; all in milliseconds. Tests use shorter ones. */
+export interface Rhythm {
+  /** Between polls of a quiet source. */
+  readonly pollMs: number;
+  /** A stream that was quiet for this long is confirmed by a read of its tail. */
+  readonly confirmMs: number;
+  /** Between looks for the remembered tail of a polled source. */
+  readonly tailMs: number;
+  /** A resumed stream shows what it last gave within this time, or it is missing. */
+  readonly resumeMs: number;
+  /** A source that knows no stream is asked for one this often. */
+  readonly streamRetryMs: number;
+  /** First and longest wait after a failure, of an enrolled source. */
+  readonly firstRetryMs: number;
+  readonly longestRetryMs: number;
+  /** Between tries of a source that is known but not enrolled. */
+  readonly notEnrolledMs: number;
+  /** For a request, and for a connection to open. */
+  readonly requestMs: number;
+}
+
+/** The rhythm against the live network. */
+export const liveRhythm: Rhythm = {
+  pollMs: 30_000,
+  confirmMs: 600_000,
+  tailMs: 3_600_000,
+  resumeMs: 20_000,
+  streamRetryMs: 3_600_000,
+  firstRetryMs: 2_000,
+  longestRetryMs: 900_000,
+  notEnrolledMs: 86_400_000,
+  requestMs: 30_000,
+};

@@ -1,0 +1,162 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { IdentityResolver, Resolution } from '../network/identity.ts';
+import type { RosterRow } from '../store/roster.ts';
+import { isEnrolled, type Member, maxEnrolled, memberOf, rowOf } from './member.ts';
+import { Tracker, untracked } from './tracker.ts';
+
+/** Most labelers that are known. */
+const maxKnown = 20_000;
+
+/** What the roster works with; times in milliseconds. */
+export interface RosterOptions {
+  readonly identities: IdentityResolver;
+  readonly clock: () => Micros;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** A known labeler's document is read again after this long. */
+  readonly refreshMs: number;
+  /** And after this long, where none could be had. */
+  readonly retryMs: number;
+  /** A document was read: start, move or leave the source as it is. */
+  readonly changed: (member: Member) => void;
+}
+
+/** The labelers that are known, and what their documents say. */
+export class Roster {
+  readonly #options: RosterOptions;
+  readonly #members = new Map<string, Member>();
+  /** When each is to be resolved, in milliseconds; `fresh` where an answer that is kept would not do. */
+  readonly #due = new Map<string, { readonly at: number; readonly fresh: boolean }>();
+  /** Rows as they were last taken, as text. */
+  readonly #kept = new Map<string, string>();
+  #wake: (() => void) | null = null;
+  /** Labelers beyond the bound on how many are known. */
+  dropped = 0;
+
+  constructor(options: RosterOptions) {
+    this.#options = options;
+  }
+
+  get members(): Iterable<Member> {
+    return this.#members.values();
+  }
+
+  member(did: string): Member | undefined {
+    return this.#members.get(did);
+  }
+
+  /** The enrolled ones, in the order in which they came to be known: beyond the cap the newest wait. */
+  enrolled(now: Micros): Member[] {
+    return [...this.#members.values()].filter((member) => isEnrolled(member, now)).slice(0, maxEnrolled);
+  }
+
+  /** Takes over what the last run knew; `answered` says when the last page of each was accepted. */
+  load(rows: readonly RosterRow[], answered: ReadonlyMap<string, Micros>): void {
+    const now = this.#options.clock();
+    for (const row of rows) {
+      const member = memberOf(row, answered.get(row.did) ?? null);
+      member.tracker.restarted(now);
+      this.#members.set(row.did, member);
+      this.#due.set(row.did, { at: 0, fresh: false });
+    }
+  }
+
+  /** Names a labeler. Known ones only gain a provenance; nothing that is known of them changes. */
+  add(did: string, origin: Member['origin'], provenance: string): void {
+    const known = this.#members.get(did);
+    if (known) {
+      known.provenance.add(provenance);
+      return;
+    }
+    if (this.#members.size >= maxKnown) {
+      this.dropped += 1;
+      return;
+    }
+    const tracker = new Tracker(did, untracked(this.#options.clock()));
+    const member: Member = {
+      did,
+      origin,
+      provenance: new Set([provenance]),
+      finding: 'unresolved',
+      endpoint: null,
+      tracker,
+    };
+    this.#members.set(did, member);
+    this.resolveSoon(did, false);
+  }
+
+  /** Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong. */
+  resolveSoon(did: string, fresh: boolean): void {
+    if (!this.#members.has(did)) return;
+    this.#due.set(did, { at: 0, fresh });
+    this.#wake?.();
+  }
+
+  /** Rows to keep: those that changed since the last call, and those whose state moves by itself. */
+  takeChanged(): RosterRow[] {
+    const now = this.#options.clock();
+    const rows: RosterRow[] = [];
+    for (const member of this.#members.values()) {
+      const row = rowOf(member, now);
+      const text = JSON.stringify(row);
+      if (this.#kept.get(member.did) === text) continue;
+      this.#kept.set(member.did, text);
+      rows.push(row);
+    }
+    return rows;
+  }
+
+  /** Resolves what is due until the signal aborts, some at a time. */
+  async run(signal: AbortSignal): Promise<void> {
+    const underWay = new Set<string>();
+    while (!signal.aborted) {
+      for (const did of this.#dueNow(underWay)) {
+        underWay.add(did);
+        void this.#resolve(did, signal).finally(() => {
+          underWay.delete(did);
+          this.#wake?.();
+        });
+      }
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const pause = new AbortController();
+      await Promise.race([woken, this.#options.wait(1_000, AbortSignal.any([signal, pause.signal]))]);
+      pause.abort();
+    }
+  }
+
+  #dueNow(underWay: ReadonlySet<string>): string[] {
+    const now = this.#options.clock() / 1000;
+    const due: string[] = [];
+    for (const [did, { at }] of this.#due) {
+      if (underWay.size + due.length >= concurrentResolutions) break;
+      if (at <= now && !underWay.has(did)) due.push(did);
+    }
+    return due;
+  }
+
+  async #resolve(did: string, signal: AbortSignal): Promise<void> {
+    const { identities, refreshMs, retryMs, clock, changed } = this.#options;
+    const member = this.#members.get(did);
+    if (!member) return;
+    const fresh = this.#due.get(did)?.fresh ?? false;
+    this.#due.delete(did);
+    const resolution = await identities.resolve(did, { signal, fresh });
+    if (signal.aborted) return;
+    const again = resolution.kind === 'failed' ? retryMs : refreshMs;
+    if (!this.#due.has(did)) this.#due.set(did, { at: clock() / 1000 + again, fresh: true });
+    if (apply(member, resolution)) changed(member);
+  }
+}
+
+const concurrentResolutions = 16;
+
+/** Whether anything is to be done about the member: a directory that does not answer changes nothing. */
+function apply(member: Member, resolution: Resolution): boolean {
+  if (resolution.kind === 'failed') return false;
+  const document = resolution.kind === 'resolved' ? resolution.document : null;
+  const endpoint = document?.labelerEndpoint?.origin ?? null;
+  member.finding = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
+  member.endpoint = endpoint;
+  return true;
+}

@@ -1,0 +1,122 @@
+import { isDid } from '../contract/identifiers.ts';
+import type { AddressPolicy } from '../network/address-policy.ts';
+import { createBackoff } from '../network/backoff.ts';
+import { openSocket } from '../network/websocket.ts';
+import type { Log } from '../ops/log.ts';
+import { maxDefinitionsLength } from '../store/roster.ts';
+import { isObject } from './label-fields.ts';
+import { labelerCollection } from './relay-list.ts';
+
+/** What a Jetstream says about labelers. */
+export type ServiceEvent =
+  /** An account wrote a labeler's record; `definitions` is its own account of its labels, as JSON. */
+  | { readonly kind: 'service'; readonly did: string; readonly definitions: string | null }
+  /** A document changed, perhaps with another endpoint or key. */
+  | { readonly kind: 'identity'; readonly did: string };
+
+/** What following a Jetstream takes. */
+export interface ServiceEventsOptions {
+  readonly jetstream: string;
+  readonly policy: AddressPolicy;
+  readonly random: () => number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+  readonly heardTime: (milliseconds: number) => void;
+  readonly onEvent: (event: ServiceEvent) => void;
+  /** Where the last run ended, in microseconds of the Jetstream's clock; null for now. */
+  readonly cursor: number | null;
+}
+
+/** Reconnects begin this much earlier, in microseconds: events of one instant come in any order. */
+const rewind = 3_000_000;
+
+/** Follows a Jetstream's labeler records and identity events. */
+export interface ServiceEvents {
+  /** Where to go on after a restart: everything before it was handed over. */
+  readonly cursor: number | null;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes one that is not yet connected. */
+export function followServices(options: ServiceEventsOptions): ServiceEvents {
+  const { onEvent, heardTime, policy, wait, log } = options;
+  let { cursor } = options;
+
+  function read(data: Buffer): void {
+    const frame = parse(data);
+    if (frame === null) return;
+    if (frame.event) onEvent(frame.event);
+    cursor = Math.max(cursor ?? 0, frame.time);
+    heardTime(frame.time / 1000);
+  }
+
+  return {
+    get cursor() {
+      return cursor;
+    },
+    async run(signal) {
+      const patience = createBackoff({ firstMs: 1_000, capMs: 60_000, random: options.random });
+      while (!signal.aborted) {
+        try {
+          const socket = await openSocket(
+            {
+              url: subscription(options.jetstream, cursor),
+              policy,
+              handshakeMs: 20_000,
+              closeMs: 2_000,
+              maxFrameBytes: 1024 * 1024,
+              pingMs: 30_000,
+              pongMs: 20_000,
+              idleMs: 3_600_000,
+              onFrame: read,
+            },
+            signal,
+          );
+          const opened = performance.now();
+          await socket.closed;
+          if (performance.now() - opened > 60_000) patience.reset();
+        } catch (error) {
+          if (signal.aborted) return;
+          log.debug('the jetstream cannot be followed', { why: error instanceof Error ? error.message : 'unknown' });
+        }
+        await wait(500 + patience.next(), signal);
+      }
+    },
+  };
+}
+
+function subscription(jetstream: string, cursor: number | null): string {
+  const url = new URL(jetstream);
+  if (url.pathname === '/' || url.pathname === '') url.pathname = '/subscribe';
+  url.searchParams.set('wantedCollections', labelerCollection);
+  if (cursor !== null) url.searchParams.set('cursor', String(Math.max(0, cursor - rewind)));
+  return url.href;
+}
+
+function parse(data: Buffer): { readonly time: number; readonly event: ServiceEvent | null } | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(data.toString('utf8'));
+  } catch {
+    return null;
+  }
+  if (!isObject(value) || typeof value.time_us !== 'number' || !Number.isSafeInteger(value.time_us)) return null;
+  return { time: value.time_us, event: eventOf(value) };
+}
+
+/** Reads one event of a Jetstream, or null when it says nothing about a labeler. */
+export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent | null {
+  const { did, kind, commit } = value;
+  if (typeof did !== 'string' || !isDid(did)) return null;
+  if (kind === 'identity') return { kind: 'identity', did };
+  if (kind !== 'commit' || !isObject(commit) || commit.collection !== labelerCollection) return null;
+  if (commit.rkey !== 'self' || (commit.operation !== 'create' && commit.operation !== 'update')) return null;
+  return { kind: 'service', did, definitions: definitionsOf(commit.record) };
+}
+
+function definitionsOf(record: unknown): string | null {
+  if (!isObject(record) || !isObject(record.policies)) return null;
+  const { labelValues, labelValueDefinitions } = record.policies;
+  const text = JSON.stringify({ labelValues: labelValues ?? [], labelValueDefinitions: labelValueDefinitions ?? [] });
+  return text.length <= maxDefinitionsLength ? text : null;
+}

@@ -1,0 +1,79 @@
+import { type Member, maxEnrolled } from './member.ts';
+import { noPosition, type ReadPosition } from './position.ts';
+import { readSource } from './read-source.ts';
+import type { ReaderTools, Source } from './source.ts';
+
+interface Running {
+  readonly endpoint: string;
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** Keeps one reader for each member that has an endpoint, and none for the others. */
+export class SourceRunner {
+  readonly #tools: ReaderTools;
+  readonly #signal: AbortSignal;
+  /** Positions as of the start; readers then keep their own. */
+  readonly #positions = new Map<string, ReadPosition>();
+  readonly #running = new Map<string, Running>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #failed: (error: unknown) => void;
+
+  /** `failed` is told when a reader fails in a way that is not its source's: the writer's, or a mistake of ours. */
+  constructor(tools: ReaderTools, signal: AbortSignal, failed: (error: unknown) => void) {
+    this.#tools = tools;
+    this.#signal = signal;
+    this.#failed = failed;
+  }
+
+  /** Takes over a stored position of a source and endpoint. */
+  keep(did: string, endpoint: string, position: ReadPosition): void {
+    this.#positions.set(`${did} ${endpoint}`, position);
+  }
+
+  /** Brings the reader of a member in line with what is known of it now. */
+  follow(member: Member): void {
+    if (this.#signal.aborted) return;
+    const { did, endpoint, finding, tracker } = member;
+    const running = this.#running.get(did);
+    const wanted = finding === 'labeler' ? endpoint : null;
+    if (running?.endpoint === wanted && running !== undefined) return;
+    if (running) this.#stop(did, running);
+    if (finding === 'bad_endpoint') {
+      tracker.asked(this.#tools.clock());
+      tracker.failed(this.#tools.clock(), 'refusing');
+    }
+    if (wanted === null || this.#running.size >= maxEnrolled) return;
+    if (running) tracker.moved(this.#tools.clock());
+    this.#start(member, wanted, running?.done ?? Promise.resolve());
+  }
+
+  /** Resolves when every reader has ended; they end when the signal aborts. */
+  async ended(): Promise<void> {
+    await Promise.all([...this.#ending, ...[...this.#running.values()].map(({ done }) => done)]);
+  }
+
+  #start({ did, tracker }: Member, endpoint: string, before: Promise<void>): void {
+    const stop = new AbortController();
+    const key = `${did} ${endpoint}`;
+    const position = this.#positions.get(key) ?? noPosition;
+    const source: Source = { did, endpoint, tracker, position, unplaced: new Set(), seen: new Map() };
+    const signal = AbortSignal.any([this.#signal, stop.signal]);
+    const done = before
+      .then(() => readSource(source, this.#tools, signal))
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#failed(error);
+      })
+      .then(() => {
+        this.#positions.set(key, source.position);
+      });
+    this.#running.set(did, { endpoint, stop, done });
+  }
+
+  #stop(did: string, { stop, done }: Running): void {
+    stop.abort();
+    this.#running.delete(did);
+    this.#ending.add(done);
+    void done.then(() => this.#ending.delete(done));
+  }
+}

@@ -1,0 +1,70 @@
+/** What is known of an enrolled source; each is in exactly one of these, and the artifact counts them. */
+export const sourceStates = [
+  'unstarted',
+  'probing',
+  'established',
+  'refused',
+  'cursor_order_unverified',
+  'undated_only',
+  'provider_rejects',
+  'unavailable',
+] as const;
+/** A state of a source. */
+export type SourceState = (typeof sourceStates)[number];
+
+/** What can happen to a source. */
+export const sourceEvents = {
+  asked: 'a first try to read it began',
+  answered: 'a frame, a page or a confirmed tail was accepted',
+  only_undated: 'it answered, and every label that it ever gave was undated',
+  order_unverified: 'its pages do not prove that ids rise with time, or it gives no usable cursor',
+  refusing: '401 or 403, an address the guard refuses, or an endpoint that is no https address',
+  rejecting: 'HTML, broken JSON, 400, 404 or 501, by stream and by poll',
+  failed: 'DNS, TLS, connect, timeout, 429 or 5xx',
+  failed_long: 'the same for 15 minutes and at least 3 tries',
+  moved: 'its document names another endpoint',
+  restarted: 'our own process began anew',
+} as const;
+/** An event of a source. */
+export type SourceEvent = keyof typeof sourceEvents;
+
+type Row = Readonly<Record<SourceEvent, SourceState>>;
+
+/** What holds in most states: the newest fact decides. */
+const usual = {
+  asked: 'probing',
+  answered: 'established',
+  only_undated: 'undated_only',
+  order_unverified: 'cursor_order_unverified',
+  refusing: 'refused',
+  rejecting: 'provider_rejects',
+  failed: 'probing',
+  failed_long: 'unavailable',
+  moved: 'probing',
+  restarted: 'probing',
+} as const satisfies Row;
+
+/**
+ * The one transition table. Only `established` gives coverage; a try that merely begins takes nothing from what is
+ * known, and one more failure of a source that is unavailable does not make it look better.
+ */
+export const transitions: Readonly<Record<SourceState, Row>> = {
+  unstarted: { ...usual, restarted: 'unstarted', moved: 'unstarted' },
+  probing: usual,
+  established: { ...usual, asked: 'established' },
+  refused: { ...usual, asked: 'refused', restarted: 'refused' },
+  cursor_order_unverified: { ...usual, asked: 'cursor_order_unverified', restarted: 'cursor_order_unverified' },
+  undated_only: { ...usual, asked: 'undated_only', restarted: 'undated_only' },
+  provider_rejects: { ...usual, asked: 'provider_rejects', restarted: 'provider_rejects' },
+  unavailable: { ...usual, asked: 'unavailable', failed: 'unavailable', restarted: 'unavailable' },
+};
+
+/** The state after an event. */
+export function transition(state: SourceState, event: SourceEvent): SourceState {
+  return transitions[state][event];
+}
+
+/** Whether a stored text is a state; an unknown one (of another version) is read as `probing`. */
+export function sourceStateOf(text: string): SourceState {
+  return sourceStates.find((state) => state === text) ?? 'probing';
+}

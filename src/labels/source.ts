@@ -1,0 +1,71 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { AddressPolicy } from '../network/address-policy.ts';
+import type { HttpClient } from '../network/http.ts';
+import type { Log } from '../ops/log.ts';
+import type { SignatureVerdict } from '../store/label.ts';
+import type { StoredGap } from '../store/port.ts';
+import type { AcceptedPage } from './acceptance.ts';
+import { maxLateness } from './admission.ts';
+import type { RefusedMemory } from './fingerprint.ts';
+import type { ReadPosition } from './position.ts';
+import type { Rhythm } from './rhythm.ts';
+import type { Telemetry } from './telemetry.ts';
+import type { Tracker } from './tracker.ts';
+
+/** What every reader works with. */
+export interface ReaderTools {
+  readonly http: HttpClient;
+  readonly policy: AddressPolicy;
+  /** Hands a page to the writer; resolves once it is durable, rejects when we stop. */
+  readonly accept: (page: AcceptedPage) => Promise<void>;
+  /** Records a gap durably. */
+  readonly recordGap: (gap: StoredGap) => Promise<void>;
+  /** Judges the signatures of rows as they came; one verdict for each, in order. */
+  readonly verify: (did: string, rows: readonly unknown[], signal: AbortSignal) => Promise<readonly SignatureVerdict[]>;
+  /** A source cannot be read as its document says: the document may have changed. */
+  readonly doubt: (did: string) => void;
+  /** What an upstream says the time is, in milliseconds. */
+  readonly heardTime: (milliseconds: number) => void;
+  readonly refused: RefusedMemory;
+  readonly epoch: Micros;
+  readonly clock: () => Micros;
+  readonly random: () => number;
+  /** Resolves after the time, or at once when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly rhythm: Rhythm;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+}
+
+/** A source while it is read: who it is, what is known of it, and where reading goes on. */
+export interface Source {
+  readonly did: string;
+  readonly endpoint: string;
+  readonly tracker: Tracker;
+  /** As committed. Only intake moves it. */
+  position: ReadPosition;
+  /** Rows of the last page that gave no position: it is read again, and its rows are known then. */
+  unplaced: ReadonlySet<string>;
+  /** The last rows of the stream's newest frames, by their numbers. */
+  readonly seen: Map<number, string>;
+}
+
+/** Frames whose numbers are remembered. */
+const mostSeen = 512;
+
+/** Remembers a frame's last row. */
+export function remember({ seen }: Source, seq: number, tail: string): void {
+  seen.set(seq, tail);
+  const [oldest] = seen.keys();
+  if (seen.size > mostSeen && oldest !== undefined) seen.delete(oldest);
+}
+
+/** Since when a source that was just found has to be filled in: our epoch, or what is not refused as late. */
+export function fillTarget(epoch: Micros, now: Micros): Micros {
+  return Math.max(epoch, now - maxLateness) as Micros;
+}
+
+/** From when on a source is not known to be complete: its last accepted page, or all of our epoch. */
+export function unreadSince(source: Source, epoch: Micros): Micros {
+  return source.tracker.tracked.lastAnswered ?? epoch;
+}

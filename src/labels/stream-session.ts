@@ -1,0 +1,291 @@
+import { ConnectError } from '../network/connect-error.ts';
+import { openSocket } from '../network/websocket.ts';
+import { connectFault, type SourceFault } from './faults.ts';
+import { fingerprint } from './fingerprint.ts';
+import { type LabelFrame, readFrame } from './frames.ts';
+import type { SourceIntake } from './intake.ts';
+import { pollRound, recordReset } from './poll-round.ts';
+import { noPosition, type ReadPosition } from './position.ts';
+import { fillTarget, type ReaderTools, remember, type Source, unreadSince } from './source.ts';
+
+/** How a connection to a stream ended. */
+export type SessionOutcome =
+  /** It was read, and can be resumed. `progress`: something new came of it; `poll`: how polls beside it failed. */
+  | { readonly kind: 'ended'; readonly progress: boolean; readonly poll?: SourceFault | null }
+  /** Nothing of use came of it. */
+  | ({ readonly kind: 'fault' } & SourceFault)
+  /** The labeler began anew: read it as one that was never read. */
+  | { readonly kind: 'reset' };
+
+/** Frames that may wait for the writer before the connection is not read any further. */
+const mostWaiting = 256;
+/** Messages that cannot be read, one after the other, before a stream is taken for none. */
+const mostMalformed = 20;
+/** A label of 10 MB has to be read to be refused: it must not stop its source. */
+const maxFrameBytes = 12 * 1024 * 1024;
+
+/**
+ * One connection to `subscribeLabels`, from opening to end. Live first; beside it what lies before is filled in by
+ * polls, which meet the live frames when they come to their end. A stream that is resumed is asked for its last frame
+ * again: another one in its place means that the labeler's database is not the one that was read.
+ */
+export async function streamSession(
+  source: Source,
+  intake: SourceIntake,
+  tools: ReaderTools,
+  outer: AbortSignal,
+): Promise<SessionOutcome> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([outer, stop.signal]);
+  const session = new Session(source, intake, tools, signal);
+  const openedAt = tools.clock();
+  try {
+    const socket = await openSocket(
+      {
+        url: streamUrl(source.endpoint, session.resumeFrom),
+        policy: tools.policy,
+        handshakeMs: tools.rhythm.requestMs,
+        closeMs: 2_000,
+        maxFrameBytes,
+        pingMs: 30_000,
+        pongMs: 20_000,
+        // Silence is judged here, by a look at the tail.
+        idleMs: 86_400_000,
+        onFrame: (data) => {
+          if (session.push(data)) socket?.pause();
+        },
+      },
+      signal,
+    );
+    const resumed = session.resumeFrom !== null;
+    const filling = fillBefore(source, intake, tools, { resumed, openedAt, signal });
+    void socket.closed.then(({ reason }) => {
+      // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
+      if (reason === 'too_large') source.position = { ...source.position, seq: null, seqTail: null };
+      session.close();
+    });
+    const outcome = await session.run({ filled: filling, resume: () => socket.resume() });
+    stop.abort();
+    socket.close();
+    const { reset, fault } = await filling;
+    if (reset) return { kind: 'reset' };
+    return outcome.kind === 'ended' ? { ...outcome, poll: fault } : outcome;
+  } catch (error) {
+    stop.abort();
+    if (outer.aborted) return { kind: 'ended', progress: false };
+    if (!(error instanceof ConnectError)) throw error;
+    return { kind: 'fault', ...connectFault(error) };
+  }
+}
+
+function streamUrl(endpoint: string, cursor: number | null): string {
+  const url = new URL('/xrpc/com.atproto.label.subscribeLabels', endpoint);
+  url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
+  if (cursor !== null) url.searchParams.set('cursor', String(cursor));
+  return url.href;
+}
+
+interface Filled {
+  /** Whether polls work: what lay before the connection is stored, up to where live frames begin. */
+  readonly joined: boolean;
+  readonly reset: boolean;
+  readonly fault: SourceFault | null;
+}
+
+/** Fills in what lies before a connection. What cannot be filled in, and is not resumed by the stream, is a gap. */
+async function fillBefore(
+  source: Source,
+  intake: SourceIntake,
+  tools: ReaderTools,
+  { resumed, openedAt, signal }: { resumed: boolean; openedAt: number; signal: AbortSignal },
+): Promise<Filled> {
+  const since = unreadSince(source, tools.epoch);
+  const target = fillTarget(tools.epoch, tools.clock());
+  const outcome = await pollRound(source, intake, tools, { checkTail: true, signal }).catch(() => null);
+  if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null };
+  if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null };
+  if (outcome.kind === 'quiet') {
+    if (since < target)
+      await tools.recordGap({ source: source.did, start: since, end: target, reason: 'not_observed' });
+    return { joined: true, reset: false, fault: null };
+  }
+  const end = tools.clock();
+  const start = since;
+  // Live alone: nobody knows what came between the last that was read and the first frame.
+  if (!resumed && start < openedAt && start < end) {
+    await tools.recordGap({ source: source.did, start, end, reason: 'source_unavailable' });
+  }
+  return { joined: false, reset: false, fault: outcome };
+}
+
+class Session {
+  readonly #source: Source;
+  readonly #intake: SourceIntake;
+  readonly #tools: ReaderTools;
+  readonly #signal: AbortSignal;
+  readonly #frames: LabelFrame[] = [];
+  /** The stream's cursor: one before the last frame, so that it comes again. */
+  readonly resumeFrom: number | null;
+  #wake: (() => void) | null = null;
+  #closed = false;
+  #malformed = 0;
+  #progress = false;
+  /** Whether the frame that was last read still has to show up. */
+  #expected: { readonly seq: number; readonly tail: string | null } | null;
+
+  constructor(source: Source, intake: SourceIntake, tools: ReaderTools, signal: AbortSignal) {
+    this.#source = source;
+    this.#intake = intake;
+    this.#tools = tools;
+    this.#signal = signal;
+    const { seq, seqTail } = source.position;
+    this.resumeFrom = seq === null ? null : Math.max(0, seq - 1);
+    this.#expected = seq === null ? null : { seq, tail: seqTail };
+    signal.addEventListener('abort', () => this.close());
+  }
+
+  /** Takes a message; true when no more should be read for now. */
+  push(bytes: Uint8Array): boolean {
+    this.#frames.push(readFrame(bytes));
+    this.#wake?.();
+    return this.#frames.length >= mostWaiting;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wake?.();
+  }
+
+  async run(stream: { filled: Promise<Filled>; resume: () => void }): Promise<SessionOutcome> {
+    const { rhythm, wait } = this.#tools;
+    while (!this.#signal.aborted) {
+      const frames = this.#frames.splice(0);
+      if (frames.length === 0) {
+        if (this.#closed) return { kind: 'ended', progress: this.#progress };
+        const quiet = new AbortController();
+        const waking = new Promise<'woken'>((resolve) => {
+          this.#wake = () => resolve('woken');
+        });
+        const limit = this.#expected === null ? rhythm.confirmMs : rhythm.resumeMs;
+        const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
+        this.#wake = null;
+        quiet.abort();
+        if (first !== 'woken' && !this.#signal.aborted) {
+          const end = await this.#confirm((await stream.filled).joined);
+          if (end) return end;
+        }
+        continue;
+      }
+      stream.resume();
+      const end = await this.#read(frames);
+      if (end) return end;
+    }
+    return { kind: 'ended', progress: this.#progress };
+  }
+
+  /** The stream was quiet: looks whether it should have been. */
+  async #confirm(polls: boolean): Promise<SessionOutcome | null> {
+    if (polls) {
+      this.#expected = null;
+      const round = await pollRound(this.#source, this.#intake, this.#tools, {
+        checkTail: true,
+        signal: this.#signal,
+      });
+      return round.kind === 'reset' ? round : null;
+    }
+    if (this.#expected !== null) {
+      // It was asked for its last frame again, and nothing came.
+      this.#tools.telemetry.quirk('tail_missing');
+      await recordReset(this.#source, this.#tools);
+      this.#source.position = noPosition;
+      return { kind: 'reset' };
+    }
+    // Connecting again asks for the last frame again.
+    return { kind: 'ended', progress: this.#progress };
+  }
+
+  async #read(frames: readonly LabelFrame[]): Promise<SessionOutcome | null> {
+    const rows: unknown[] = [];
+    let last: { seq: number; tail: string | null } | null = null;
+    let end: SessionOutcome | null = null;
+    for (const frame of frames) {
+      if (frame.kind !== 'labels') {
+        end = await this.#control(frame);
+        if (end) break;
+        continue;
+      }
+      this.#malformed = 0;
+      const fresh = await this.#afterTail(frame.seq, frame.labels);
+      rows.push(...fresh);
+      const before: number = last?.seq ?? this.#source.position.seq ?? -1;
+      if (frame.seq < before) this.#tools.telemetry.quirk('seq_not_advancing');
+      else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : fingerprint(frame.labels.at(-1)) };
+      if (last?.tail) remember(this.#source, last.seq, last.tail);
+    }
+    if (last !== null) await this.#commit(rows, last);
+    return end;
+  }
+
+  async #commit(rows: readonly unknown[], { seq, tail }: { seq: number; tail: string | null }): Promise<void> {
+    this.#progress ||= rows.length > 0;
+    this.#tools.telemetry.page('stream');
+    const move = (position: ReadPosition): ReadPosition => ({
+      ...position,
+      seq,
+      seqTail: tail,
+      // Where numbers and cursors were seen to be one, they move as one.
+      ...(aligned(position) ? { cursor: seq, cursorTail: tail } : {}),
+    });
+    await this.#intake.take({ rows, way: 'stream', move }, this.#signal);
+  }
+
+  /** The labels of a frame that are new; the first frame of a resumed stream has to be the one that was read last. */
+  async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[]> {
+    const expected = this.#expected;
+    if (expected === null) return labels;
+    this.#expected = null;
+    // Frames may be cut otherwise this time: what was read ends with the label that came last, wherever it stands now.
+    const at = expected.tail === null ? -1 : labels.map(fingerprint).lastIndexOf(expected.tail);
+    if (at !== -1 && seq >= expected.seq) return labels.slice(at + 1);
+    if (expected.tail === null && seq === expected.seq) return [];
+    this.#tools.telemetry.quirk('tail_missing');
+    await recordReset(this.#source, this.#tools);
+    return labels;
+  }
+
+  async #control(frame: Exclude<LabelFrame, { kind: 'labels' }>): Promise<SessionOutcome | null> {
+    const { telemetry } = this.#tools;
+    switch (frame.kind) {
+      case 'outdated_cursor':
+        telemetry.quirk('outdated_cursor');
+        this.#expected = null;
+        await recordReset(this.#source, this.#tools);
+        return null;
+      case 'future_cursor':
+        telemetry.quirk('future_cursor');
+        await recordReset(this.#source, this.#tools);
+        this.#source.position = noPosition;
+        return { kind: 'reset' };
+      case 'consumer_too_slow':
+        telemetry.quirk('consumer_too_slow');
+        return { kind: 'ended', progress: this.#progress };
+      case 'error':
+        return { kind: 'fault', fault: 'failed', why: 'error frame', retryAfterMs: null };
+      case 'unknown':
+        telemetry.quirk('unknown_frame');
+        return null;
+      case 'malformed':
+        telemetry.quirk('malformed_frame');
+        this.#malformed += 1;
+        return this.#malformed < mostMalformed
+          ? null
+          : { kind: 'fault', fault: 'rejecting', why: 'malformed frames', retryAfterMs: null };
+      default:
+        return frame satisfies never;
+    }
+  }
+}
+
+function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
+  return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
+}

@@ -1,0 +1,58 @@
+import type { RefusalReason } from '../store/port.ts';
+import type { SourceState } from './source-state.ts';
+
+/** Oddities of servers that are worked around, and counted. */
+export const quirks = [
+  /** `"0"` as the cursor of an empty page. */
+  'zero_cursor',
+  /** A cursor that is the one asked with, or lower. */
+  'cursor_not_advancing',
+  /** Labels and no cursor. */
+  'no_cursor',
+  /** A cursor that is no number. */
+  'opaque_cursor',
+  /** Labels in no order of time. */
+  'unordered_page',
+  /** A message that cannot be read. */
+  'malformed_frame',
+  /** A message of a kind that we do not know. */
+  'unknown_frame',
+  'consumer_too_slow',
+  'outdated_cursor',
+  'future_cursor',
+  /** What was last read is no longer there. */
+  'tail_missing',
+  /** The stream skips or repeats numbers backwards. */
+  'seq_not_advancing',
+] as const;
+/** One of them. */
+export type Quirk = (typeof quirks)[number];
+
+/** How a label came. */
+export type Way = 'stream' | 'poll';
+
+/** What the instrument tells its operator in numbers. Every dimension is of a closed list; none names a labeler. */
+export interface Telemetry {
+  committed(accepted: number, duplicates: number, milliseconds: number): void;
+  refused(reason: Exclude<RefusalReason, 'duplicate'>, count: number): void;
+  page(way: Way): void;
+  quirk(quirk: Quirk): void;
+  /** Acceptance stands still for this reason, or goes on (null). */
+  paused(reason: string | null): void;
+  sources(counts: Readonly<Record<SourceState, number>>, notEnrolled: number): void;
+  published(atMs: number): void;
+  /** An artifact could not be written. */
+  notWritten(): void;
+}
+
+/** Tells nobody. */
+export const noTelemetry: Telemetry = {
+  committed: () => undefined,
+  refused: () => undefined,
+  page: () => undefined,
+  quirk: () => undefined,
+  paused: () => undefined,
+  sources: () => undefined,
+  published: () => undefined,
+  notWritten: () => undefined,
+};

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { hour, micros, minute } from '../store/time.ts';
+import { Tracker, untracked } from './tracker.ts';
+
+const did = 'did:plc:a';
+const t = (minutes: number) => micros(1_780_000_000_000_000 + minutes * minute);
+const dated = { dated: 1, undated: 0 };
+
+function answering(): Tracker {
+  const tracker = new Tracker(did, untracked(t(0)));
+  tracker.asked(t(0));
+  tracker.answered(t(0), dated);
+  return tracker;
+}
+
+describe('a source that fails', () => {
+  test('is only delayed when it answers again within 15 minutes', () => {
+    const tracker = answering();
+    expect([tracker.failed(t(5), 'failed'), tracker.failed(t(10), 'failed'), tracker.failed(t(15), 'failed')]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect([tracker.state, tracker.delayed]).toEqual(['probing', true]);
+    expect(tracker.answered(t(15), dated)).toBe(null);
+    expect([tracker.state, tracker.delayed]).toEqual(['established', false]);
+  });
+
+  test('is unavailable after 15 minutes and three tries, and all of it is a gap that grows', () => {
+    const tracker = answering();
+    tracker.failed(t(1), 'failed');
+    const gap = (end: number) => ({ source: did, start: t(0), end: t(end), reason: 'source_unavailable' });
+    expect(tracker.failed(t(16.5), 'failed')).toEqual(gap(16.5));
+    expect(tracker.state).toBe('probing');
+    expect(tracker.failed(t(17), 'failed')).toEqual(gap(17));
+    expect(tracker.state).toBe('unavailable');
+    expect(tracker.answered(t(20), dated)).toEqual(gap(20));
+    expect(tracker.state).toBe('established');
+    expect(tracker.answered(t(60), dated)).toBe(null);
+  });
+
+  test('that never answered leaves no gap, and is enrolled for a day', () => {
+    const tracker = new Tracker(did, untracked(t(0)));
+    tracker.asked(t(0));
+    expect(tracker.failed(t(0), 'refusing')).toBe(null);
+    expect(tracker.failed(t(100), 'refusing')).toBe(null);
+    expect([
+      tracker.state,
+      tracker.enrolled(micros(t(0) + 24 * hour - 1)),
+      tracker.enrolled(micros(t(0) + 24 * hour)),
+    ]).toEqual(['refused', true, false]);
+    tracker.answered(micros(t(0) + 48 * hour), dated);
+    expect(tracker.enrolled(micros(t(0) + 9999 * hour))).toBe(true);
+  });
+});
+
+test('a quiet source is never a gap', () => {
+  const tracker = answering();
+  expect(tracker.answered(t(500), { dated: 0, undated: 0 })).toBe(null);
+});
+
+test('a source is undated while none of its labels ever was dated', () => {
+  const tracker = new Tracker(did, untracked(t(0)));
+  const states = [
+    { dated: 0, undated: 0 },
+    { dated: 0, undated: 2 },
+    { dated: 0, undated: 0 },
+    { dated: 1, undated: 3 },
+    { dated: 0, undated: 3 },
+  ].map((labels) => {
+    tracker.answered(t(1), labels);
+    return tracker.state;
+  });
+  expect(states).toEqual(['established', 'undated_only', 'undated_only', 'established', 'established']);
+});

@@ -1,0 +1,110 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { StoredGap } from '../store/port.ts';
+import { hour, minute } from '../store/time.ts';
+import { type SourceEvent, type SourceState, transition } from './source-state.ts';
+
+/** Resumed at its position within this time, a source was only delayed: 15 minutes. */
+export const delayLimit = 15 * minute;
+/** Failing for that long, with at least this many tries, a source is unavailable. */
+const leastTries = 3;
+/** A source that never answered is enrolled for this long: 24 h. */
+export const trialPeriod = 24 * hour;
+
+/** What is known of a source besides its position; survives a restart. */
+export interface TrackedState {
+  readonly state: SourceState;
+  readonly stateSince: Micros;
+  /** When it was first asked; null before. */
+  readonly firstAsked: Micros | null;
+  /** Our clock at its last accepted page; null when it never answered. */
+  readonly lastAnswered: Micros | null;
+  /** Whether any label of it bore a usable date. */
+  readonly dated: boolean;
+  /** Whether it gave labels and none of them was dated. */
+  readonly undated: boolean;
+}
+
+/** How reading a source failed. */
+export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
+
+/** A source that was never asked. */
+export function untracked(at: Micros): TrackedState {
+  return { state: 'unstarted', stateSince: at, firstAsked: null, lastAnswered: null, dated: false, undated: false };
+}
+
+/** Follows the state of one source. Every method gives the gap that is to be recorded now, or null. */
+export class Tracker {
+  readonly did: string;
+  #tracked: TrackedState;
+  #failing: { readonly since: Micros; readonly tries: number } | null = null;
+
+  constructor(did: string, tracked: TrackedState) {
+    this.did = did;
+    this.#tracked = tracked;
+  }
+
+  get tracked(): TrackedState {
+    return this.#tracked;
+  }
+
+  get state(): SourceState {
+    return this.#tracked.state;
+  }
+
+  /** Whether tries fail now, however short: a delay at least. */
+  get delayed(): boolean {
+    return this.#failing !== null;
+  }
+
+  /** Whether it stands to be enrolled at `now`: it has answered, or is still on trial. */
+  enrolled(now: Micros): boolean {
+    const { lastAnswered, firstAsked } = this.#tracked;
+    return lastAnswered !== null || firstAsked === null || now - firstAsked < trialPeriod;
+  }
+
+  asked(now: Micros): void {
+    this.#apply('asked', now);
+    this.#tracked = { ...this.#tracked, firstAsked: this.#tracked.firstAsked ?? now };
+  }
+
+  /** A page was accepted, with so many labels of a usable date and without. */
+  answered(now: Micros, labels: { readonly dated: number; readonly undated: number }): StoredGap | null {
+    const gap = this.#outage(now);
+    this.#failing = null;
+    const dated = this.#tracked.dated || labels.dated > 0;
+    const undated = this.#tracked.undated || labels.undated > 0;
+    this.#apply(undated && !dated ? 'only_undated' : 'answered', now);
+    this.#tracked = { ...this.#tracked, dated, undated, lastAnswered: now };
+    return gap;
+  }
+
+  /** A try failed. While it lasts beyond the delay limit the gap grows with every try. */
+  failed(now: Micros, fault: Fault): StoredGap | null {
+    const { since = now, tries = 0 } = this.#failing ?? {};
+    this.#failing = { since, tries: tries + 1 };
+    const long = now - since > delayLimit && tries + 1 >= leastTries;
+    this.#apply(fault === 'failed' && long ? 'failed_long' : fault, now);
+    return this.#outage(now);
+  }
+
+  moved(now: Micros): void {
+    this.#failing = null;
+    this.#apply('moved', now);
+  }
+
+  restarted(now: Micros): void {
+    this.#apply('restarted', now);
+  }
+
+  /** What was not observed up to now, when it is more than a delay; only what was once observed can be interrupted. */
+  #outage(now: Micros): StoredGap | null {
+    const { lastAnswered } = this.#tracked;
+    if (this.#failing === null || lastAnswered === null || now - lastAnswered <= delayLimit) return null;
+    return { source: this.did, start: lastAnswered, end: now, reason: 'source_unavailable' };
+  }
+
+  #apply(event: SourceEvent, now: Micros): void {
+    const state = transition(this.#tracked.state, event);
+    if (state !== this.#tracked.state) this.#tracked = { ...this.#tracked, state, stateSince: now };
+  }
+}

@@ -1,0 +1,14 @@
+/** Resolves after a time, or at once when the signal aborts. */
+export function wait(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    // Longer than this a timer cannot wait: it would fire at once.
+    const timer = setTimeout(done, Math.min(ms, 2 ** 31 - 1));
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,84 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { sourceStates } from '../labels/source-state.ts';
+import { quirks, type Telemetry } from '../labels/telemetry.ts';
+import { refusalReasons } from '../store/port.ts';
+
+/** Registers the metrics of the labels process: bounded names and dimensions, no identity. */
+export function labelsMetrics(registry: Registry, clock: () => number = Date.now): Telemetry {
+  const registers = [registry];
+  const accepted = new Counter({ name: 'almanac_labels_accepted_total', help: 'Labels stored.', registers });
+  const refused = new Counter({
+    name: 'almanac_labels_refused_total',
+    help: 'Labels not stored, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of refusalReasons) refused.inc({ reason }, 0);
+  const pages = new Counter({
+    name: 'almanac_labels_pages_total',
+    help: 'Pages and groups of frames read, by the way they came.',
+    labelNames: ['way'],
+    registers,
+  });
+  const oddities = new Counter({
+    name: 'almanac_labels_quirks_total',
+    help: 'Oddities of servers that were worked around.',
+    labelNames: ['quirk'],
+    registers,
+  });
+  for (const quirk of quirks) oddities.inc({ quirk }, 0);
+  const commits = new Histogram({
+    name: 'almanac_labels_commit_duration_seconds',
+    help: 'Time that commits took.',
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
+    registers,
+  });
+  const paused = new Gauge({
+    name: 'almanac_labels_paused',
+    help: 'Whether acceptance stands still, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const sources = new Gauge({
+    name: 'almanac_labels_sources',
+    help: 'Enrolled sources by state; not_enrolled: labelers known beside them.',
+    labelNames: ['state'],
+    registers,
+  });
+  const notWritten = new Counter({
+    name: 'almanac_labels_artifact_failures_total',
+    help: 'Artifacts that could not be written.',
+    registers,
+  });
+  let publishedAt: number | null = null;
+  new Gauge({
+    name: 'almanac_labels_artifact_age_seconds',
+    help: 'Time since this process last wrote the artifact; NaN before the first.',
+    registers,
+    collect() {
+      this.set(publishedAt === null ? Number.NaN : (clock() - publishedAt) / 1000);
+    },
+  });
+  return {
+    committed: (rows, duplicates, milliseconds) => {
+      accepted.inc(rows);
+      refused.inc({ reason: 'duplicate' }, duplicates);
+      commits.observe(milliseconds / 1000);
+    },
+    refused: (reason, count) => refused.inc({ reason }, count),
+    page: (way) => pages.inc({ way }),
+    quirk: (quirk) => oddities.inc({ quirk }),
+    paused: (reason) => {
+      paused.reset();
+      if (reason !== null) paused.set({ reason }, 1);
+    },
+    sources: (counts, notEnrolled) => {
+      for (const state of sourceStates) sources.set({ state }, counts[state]);
+      sources.set({ state: 'not_enrolled' }, notEnrolled);
+    },
+    published: (atMs) => {
+      publishedAt = atMs;
+    },
+    notWritten: () => notWritten.inc(),
+  };
+}

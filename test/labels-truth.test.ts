@@ -1,0 +1,139 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createSim, type Sim, type SimOptions } from '../sim/index.ts';
+import type { OddKind } from '../sim/labelers/odd-labels.ts';
+import { readSeeds } from '../src/labels/seeds.ts';
+import { micros } from '../src/store/time.ts';
+import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+
+let sim: Sim | null = null;
+let station: LabelStation | null = null;
+
+afterEach(async () => {
+  await station?.stop();
+  if (station) removeStation(station);
+  await sim?.stop();
+  station = null;
+  sim = null;
+});
+
+/** A simulated network without a past, and the instrument that observes it. */
+async function observe(options: SimOptions) {
+  const made = createSim({ rate: 1, historyHours: 0, ...options });
+  sim = made;
+  const { seeds, plc, relays, jetstream } = await made.start();
+  const started = await startStation({
+    seeds: await readSeeds(seeds ?? ''),
+    plc: plc ?? '',
+    relays,
+    jetstream,
+  });
+  station = started;
+  return { sim: made, station: started };
+}
+
+const always = () => ({ start: micros(0), end: micros(Date.now() * 1000 + 3_600_000_000) });
+
+/** What is stored, in the words of the truth. */
+async function stored({ store }: LabelStation) {
+  const { startedAt: start } = await store.epoch();
+  const counts = await store.countsByLabeler({ ...always(), start });
+  return new Map(counts.map(({ labeler, applied, removed }) => [labeler, { applied, removed }]));
+}
+
+async function refusals({ store }: LabelStation) {
+  const { startedAt: start } = await store.epoch();
+  const sums: Record<string, number> = {};
+  for (const { reason, count } of await store.refusals({ ...always(), start }))
+    sums[reason] = (sums[reason] ?? 0) + count;
+  return sums;
+}
+
+async function truth({ sim: { labelers }, station: { store } }: { sim: Sim; station: LabelStation }) {
+  const { startedAt } = await store.epoch();
+  return labelers.truth.expected({ epochUs: startedAt });
+}
+
+/** Ends the traffic and waits until everything that was given has been stored; then looks whether it is the same. */
+async function settle(observed: { sim: Sim; station: LabelStation }) {
+  for (const { faults } of observed.sim.labelers.list) faults.setRate(0);
+  const same = async (): Promise<boolean> => {
+    const [{ byAction }, rows] = [await truth(observed), await stored(observed.station)];
+    return JSON.stringify([...byAction].sort()) === JSON.stringify([...rows].sort());
+  };
+  // What is not the same by then is told by the comparison that follows.
+  await until('the same as the truth', same, 15_000).catch(() => undefined);
+}
+
+describe('what is stored', () => {
+  test.each([1, 2, 3])('is the truth of a troubled network, by labeler, action and account (seed %i)', async (seed) => {
+    const observed = await observe({ seed, labelers: 30, labelRate: 150, population: 'troubled' });
+    const { store } = observed.station;
+    await until('some traffic', async () => (await truth(observed)).accepted > 600);
+    await settle(observed);
+    const expected = await truth(observed);
+    expect(await stored(observed.station)).toEqual(expected.byAction);
+    const { startedAt: start } = await store.epoch();
+    const { end } = always();
+    const accounts = [...expected.byAccount].slice(0, 200);
+    for (const [account, count] of accounts) {
+      const query = { account, start, end, order: 'oldest', after: null, limit: 500 } as const;
+      expect((await store.readAccount(query)).rows.length).toBe(Math.min(500, count));
+    }
+    const { refused } = expected;
+    const { duplicate: _, ...counted } = await refusals(observed.station);
+    const { foreign: foreign_src, duplicate: __, ...others } = refused;
+    expect(counted).toEqual(withoutZeros({ foreign_src, ...others }));
+    const { coverage } = await observed.station.overview();
+    const { enrolled, seeded, discovered } = coverage.sources;
+    expect((seeded ?? 0) + (discovered ?? 0)).toBe(enrolled);
+    for await (const { problems } of store.verify()) expect(problems).toEqual([]);
+  });
+});
+
+function withoutZeros(counts: Readonly<Record<string, number>>) {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+describe('a label that is not to be stored', () => {
+  const kinds: readonly (readonly [OddKind, string])[] = [
+    ['foreign', 'foreign_src'],
+    ['malformed', 'malformed'],
+    ['oversized', 'oversized'],
+    ['huge', 'oversized'],
+    ['undated', 'undated'],
+    ['pre_epoch', 'pre_epoch'],
+    ['late', 'late'],
+    ['future', 'future'],
+    ['duplicate', 'duplicate'],
+  ];
+  test('is counted under its reason, and does not stop its source, by stream and by poll', async () => {
+    const observed = await observe({
+      labelers: 2,
+      labelRate: 2,
+      shapeLabeler: ({ index }) => ({ software: 'skyware', ailment: index === 0 ? 'none' : 'no_stream' }),
+    });
+    const { labelers } = observed.sim;
+    await until('both are read', async () => (await observed.station.overview()).coverage.sources.established === 2);
+    for (const { faults } of labelers.list) {
+      for (const [kind] of kinds) faults.labels(kind, { count: 2 });
+      faults.emit(5);
+      faults.setRate(0);
+    }
+    const { startedAt: epochUs } = await observed.station.store.epoch();
+    await until('all are given', () => {
+      const [emitted, served] = (['emitted', 'served'] as const).map((which) =>
+        labelers.truth.expected({ epochUs, which }),
+      );
+      return (
+        JSON.stringify(emitted?.refused) === JSON.stringify(served?.refused) && emitted?.accepted === served?.accepted
+      );
+    });
+    await settle(observed);
+    const expected = await truth(observed);
+    expect(await stored(observed.station)).toEqual(expected.byAction);
+    const { foreign: foreign_src, duplicate, ...others } = expected.refused;
+    const counted = await refusals(observed.station);
+    expect({ ...counted, duplicate: 0 }).toEqual({ foreign_src, ...withoutZeros(others), duplicate: 0 });
+    expect(counted.duplicate).toBeGreaterThanOrEqual(duplicate);
+  });
+});

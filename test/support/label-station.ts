@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
+import type { Micros } from '../../src/contract/timestamp.ts';
+import { createLabels, type LabelsSettings } from '../../src/labels/labels.ts';
+import type { Quirk, Telemetry } from '../../src/labels/telemetry.ts';
+import { noTelemetry } from '../../src/labels/telemetry.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import type { SqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { micros } from '../../src/store/time.ts';
+
+/** A rhythm that lets a test see within seconds what takes minutes in the world. */
+export const quickRhythm = {
+  pollMs: 200,
+  confirmMs: 1_500,
+  tailMs: 1_000,
+  resumeMs: 1_000,
+  streamRetryMs: 5_000,
+  firstRetryMs: 200,
+  longestRetryMs: 1_000,
+  notEnrolledMs: 5_000,
+  requestMs: 4_000,
+};
+
+/** The instrument in this process, over a store of its own. */
+export interface LabelStation {
+  readonly folder: string;
+  readonly store: SqliteWriter;
+  readonly quirks: ReadonlyMap<Quirk, number>;
+  /** The artifact as it stands. */
+  overview(): Promise<RecentOverview>;
+  stop(): Promise<void>;
+}
+
+/** Starts the instrument; `folder` of an earlier one goes on with its store. */
+export async function startStation(
+  settings: Pick<LabelsSettings, 'seeds' | 'plc'> & Partial<LabelsSettings>,
+  { folder = mkdtempSync(join(tmpdir(), 'almanac-labels-')), wall = wallClock, monotonic = monotonicClock } = {},
+): Promise<LabelStation> {
+  const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall() });
+  const quirks = new Map<Quirk, number>();
+  const telemetry: Telemetry = {
+    ...noTelemetry,
+    quirk: (quirk) => void quirks.set(quirk, (quirks.get(quirk) ?? 0) + 1),
+  };
+  const artifacts = settings.artifacts ?? join(folder, 'artifacts');
+  const labels = createLabels({
+    settings: {
+      folder,
+      artifacts,
+      windowDays: 30,
+      relays: [],
+      jetstream: null,
+      publishSeconds: 1,
+      discoverySeconds: 1,
+      origin: 'simulated',
+      minFreeBytes: 0,
+      rhythm: quickRhythm,
+      ...settings,
+    },
+    store,
+    policy: { allowLoopback: true },
+    clocks: { wall, monotonic },
+    random: Math.random,
+    log: silentLog,
+    telemetry,
+  });
+  await labels.start();
+  return {
+    folder,
+    store,
+    quirks,
+    overview: async () => JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview,
+    stop: () => labels.stop(),
+  };
+}
+
+function wallClock(): Micros {
+  return micros(Date.now() * 1000);
+}
+
+function monotonicClock(): number {
+  return performance.now() * 1000;
+}
+
+/** Removes a station's folder. */
+export function removeStation({ folder }: LabelStation): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Waits until something holds, looking again and again; throws when it does not in time. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`did not come about in ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

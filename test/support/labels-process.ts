@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
+
+/** What a run of `almanac labels` said, and how it ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: readonly string[];
+  /** Lines that are no log. */
+  readonly stderr: readonly string[];
+}
+
+/** `almanac labels`, running. */
+export interface LabelsProcess {
+  readonly process: ChildProcess;
+  /** Resolves once it says that it observes; rejects when it ends before. */
+  readonly observing: Promise<void>;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts `almanac labels` with these arguments. */
+export function spawnLabels(args: readonly string[]): LabelsProcess {
+  const child = spawn(process.execPath, [bin, 'labels', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH ?? '' },
+  });
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (!line.startsWith('{')) stderr.push(line);
+  });
+  const ended = once(child, 'close').then(() => ({ code: child.exitCode, stdout, stderr }));
+  const observing = new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      stdout.push(line);
+      if (line === 'almanac labels observing') resolve();
+    });
+    void ended.then(({ code }) => reject(new Error(`ended with ${code}: ${stderr.join('\n')}`)));
+  });
+  // Runs that are not to observe are judged by how they end.
+  observing.catch(() => undefined);
+  return { process: child, observing, ended };
+}

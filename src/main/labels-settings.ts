@@ -1,6 +1,6 @@
 import { integer, list, optionalText, text, toggle } from '../ops/setting.ts';
-import { defaultData } from './artifact-sources.ts';
-import { serverSettings } from './facts-settings.ts';
+
+import { defaultData, serverSettings } from './facts-settings.ts';
 
 /** Settings of `almanac labels`. */
 export const labelsSettings = {

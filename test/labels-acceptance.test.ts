@@ -54,7 +54,9 @@ test('a full disk pauses acceptance: a gap that grows, nothing lost, and it goes
   labeler.faults.emit(2_000);
   await until('the pause', async () => (await gaps(observed())).length > 0);
   await until('said in the artifact', async () =>
-    (await observed().overview()).caveats.some((caveat) => caveat === 'Acceptance is paused for all 1 sources (disk_full).'),
+    (await observed().overview()).caveats.some(
+      (caveat) => caveat === 'Acceptance is paused for all 1 sources (disk_full).',
+    ),
   );
   expect(await rows(observed())).toBeLessThan(2_003);
   const [begun] = await gaps(observed());

@@ -7,6 +7,7 @@ import { paths } from '../src/contract/identifiers.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
 import { commands } from '../src/main/commands.ts';
 import { factsMetrics } from '../src/main/facts-metrics.ts';
+import { labelsMetrics } from '../src/main/labels-metrics.ts';
 import { weatherMetrics } from '../src/main/weather-metrics.ts';
 import { root } from './support/imports.ts';
 import { openApi } from './support/openapi.ts';
@@ -96,6 +97,7 @@ describe('docs/operations.md', () => {
     const registry = new Registry();
     factsMetrics(registry);
     weatherMetrics(registry);
+    labelsMetrics(registry);
     const metrics = await registry.getMetricsAsJSON();
     const section = page('docs/operations.md').split('\n## Metrics\n')[1] ?? '';
     expect(

@@ -90,6 +90,36 @@ describe('what is stored', () => {
   });
 });
 
+test('a past of many pages is searched for the epoch, and what lies behind it is stored, by stream and by poll', async () => {
+  const observed = await observe({
+    labelers: 4,
+    labelRate: 4,
+    historyHours: 20,
+    shapeLabeler: ({ index }) => ({
+      software: index % 2 ? 'ozone' : 'skyware',
+      ailment: index < 2 ? 'none' : 'no_stream',
+    }),
+  });
+  const { store } = observed.station;
+  await until('all are read', async () => (await observed.station.overview()).coverage.sources.established === 4);
+  for (const { faults } of observed.sim.labelers.list) {
+    faults.emit(5);
+    faults.setRate(0);
+  }
+  const { startedAt } = await store.epoch();
+  const since = (which: 'served' | 'emitted') =>
+    observed.sim.labelers.truth.expected({ epochUs: startedAt, fromUs: startedAt, which });
+  await until('all are given', () => since('served').accepted === since('emitted').accepted);
+  const rows = async () => [...(await stored(observed.station))].sort();
+  await until(
+    'all is stored',
+    async () => JSON.stringify(await rows()) === JSON.stringify([...since('served').byAction].sort()),
+  );
+  expect((await refusals(observed.station)).pre_epoch).toBeGreaterThan(1_000);
+  const { gaps, sources } = (await observed.station.overview()).coverage;
+  expect({ gaps, established: sources.established }).toEqual({ gaps: [], established: 4 });
+});
+
 function withoutZeros(counts: Readonly<Record<string, number>>) {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

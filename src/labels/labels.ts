@@ -293,7 +293,7 @@ function publisher(
         origin: settings.origin,
         sources,
         notEnrolled: members.length - enrolled.length,
-        delayed: enrolled.filter(({ tracker }) => tracker.delayed).length,
+        delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
         dropped: roster.dropped,
         paused: acceptance.paused,
       });
@@ -308,6 +308,9 @@ function publisher(
     }
   };
 }
+
+/** States that failures which may pass lead to. */
+const passing: ReadonlySet<SourceState> = new Set(['probing', 'unavailable']);
 
 function inStates(sources: readonly EnrolledSource[]): Record<SourceState, number> {
   const counts = Object.fromEntries(sourceStates.map((state) => [state, 0])) as Record<SourceState, number>;

@@ -41,13 +41,13 @@ describe('the transition of every state by every event', () => {
 
 describe('the rules behind the table', () => {
   test.each(sourceStates)('%s: the newest fact decides', (state) => {
-    const next = (event: SourceEvent): SourceState => transition(state, event);
-    expect(next('answered')).toBe('established');
-    expect(next('refusing')).toBe('refused');
-    expect(next('rejecting')).toBe('provider_rejects');
-    expect(next('failed_long')).toBe('unavailable');
-    expect(next('order_unverified')).toBe('cursor_order_unverified');
-    expect(next('only_undated')).toBe('undated_only');
+    const then = (event: SourceEvent): SourceState => transition(state, event);
+    expect(then('answered')).toBe('established');
+    expect(then('refusing')).toBe('refused');
+    expect(then('rejecting')).toBe('provider_rejects');
+    expect(then('failed_long')).toBe('unavailable');
+    expect(then('order_unverified')).toBe('cursor_order_unverified');
+    expect(then('only_undated')).toBe('undated_only');
   });
 
   test('nothing is established but by an answer', () => {

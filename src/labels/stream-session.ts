@@ -1,3 +1,4 @@
+import type { Micros } from '../contract/timestamp.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
 import { connectFault, type SourceFault } from './faults.ts';
@@ -38,7 +39,6 @@ export async function streamSession(
   const stop = new AbortController();
   const signal = AbortSignal.any([outer, stop.signal]);
   const session = new Session(source, intake, tools, signal);
-  const openedAt = tools.clock();
   try {
     const socket = await openSocket(
       {
@@ -57,6 +57,7 @@ export async function streamSession(
       },
       signal,
     );
+    const openedAt = tools.clock();
     const resumed = session.resumeFrom !== null;
     const filling = fillBefore(source, intake, tools, { resumed, openedAt, signal });
     void socket.closed.then(({ reason }) => {
@@ -97,7 +98,7 @@ async function fillBefore(
   source: Source,
   intake: SourceIntake,
   tools: ReaderTools,
-  { resumed, openedAt, signal }: { resumed: boolean; openedAt: number; signal: AbortSignal },
+  { resumed, openedAt, signal }: { resumed: boolean; openedAt: Micros; signal: AbortSignal },
 ): Promise<Filled> {
   const since = unreadSince(source, tools.epoch);
   const target = fillTarget(tools.epoch, tools.clock());
@@ -109,11 +110,9 @@ async function fillBefore(
       await tools.recordGap({ source: source.did, start: since, end: target, reason: 'not_observed' });
     return { joined: true, reset: false, fault: null };
   }
-  const end = tools.clock();
-  const start = since;
   // Live alone: nobody knows what came between the last that was read and the first frame.
-  if (!resumed && start < openedAt && start < end) {
-    await tools.recordGap({ source: source.did, start, end, reason: 'source_unavailable' });
+  if (!resumed && since < openedAt) {
+    await tools.recordGap({ source: source.did, start: since, end: openedAt, reason: 'source_unavailable' });
   }
   return { joined: false, reset: false, fault: outcome };
 }
@@ -200,6 +199,8 @@ class Session {
       this.#source.position = noPosition;
       return { kind: 'reset' };
     }
+    // Nothing was ever given: there is no tail to look at.
+    if (this.#source.position.seq === null) return null;
     // Connecting again asks for the last frame again.
     return { kind: 'ended', progress: this.#progress };
   }

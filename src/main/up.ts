@@ -29,8 +29,7 @@ export type ObservatoryValues = Values<typeof observatorySettings>;
 
 /** `almanac up`: the observatory against the live network, as far as it is built. */
 export const upCommand: Command = {
-  summary:
-    'the observatory against the live network: the weather instrument and the facts API, as processes of their own',
+  summary: 'the observatory against the live network: both instruments and the facts API, as processes of their own',
   operands: '',
   settings: observatorySettings,
   run: (context) =>
@@ -39,6 +38,16 @@ export const upCommand: Command = {
       {
         name: 'weather',
         args: ['--data', values.data, '--artifacts', join(values.data, 'artifacts'), ...common(values, 1)],
+      },
+      {
+        name: 'labels',
+        args: [
+          '--store',
+          `sqlite:${join(values.data, 'labels')}`,
+          '--artifacts',
+          join(values.data, 'artifacts'),
+          ...common(values, 2),
+        ],
       },
     ]),
 };

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { artifactNames } from '../artifact/write.ts';
+import { formatTimestamp } from '../contract/timestamp.ts';
+import { releaseHold, setHold } from '../labels/hold.ts';
+import { createLabels } from '../labels/labels.ts';
+import { liveRhythm } from '../labels/rhythm.ts';
+import { readSeeds } from '../labels/seeds.ts';
+import { noTelemetry } from '../labels/telemetry.ts';
+import { OperatorError } from '../ops/errors.ts';
+import { createLog } from '../ops/log.ts';
+import type { Values } from '../ops/setting.ts';
+import { StoreError } from '../store/errors.ts';
+import { openStoreReader, openStoreWriter, parseStoreUrl } from '../store/open.ts';
+import { micros } from '../store/time.ts';
+import { type CommandContext, packageRoot } from './command.ts';
+import type { labelsSettings } from './labels-settings.ts';
+import { serveUntilStopped } from './serve.ts';
+
+type LabelsValues = Values<typeof labelsSettings>;
+
+const windowDays = 30;
+
+/** Observes every labeler until it is asked to stop. */
+export async function observe(values: LabelsValues, print: CommandContext['print']): Promise<number> {
+  const log = createLog('labels', values.logLevel);
+  return serveUntilStopped({
+    metricsPort: values.metricsPort,
+    collectMetrics: values.metricsPort !== null,
+    log,
+    start: async (registry) => {
+      const telemetry = registry ? (await import('./labels-metrics.ts')).labelsMetrics(registry) : noTelemetry;
+      const settings = {
+        folder: parseStoreUrl(values.store).folder,
+        artifacts: values.artifacts,
+        windowDays,
+        seeds: await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json')),
+        relays: values.relay.map((relay) => address('relay', relay, ['https:', 'http:'])),
+        plc: address('plc', values.plc, ['https:', 'http:']),
+        jetstream: values.jetstream === '' ? null : address('jetstream', values.jetstream, ['wss:', 'ws:']),
+        publishSeconds: values.publishSeconds,
+        discoverySeconds: values.discoverySeconds,
+        origin: values.allowLoopback ? ('simulated' as const) : ('live' as const),
+        minFreeBytes: values.minFreeMegabytes * 1_000_000,
+        rhythm: liveRhythm,
+      };
+      const store = opened(values.store, () => openStoreWriter(values.store, { at: wall(), windowDays }));
+      const labels = createLabels({
+        settings,
+        store,
+        policy: { allowLoopback: values.allowLoopback },
+        clocks: { wall, monotonic: () => Math.round(performance.now() * 1000) },
+        random: Math.random,
+        log,
+        telemetry,
+      });
+      await labels.start();
+      print('almanac labels observing');
+      return labels;
+    },
+  });
+}
+
+/** Holds the label facts back, with a reason. */
+export async function hold({ artifacts, reason }: LabelsValues, print: CommandContext['print']): Promise<number> {
+  if (reason === null || reason.trim() === '') {
+    throw new OperatorError('a hold wants its reason: almanac labels hold --reason "…"');
+  }
+  await setHold(artifacts, artifactNames.labels, { reason, since: formatTimestamp(Date.now()) });
+  print(`the label facts of ${artifacts} are held; almanac labels release ends it`);
+  return 0;
+}
+
+/** Ends a hold. */
+export async function release({ artifacts }: LabelsValues, print: CommandContext['print']): Promise<number> {
+  const released = await releaseHold(artifacts, artifactNames.labels);
+  print(released ? `the label facts of ${artifacts} are released` : `the label facts of ${artifacts} were not held`);
+  return 0;
+}
+
+/** Re-derives every counter from the rows; 1 where one differs. */
+export async function verify({ store: url }: LabelsValues, print: CommandContext['print']): Promise<number> {
+  const store = opened(url, () => openStoreReader(url));
+  let problems = 0;
+  try {
+    for await (const day of store.verify()) {
+      print(
+        `${day.day} ${day.sealed ? 'sealed' : 'open'} ${day.rows} rows${day.problems.length === 0 ? ' in order' : ''}`,
+      );
+      for (const problem of day.problems) print(`  ${problem}`);
+      problems += day.problems.length;
+    }
+  } finally {
+    await store.close();
+  }
+  print(problems === 0 ? 'every counter equals its rows' : `${problems} problems`);
+  return problems === 0 ? 0 : 1;
+}
+
+function wall() {
+  return micros(Date.now() * 1000);
+}
+
+/** What a store refuses at the door is the operator's to mend. */
+function opened<T>(url: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new OperatorError(`cannot open the store ${url}: ${error.message}`);
+  }
+}
+
+function address(flag: string, url: string, protocols: readonly string[]): string {
+  const parsed = URL.parse(url);
+  if (parsed && protocols.includes(parsed.protocol)) return url;
+  throw new OperatorError(`--${flag} wants an address that begins with ${protocols[0]}//; got ${JSON.stringify(url)}`);
+}

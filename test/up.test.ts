@@ -44,24 +44,31 @@ const patient = { timeout: 30_000, interval: 50 };
 
 describe('almanac up', () => {
   it('observes and publishes, starts again what dies, and stops whole', async () => {
-    sim = createSim({ seed: 7, rate: 200, historyHours: 1 });
-    const { jetstream } = await sim.start();
+    sim = createSim({ seed: 7, rate: 200, historyHours: 1, labelers: 4, labelRate: 20 });
+    const { jetstream, plc, relays, seeds } = await sim.start();
     observatory = await startAlmanac(['up', '--data', folder, '--port', '0'], {
       ALMANAC_JETSTREAM: jetstream,
       ALMANAC_ALLOW_LOOPBACK: 'true',
+      ALMANAC_PLC: plc ?? '',
+      ALMANAC_RELAY: relays.join(','),
+      ALMANAC_SEEDS: seeds ?? '',
       ALMANAC_PUBLISH_SECONDS: '1',
     });
     const running = observatory;
 
-    // Labels have no instrument yet: their absence is a refusal, and no zero.
-    expect((await get(running, '/v1/labels/overview')).status).toBe(503);
     await vi.waitFor(async () => {
       const { status, body } = await get(running, '/v1/weather/metrics');
       expect([status, body.contract]).toEqual([200, 'atproto.facts.weather.metrics/v1']);
     }, patient);
 
+    await vi.waitFor(async () => {
+      const { status, body } = await get(running, '/v1/labels/overview');
+      expect([status, body.freshness]).toMatchObject([200, { state: 'warming_up' }]);
+      expect(body.facts).toMatchObject({ current_label_state: 'unknown', coverage: { sources: { enrolled: 4 } } });
+    }, patient);
+
     const before = parts(running);
-    expect([...before.keys()].sort()).toEqual(['facts', 'weather']);
+    expect([...before.keys()].sort()).toEqual(['facts', 'labels', 'weather']);
     process.kill(before.get('weather') ?? 0, 'SIGKILL');
     await vi.waitFor(() => expect(parts(running).get('weather')).not.toBe(before.get('weather') ?? 0), patient);
     await vi.waitFor(() => expect(parts(running).has('weather')).toBe(true), patient);

@@ -12,8 +12,7 @@ import { createLog } from '../ops/log.ts';
 import type { Values } from '../ops/setting.ts';
 import { resolveSettings } from '../ops/settings.ts';
 import { StoreError } from '../store/errors.ts';
-import { openSqliteReader } from '../store/sqlite/reader.ts';
-import { openSqliteWriter } from '../store/sqlite/writer.ts';
+import { openStoreReader, openStoreWriter, parseStoreUrl } from '../store/open.ts';
 import { micros } from '../store/time.ts';
 import { type Command, type CommandContext, packageRoot } from './command.ts';
 import { labelsSettings } from './labels-settings.ts';
@@ -58,7 +57,7 @@ async function observe(values: LabelsValues, print: CommandContext['print']): Pr
     start: async (registry) => {
       const telemetry = registry ? (await import('./labels-metrics.ts')).labelsMetrics(registry) : noTelemetry;
       const settings = {
-        folder: storeFolder(values.store),
+        folder: parseStoreUrl(values.store).folder,
         artifacts: values.artifacts,
         windowDays,
         seeds: await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json')),
@@ -71,7 +70,7 @@ async function observe(values: LabelsValues, print: CommandContext['print']): Pr
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         rhythm: liveRhythm,
       };
-      const store = opened(values.store, () => openSqliteWriter({ folder: settings.folder, at: wall(), windowDays }));
+      const store = opened(values.store, () => openStoreWriter(values.store, { at: wall(), windowDays }));
       const labels = createLabels({
         settings,
         store,
@@ -104,7 +103,7 @@ async function release({ artifacts }: LabelsValues, print: CommandContext['print
 }
 
 async function verify({ store: url }: LabelsValues, print: CommandContext['print']): Promise<number> {
-  const store = opened(url, () => openSqliteReader(storeFolder(url)));
+  const store = opened(url, () => openStoreReader(url));
   let problems = 0;
   try {
     for await (const day of store.verify()) {
@@ -123,11 +122,6 @@ async function verify({ store: url }: LabelsValues, print: CommandContext['print
 
 function wall() {
   return micros(Date.now() * 1000);
-}
-
-function storeFolder(url: string): string {
-  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) return url.slice('sqlite:'.length);
-  throw new OperatorError(`--store wants sqlite:DIR; got ${JSON.stringify(url)}`);
 }
 
 /** What a store refuses at the door is the operator's to mend. */

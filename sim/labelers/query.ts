@@ -56,7 +56,10 @@ function page(limit: number, cursor: number, context: QueryContext, wanted: (lab
     if (found.length >= enough) break;
   }
   if (unordered !== null) found = dice(unordered).shuffled(found).slice(0, limit);
-  const labels = found.map(({ label }) => label);
+  // A skyware page shows each label's row number, which is not part of what was signed.
+  const labels = found.map(({ n, label }) =>
+    software === 'skyware' && typeof label === 'object' && label !== null ? { id: database.seqOf(n), ...label } : label,
+  );
   const served = found.map(({ n }) => n);
   const last = served.at(-1);
   if (noCursor) return { status: 200, body: { labels }, served };

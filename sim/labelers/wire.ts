@@ -2,10 +2,16 @@ import { encode, toBytes } from '@atcute/cbor';
 import type { LoggedLabel } from './label-log.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** A label as it is served, signature included; odd ones may be no object. */
+const signedFields: ReadonlySet<string> = new Set(['ver', 'src', 'uri', 'cid', 'val', 'neg', 'cts', 'exp']);
+
+/**
+ * A label as it is served, signature included; odd ones may be no object. Fields that the lexicon does not know were
+ * added behind the signature, as real servers do with row numbers.
+ */
 export function signed({ label, odd }: LoggedLabel, key: SigningKey | null): unknown {
   if (key === null || odd === 'unsigned' || typeof label !== 'object' || label === null) return label;
-  const signature = key.sign(encode(label), { highS: odd === 'high_s' });
+  const known = Object.fromEntries(Object.entries(label).filter(([name]) => signedFields.has(name)));
+  const signature = key.sign(encode(known), { highS: odd === 'high_s' });
   if (odd === 'bad_signature') signature[40] = (signature[40] ?? 0) ^ 1;
   return { ...label, sig: toBytes(signature) };
 }

@@ -121,6 +121,31 @@ describe('pages', () => {
   });
 });
 
+describe('slowness', () => {
+  it('delayed pages come late, and a half-open stream answers no ping', async () => {
+    const { ozone } = await start();
+    ozone.faults.delayed(50);
+    const before = performance.now();
+    await queryLabels(ozone.endpoint);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(49);
+    const consumer = await subscribeLabels(ozone.endpoint);
+    let pongs = 0;
+    consumer.socket.on('pong', () => {
+      pongs += 1;
+    });
+    consumer.socket.ping();
+    await until(() => pongs === 1);
+    ozone.faults.halfOpen();
+    consumer.socket.ping();
+    await queryLabels(ozone.endpoint);
+    expect(pongs).toBe(1);
+    ozone.faults.resume();
+    await until(() => pongs === 2);
+    expect([...ozone.faults.fired.keys()]).toEqual(['delay', 'half_open']);
+    await consumer.close();
+  });
+});
+
 describe('databases and hosts', () => {
   it('recreate: streams end, seq begins at 1, and an old cursor lies in the future', async () => {
     const { skyware, sim } = await start();

@@ -27,7 +27,7 @@ async function keyOf(plc: string | null, did: string) {
 async function verified(labels: readonly ReadLabel[], key: Awaited<ReturnType<typeof keyOf>>): Promise<boolean[]> {
   return Promise.all(
     labels.map((label) => {
-      const { sig: _, ...rest } = label;
+      const { sig: _, id: __, ...rest } = label;
       return verifySig(key, signatureOf(label), new Uint8Array(encode(rest)));
     }),
   );
@@ -53,7 +53,10 @@ describe('a labeler', () => {
       const consumer = await subscribeLabels(endpoint, 0);
       await consumer.received(pages.length);
       const streamed = labelsOf(consumer.frames);
-      expect(JSON.parse(JSON.stringify(streamed.map(({ label }) => label)))).toEqual(pages);
+      const paged = pages.map(({ id: _, ...label }) => label);
+      expect(JSON.parse(JSON.stringify(streamed.map(({ label }) => label)))).toEqual(paged);
+      const numbers = pages.map(({ id }) => id).filter((id) => id !== undefined);
+      expect([[], streamed.map(({ seq }) => seq)]).toContainEqual(numbers);
       const { body } = await queryLabels(endpoint, { limit: '10' });
       expect(body.cursor).toBe(String(streamed[9]?.seq));
       await consumer.close();

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { accountBytes } from '../events/identifiers.ts';
+import { Database } from './database.ts';
+import { LabelLog } from './label-log.ts';
+import { createPopulation } from './profile.ts';
+
+const accounts = Buffer.from(accountBytes(1)).toString('latin1');
+
+function logOf(software: 'ozone' | 'skyware'): LabelLog {
+  const [profile] = createPopulation({
+    seed: 1,
+    labelers: 1,
+    labelRate: 10,
+    relays: 0,
+    population: 'plain',
+    shape: () => ({ software }),
+  });
+  if (!profile) throw new Error('one labeler was asked for');
+  return new LabelLog({ seed: 1, profile, startUs: 0, accounts });
+}
+
+function keyOf(log: LabelLog, n: number): string {
+  const { uri, cid, val } = log.label(n).label as Record<string, unknown>;
+  return JSON.stringify([uri, cid, val]);
+}
+
+it('what an account-replacing database shows is the newest label about each thing', () => {
+  const log = logOf('ozone');
+  const newest = new Map<string, number>();
+  for (let n = 1; n <= 3000; n++) newest.set(keyOf(log, n), n);
+  expect([...new Database(log, true).read(1, 3000)]).toEqual([...newest.values()].sort((a, b) => a - b));
+  expect(newest.size).toBeLessThan(2800);
+});
+
+it('a removal follows an application of the same thing, and a removal is renewed by an application', () => {
+  const log = logOf('skyware');
+  const negated = new Map<string, unknown[]>();
+  for (let n = 1; n <= 3000; n++) {
+    const { neg } = log.label(n).label as Record<string, unknown>;
+    negated.set(keyOf(log, n), [...(negated.get(keyOf(log, n)) ?? []), neg]);
+  }
+  const histories = [...negated.values()];
+  expect(new Set(histories.map(([first]) => first))).toEqual(new Set([false]));
+  expect(histories.filter((history) => history.join() === 'false,true').length).toBeGreaterThan(100);
+  expect(histories.filter((history) => history.length > 2).length).toBeGreaterThan(5);
+});
+
+it('a database that was put back gives the lost numbers again, and one made anew begins at 1', () => {
+  const database = new Database(logOf('skyware'), false);
+  database.loseTail(3, 10);
+  expect([...database.read(1, 12)].map((n) => [n, database.seqOf(n)]).slice(-3)).toEqual([
+    [7, 7],
+    [11, 8],
+    [12, 9],
+  ]);
+  expect([database.after(7), database.seqOf(9), database.newestSeq(12)]).toEqual([11, null, 9]);
+  database.recreate(12);
+  expect([database.newestSeq(12), database.newestSeq(14), database.after(0), database.seqOf(13)]).toEqual([
+    0, 2, 13, 1,
+  ]);
+});

@@ -42,7 +42,10 @@ export interface HttpClientOptions {
 export interface GetOptions {
   /** Of the body, in bytes: as sent, and decoded. */
   readonly maxBytes: number;
-  /** For the wait for a turn, and again for the whole exchange: resolution to last byte. In milliseconds. */
+  /**
+   * For the wait for a turn, and again for the whole exchange, resolution to last byte; once more where a kept connection
+   * proved dead and a new one was opened. In milliseconds.
+   */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** The `Accept` header. */

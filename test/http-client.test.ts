@@ -1,0 +1,346 @@
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createHttpClient, type GetOptions, type HttpClient, type HttpClientOptions } from '../src/network/http.ts';
+import { listenForTest } from './support/listen.ts';
+
+const limits: GetOptions = { maxBytes: 100_000, timeoutMs: 5000, signal: new AbortController().signal };
+
+function clientFor(options: Partial<HttpClientOptions> = {}): HttpClient {
+  const client = createHttpClient({ policy: { allowLoopback: true }, ...options });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+async function serve(listener: RequestListener) {
+  const server = createHttpServer({ keepAliveTimeout: 60_000 }, listener);
+  const { port, seen } = await listenForTest(server);
+  return { url: `http://127.0.0.1:${port}/`, seen };
+}
+
+/** A server that answers each request with these bytes, and leaves the connection to `then`. */
+async function serveBytes(bytes: string | Buffer, then: (socket: Socket) => void = () => undefined) {
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write(bytes);
+      then(socket);
+    });
+  });
+  const { port, seen } = await listenForTest(server);
+  return { url: `http://127.0.0.1:${port}/`, seen };
+}
+
+/** Writes without end, as fast as it is taken. */
+function flood(socket: Socket, piece: string): void {
+  const more = (): void => {
+    while (socket.writable && socket.write(piece));
+  };
+  socket.on('drain', more);
+  more();
+}
+
+/** Writes one byte now and then, without end. */
+function drip(socket: Socket, byte: string): void {
+  const timer = setInterval(() => socket.write(byte), 5);
+  socket.on('close', () => clearInterval(timer));
+}
+
+async function bodyAnswer(body: string | Buffer, headers: Record<string, string> = {}) {
+  const { url } = await serve((_request, response) => response.writeHead(200, headers).end(body));
+  return clientFor().getJson(url, limits);
+}
+
+describe('JSON', () => {
+  it('is handed on as it is, with the date of the answer', async () => {
+    const date = 'Sun, 06 Nov 1994 08:49:37 GMT';
+    const expected = { kind: 'json', status: 200, date: 784111777000 };
+    expect(await bodyAnswer('{"a":[1,"é"]}', { date })).toEqual({ ...expected, value: { a: [1, 'é'] } });
+    expect(await bodyAnswer(' null\n', { date })).toEqual({ ...expected, value: null });
+    expect(await bodyAnswer('1', { date: 'tomorrow' })).toEqual({ ...expected, value: 1, date: null });
+  });
+
+  it.each(['', '<!doctype html><html></html>', '{"a":', '{} {}', '{}{}', "{'a':1}", 'NaN', '[1,]'])(
+    'is not what this is: %j',
+    async (body) => expect(await bodyAnswer(body)).toEqual({ kind: 'not_json' }),
+  );
+
+  it('is not what is no UTF-8', async () => {
+    expect(await bodyAnswer(Buffer.from('"\xff"', 'latin1'))).toEqual({ kind: 'not_json' });
+    expect(await bodyAnswer(Buffer.from('"a"', 'utf16le'))).toEqual({ kind: 'not_json' });
+  });
+
+  it('is asked for by a named client, and taken in the codings it names', async () => {
+    const asked: unknown[] = [];
+    const { url } = await serve(({ method, headers }, response) => {
+      asked.push([method, headers.accept, headers['accept-encoding'], headers['user-agent']]);
+      response.end('1');
+    });
+    await clientFor({ userAgent: 'almanac/1' }).getJson(url, limits);
+    await clientFor().getJson(url, { ...limits, accept: 'application/did+ld+json' });
+    expect(asked).toEqual([
+      ['GET', 'application/json', 'gzip, deflate, br', 'almanac/1'],
+      ['GET', 'application/did+ld+json', 'gzip, deflate, br', undefined],
+    ]);
+    for (const [coding, body] of [
+      ['gzip', gzipSync('"x"')],
+      ['GZIP', gzipSync('"x"')],
+      ['deflate', deflateSync('"x"')],
+      ['deflate', deflateRawSync('"x"')],
+      ['br', brotliCompressSync('"x"')],
+      ['identity', Buffer.from('"x"')],
+    ] as const) {
+      expect(await bodyAnswer(body, { 'content-encoding': coding })).toMatchObject({ kind: 'json', value: 'x' });
+    }
+    for (const coding of ['gzip', 'br', 'deflate', 'zstd', 'gzip, gzip']) {
+      expect(await bodyAnswer('"x"', { 'content-encoding': coding })).toEqual({ kind: 'not_json' });
+    }
+    expect(await bodyAnswer(gzipSync('"x"').subarray(0, 12), { 'content-encoding': 'gzip' })).toEqual({
+      kind: 'not_json',
+    });
+  });
+});
+
+describe('a status', () => {
+  const answered = async (status: number, body: string | Buffer, headers: Record<string, string> = {}) => {
+    const { url } = await serve((_request, response) => response.writeHead(status, headers).end(body));
+    return clientFor({ clock: () => Date.UTC(2026, 0, 1) }).getJson(url, limits);
+  };
+  const status = (code: number, rest: object = {}) => ({
+    kind: 'status',
+    status: code,
+    retryAfterMs: null,
+    error: null,
+    ...rest,
+  });
+
+  it('comes with the XRPC error name, where there is one', async () => {
+    expect(await answered(501, '{"error":"MethodNotImplemented","message":"no"}')).toEqual(
+      status(501, { error: 'MethodNotImplemented' }),
+    );
+    const packed = gzipSync('{"error":"InvalidRequest"}');
+    expect(await answered(400, packed, { 'content-encoding': 'gzip' })).toEqual(
+      status(400, { error: 'InvalidRequest' }),
+    );
+    for (const body of ['<html>', '{}', '[]', 'null', '{"error":7}', '{"error":"a text, not a name"}']) {
+      expect(await answered(500, body)).toEqual(status(500));
+    }
+    expect(await answered(500, JSON.stringify({ error: 'Large', message: 'x'.repeat(50_000) }))).toEqual(status(500));
+    expect(await answered(204, '')).toEqual(status(204));
+  });
+
+  it('comes with the wait that the peer asks for', async () => {
+    const waitOf = (text: string, date = 'Thu, 01 Jan 2026 00:00:00 GMT') =>
+      answered(429, '', { 'retry-after': text, date });
+    expect(await waitOf('30')).toEqual(status(429, { retryAfterMs: 30_000 }));
+    expect(await waitOf('Thu, 01 Jan 2026 00:01:00 GMT')).toEqual(status(429, { retryAfterMs: 60_000 }));
+    // By the clock of the peer, which may differ from ours.
+    expect(await waitOf('Thu, 01 Jan 2026 00:01:00 GMT', 'Thu, 01 Jan 2026 00:00:50 GMT')).toEqual(
+      status(429, { retryAfterMs: 10_000 }),
+    );
+    expect(await waitOf('Thu, 01 Jan 2015 00:01:00 GMT')).toEqual(status(429, { retryAfterMs: 0 }));
+    for (const nonsense of ['soon', '-1', '1.5', '99999999999']) expect(await waitOf(nonsense)).toEqual(status(429));
+  });
+});
+
+describe('bytes without end', () => {
+  const head = 'HTTP/1.1 200 OK\r\n';
+  const tooLarge = { kind: 'too_large' };
+
+  it('are not read beyond the limit, announced or not', async () => {
+    const announced = await serveBytes(`${head}Content-Length: 999999999\r\n\r\n`, (socket) =>
+      flood(socket, ' '.repeat(1000)),
+    );
+    expect(await clientFor().getJson(announced.url, limits)).toEqual(tooLarge);
+    const piece = ' '.repeat(65_536);
+    const plain = await serveBytes(`${head}\r\n`, (socket) => flood(socket, piece));
+    expect(await clientFor().getJson(plain.url, limits)).toEqual(tooLarge);
+    // What the system's buffers took, and not more.
+    expect(plain.seen[0]?.bytesWritten).toBeLessThan(20_000_000);
+    const chunked = await serveBytes(`${head}Transfer-Encoding: chunked\r\n\r\n`, (socket) =>
+      flood(socket, `10000\r\n${piece}\r\n`),
+    );
+    expect(await clientFor().getJson(chunked.url, limits)).toEqual(tooLarge);
+  });
+
+  it('are not read from headers, nor from an error', async () => {
+    const headers = await serveBytes(head, (socket) => flood(socket, `X: ${'x'.repeat(1000)}\r\n`));
+    expect(await clientFor().getJson(headers.url, limits)).toEqual(tooLarge);
+    const error = await serveBytes('HTTP/1.1 500 No\r\n\r\n', (socket) => flood(socket, 'x'.repeat(1000)));
+    expect(await clientFor().getJson(error.url, limits)).toEqual({
+      kind: 'status',
+      status: 500,
+      retryAfterMs: null,
+      error: null,
+    });
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const)('are not unpacked from a small body: %s', async (coding, pack) => {
+    const bomb = pack(Buffer.alloc(100_000_000, ' '));
+    expect(bomb.length).toBeLessThan(limits.maxBytes + 10_000);
+    const { url } = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': coding }).end(bomb),
+    );
+    const before = process.memoryUsage().rss;
+    expect(await clientFor().getJson(url, { ...limits, maxBytes: 200_000 })).toEqual(tooLarge);
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
+  });
+
+  it('at the limit are taken, one more is not', async () => {
+    const exact = { ...limits, maxBytes: 10 };
+    const { url } = await serve(({ url: path }, response) =>
+      response.end('"'.padEnd(path === '/more' ? 10 : 9, 'x').concat('"')),
+    );
+    expect(await clientFor().getJson(url, exact)).toMatchObject({ kind: 'json' });
+    expect(await clientFor().getJson(`${url}more`, exact)).toEqual(tooLarge);
+  });
+});
+
+describe('a wait', () => {
+  const quick = { ...limits, timeoutMs: 150 };
+  const late = { kind: 'timeout', phase: 'answer' };
+
+  it('for a whole answer ends, however it is drawn out', async () => {
+    const silent = await serveBytes('');
+    expect(await clientFor().getJson(silent.url, quick)).toEqual(late);
+    const headers = await serveBytes('HTTP/1.1 200 OK\r\nX: ', (socket) => drip(socket, 'x'));
+    expect(await clientFor().getJson(headers.url, quick)).toEqual(late);
+    const body = await serveBytes('HTTP/1.1 200 OK\r\n\r\n', (socket) => drip(socket, ' '));
+    expect(await clientFor().getJson(body.url, quick)).toEqual(late);
+    const informed = await serveBytes('', (socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'));
+    expect(await clientFor().getJson(informed.url, quick)).toEqual(late);
+  });
+
+  it('for a name or a handshake ends too, and says where it hung', async () => {
+    const unresolved = clientFor({ resolve: () => undefined });
+    expect(await unresolved.getJson('https://labeler.example/', quick)).toEqual({ kind: 'timeout', phase: 'dns' });
+    const { port } = await listenForTest(createServer(() => undefined));
+    expect(await clientFor().getJson(`https://127.0.0.1:${port}/`, quick)).toEqual({ kind: 'timeout', phase: 'tls' });
+  });
+
+  it('ends when the caller gives up, before and under way', async () => {
+    const stop = new AbortController();
+    const { url, seen } = await serve(() => stop.abort());
+    const client = clientFor();
+    expect(await client.getJson(url, { ...limits, signal: stop.signal })).toEqual({ kind: 'aborted' });
+    expect(await client.getJson(url, { ...limits, signal: stop.signal })).toEqual({ kind: 'aborted' });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('a connection', () => {
+  it('that does not come about says why', async () => {
+    const { port } = await listenForTest(createServer());
+    const client = clientFor({
+      resolve: (name, _options, done) => done(Object.assign(new Error(name), { code: 'ENOTFOUND' }), []),
+    });
+    expect(await client.getJson('https://labeler.example/', limits)).toEqual({ kind: 'dns', code: 'ENOTFOUND' });
+    const closed = await unusedPort();
+    expect(await client.getJson(`http://127.0.0.1:${closed}/`, limits)).toEqual({
+      kind: 'connect',
+      code: 'ECONNREFUSED',
+    });
+    expect(port).not.toBe(closed);
+  });
+
+  it('that breaks off, or brings no HTTP, is a failed connection', async () => {
+    const cut = await serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123', (socket) => socket.end());
+    expect(await clientFor().getJson(cut.url, limits)).toEqual({ kind: 'connect', code: 'ECONNRESET' });
+    const nothing = await serveBytes('', (socket) => socket.end());
+    expect(await clientFor().getJson(nothing.url, limits)).toEqual({ kind: 'connect', code: 'ECONNRESET' });
+    const other = await serveBytes('SSH-2.0-OpenSSH_9.6\r\n');
+    expect(await clientFor().getJson(other.url, limits)).toMatchObject({ kind: 'connect' });
+    const switched = await serveBytes('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n');
+    expect(await clientFor().getJson(switched.url, limits)).toMatchObject({ kind: 'connect' });
+  });
+
+  it('is kept for the next request, and opened anew when the peer has closed it', async () => {
+    const { url, seen } = await serve((_request, response) => response.end('1'));
+    const client = clientFor();
+    for (let time = 0; time < 20; time += 1) await client.getJson(url, limits);
+    expect(seen).toHaveLength(1);
+    // Closed in the very moment in which it is used again.
+    seen[0]?.destroy();
+    expect(await client.getJson(url, limits)).toMatchObject({ kind: 'json' });
+    expect(seen).toHaveLength(2);
+  });
+
+  it('is one of so many to a host, and of so many in all; the others wait for their turn', async () => {
+    let active = 0;
+    let most = 0;
+    const slow: RequestListener = (_request, response) => {
+      active += 1;
+      most = Math.max(most, active);
+      setTimeout(() => {
+        active -= 1;
+        response.end('1');
+      }, 10);
+    };
+    const hosts = await Promise.all([serve(slow), serve(slow), serve(slow)]);
+    const client = clientFor({ perHost: 2, total: 5 });
+    const one = await Promise.all(Array.from({ length: 12 }, () => client.getJson(hosts[0]?.url ?? '', limits)));
+    expect({ most, connections: hosts[0]?.seen.length, kinds: new Set(one.map(({ kind }) => kind)) }).toEqual({
+      most: 2,
+      connections: 2,
+      kinds: new Set(['json']),
+    });
+    most = 0;
+    await Promise.all(Array.from({ length: 30 }, (_, at) => client.getJson(hosts[at % 3]?.url ?? '', limits)));
+    expect(most).toBe(5);
+  });
+
+  it('to a slow host does not keep others from theirs; who waits too long is told that it was us', async () => {
+    const [hung, quick] = [await serveBytes(''), await serve((_request, response) => response.end('1'))];
+    const client = clientFor({ perHost: 1, total: 2, maxWaiting: 2 });
+    const stop = new AbortController();
+    const patient = { ...limits, signal: stop.signal };
+    const first = client.getJson(hung.url, patient);
+    const second = client.getJson(hung.url, { ...patient, timeoutMs: 50 });
+    const third = client.getJson(hung.url, patient);
+    expect(await client.getJson(hung.url, patient)).toEqual({ kind: 'busy' });
+    expect(await client.getJson(quick.url, limits)).toMatchObject({ kind: 'json' });
+    expect(await second).toEqual({ kind: 'busy' });
+    stop.abort();
+    expect([await first, await third]).toEqual([{ kind: 'aborted' }, { kind: 'aborted' }]);
+    expect(hung.seen).toHaveLength(1);
+  });
+
+  it('without a request is one of so many, over all hosts; the oldest goes first', async () => {
+    const hosts = await Promise.all(Array.from({ length: 4 }, () => serve((_request, response) => response.end('1'))));
+    const client = clientFor({ maxIdle: 2 });
+    for (const { url } of hosts) await client.getJson(url, limits);
+    await vi.waitFor(() => {
+      expect(hosts.map(({ seen }) => seen.map(({ destroyed }) => destroyed))).toEqual([
+        [true],
+        [true],
+        [false],
+        [false],
+      ]);
+    });
+  });
+
+  it('is closed with the client, and what is under way ends', async () => {
+    const [kept, hung] = [await serve((_request, response) => response.end('1')), await serveBytes('')];
+    const client = clientFor();
+    await client.getJson(kept.url, limits);
+    const closed = new Promise((resolve) => kept.seen[0]?.once('close', resolve));
+    const underWay = client.getJson(hung.url, limits);
+    await client.close();
+    await closed;
+    expect([await underWay, await client.getJson(kept.url, limits)]).toEqual([
+      { kind: 'aborted' },
+      { kind: 'aborted' },
+    ]);
+  });
+});
+
+async function unusedPort(): Promise<number> {
+  const server = createServer();
+  const { port } = await listenForTest(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -155,7 +155,7 @@ describe('almanac labels', () => {
   test.each([
     [['hold'], 'a hold wants its reason: almanac labels hold --reason "…"'],
     [['rest'], 'unknown action "rest": use hold, release or verify, or none to observe'],
-    [['--store', 'postgres://x'], '--store wants sqlite:DIR; got "postgres://x"'],
+    [['--store', 'postgres://x'], 'postgres://x is no store: give sqlite:DIR, a folder'],
     [['--plc', 'nowhere'], '--plc wants an address that begins with https://; got "nowhere"'],
   ])('refuses %j in one line', async (args, line) => {
     expect(await spawnLabels(args).ended).toEqual({ code: 1, stdout: [], stderr: [`almanac: ${line}`] });

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { hour, micros } from '../store/time.ts';
+import { downtime } from './downtime.ts';
+import { isEnrolled, type Member, memberOf, rowOf } from './member.ts';
+import { noPosition, readPosition, writePosition } from './position.ts';
+import { Tracker, untracked } from './tracker.ts';
+
+const now = micros(1_780_000_000_000_000);
+const member = (over: Partial<Member> = {}): Member => ({
+  did: 'did:plc:a',
+  origin: 'discovered',
+  provenance: new Set(['relay r.example', 'jetstream']),
+  finding: 'labeler',
+  endpoint: 'https://l.example',
+  tracker: new Tracker('did:plc:a', untracked(now)),
+  ...over,
+});
+
+test('a member comes back as it was kept, with the last page that its rows prove', () => {
+  const kept = member();
+  kept.tracker.asked(now);
+  kept.tracker.answered(now, { dated: 2, undated: 1 });
+  const later = micros(now + hour);
+  const { tracker, ...rest } = memberOf(rowOf(kept, now), later);
+  expect({ ...rest, tracker: null }).toEqual({ ...member(), tracker: null });
+  expect(tracker.tracked).toEqual({ ...kept.tracker.tracked, lastAnswered: later });
+});
+
+test('a row of another version is a labeler of which nothing is known', () => {
+  const row = { ...rowOf(member(), now), state: 'asleep', detail: 'not JSON' };
+  expect(memberOf(row, null)).toMatchObject({ finding: 'unresolved' });
+  expect(memberOf(row, null).tracker.tracked).toMatchObject({ state: 'probing', lastAnswered: null, firstAsked: null });
+});
+
+test.each([
+  ['labeler', true],
+  ['bad_endpoint', true],
+  ['no_labeler', false],
+  ['unresolved', false],
+] as const)('whose document says %s is enrolled: %s', (finding, enrolled) => {
+  expect(isEnrolled(member({ finding }), now)).toBe(enrolled);
+});
+
+test('a position comes back as it was written; anything else is none', () => {
+  const position = { seq: 7, seqTail: 'ab', cursor: 9, cursorTail: null };
+  expect([readPosition(writePosition(position)), readPosition(writePosition(noPosition))]).toEqual([
+    position,
+    noPosition,
+  ]);
+  const others = [
+    '',
+    '7',
+    '{}',
+    '[1,2]',
+    '[-1,null,null,null]',
+    '[1.5,null,null,null]',
+    '["1",null,null,null]',
+    '[1,2,3,4]',
+  ];
+  expect(others.map(readPosition)).toEqual(others.map(() => null));
+});
+
+test('nobody observed since the last sign of life, whichever it was', () => {
+  const signs = { startedAt: micros(now - 9 * hour), heartbeat: null, observedThrough: null };
+  const since = (hours: number) => ({ start: micros(now - hours * hour), end: now });
+  expect(downtime(signs, now)).toEqual(since(9));
+  expect(downtime({ ...signs, heartbeat: micros(now - 2 * hour) }, now)).toEqual(since(2));
+  expect(downtime({ ...signs, heartbeat: micros(now - 2 * hour), observedThrough: micros(now - hour) }, now)).toEqual(
+    since(1),
+  );
+  expect(downtime({ ...signs, heartbeat: micros(now + hour) }, now)).toBe(null);
+  expect(downtime({ ...signs, startedAt: micros(now - 1_000) }, now)).toBe(null);
+});

@@ -79,12 +79,12 @@ describe('almanac weather', () => {
     const data = folder();
     const sim = run(['sim', '--seed', '3', '--rate', '50']);
     const { jetstream } = JSON.parse(await sim.ready) as { jetstream: string };
-    const metricsPort = 20_000 + (process.pid % 20_000);
     const weather = run([
       ...['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback', '--publish-seconds', '1'],
-      ...['--metrics-port', String(metricsPort)],
+      ...['--metrics-port', '0'],
     ]);
     await weather.ready;
+    const metricsPort = /"port":(\d+),"msg":"metrics listening"/.exec(weather.stderr())?.[1];
     const facts = run(['facts', '--artifacts', join(data, 'artifacts'), '--port', '0']);
     const base = (await facts.ready).replace('almanac facts listening on ', '');
     await until('the backfill is over', () => weather.stderr().includes('the backfill is over'));

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { artifactFolderInTest } from './support/artifacts.ts';
 import { type Program, startProgram, until } from './support/program.ts';
@@ -236,5 +237,29 @@ describe('publication is thin', () => {
     const maps = readFileSync(`/proc/${program.child.pid}/maps`, 'utf8');
     expect(maps).toContain('node');
     expect(maps).not.toMatch(/sqlite/i);
+  });
+});
+
+describe('an artifact that cannot be published', () => {
+  it.each([
+    ['labels', 'half of one', '{"schema":', { reading: 'malformed', why: 'it is not one JSON value', pointer: '' }],
+    ['labels', 'of nobody', '{"schema":"x"}', { reading: 'unknown_schema' }],
+    ['weather', 'without its window', '{"schema":"weather.summary.v1"}', { reading: 'malformed', why: 'is missing' }],
+  ])('is 503 to a client, and a line of the log says what is wrong: %s, %s', async (instrument, _what, text, said) => {
+    const folder = artifactFolderInTest();
+    const name = instrument === 'labels' ? 'labels-overview.json' : 'weather-summary.json';
+    writeFileSync(join(folder, name), text);
+    const program = startProgram(['facts', '--port', '0', '--artifacts', folder]);
+    const { url } = await program.listening();
+    const path = instrument === 'labels' ? '/v1/labels/overview' : '/v1/weather/metrics';
+    const response = await fetch(url + path);
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      503,
+      'source_unavailable',
+    ]);
+    const refused = (): Record<string, unknown> | undefined =>
+      program.log().find(({ msg }) => msg === 'artifact refused');
+    await until(() => refused() !== undefined, 'the line of the log');
+    expect(refused()).toMatchObject({ level: 'warn', instrument, ...said });
   });
 });

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { errorBody } from '../contract/errors.ts';
+import { factsDocuments } from './documents.ts';
+
+let assets = '';
+beforeEach(() => {
+  assets = mkdtempSync(join(tmpdir(), 'almanac-assets-'));
+});
+afterEach(() => rmSync(assets, { recursive: true }));
+
+const common = ['X-Common', 'yes'];
+const documents = () => factsDocuments(assets, common, 'https://facts.example');
+
+describe('a document of the closed list', () => {
+  it('is answered as the file is now', () => {
+    const { answer } = documents();
+    writeFileSync(join(assets, 'openapi.json'), '{"openapi":"3.1.0"}');
+    expect(answer('/openapi.json', 'identity')?.reply).toMatchObject({
+      status: 200,
+      headers: expect.arrayContaining(['public, max-age=3600', 'Content-Length', '19']),
+    });
+    rmSync(join(assets, 'openapi.json'));
+    expect(answer('/openapi.json', 'identity')?.reply.status).toBe(503);
+  });
+
+  it('that is missing is 503 asset_unavailable, and nothing is said about storing that', () => {
+    const reply = documents().answer('/openapi.json', 'br')?.reply;
+    expect(reply?.status).toBe(503);
+    expect(JSON.parse(reply?.body?.toString('utf8') ?? '')).toEqual(errorBody('asset_unavailable'));
+    expect(reply?.headers).not.toContain('Cache-Control');
+    expect(reply?.headers).not.toContain('ETag');
+    expect(reply?.headers).toEqual(expect.arrayContaining(common));
+  });
+
+  it('carries the address that clients know in its links', () => {
+    writeFileSync(join(assets, 'llms.txt'), 'see {base}/docs');
+    expect(documents().answer('/llms.txt', 'identity')?.reply.body?.toString('utf8')).toBe(
+      'see https://facts.example/docs',
+    );
+  });
+});
+
+it('no other path is a document', () => {
+  for (const path of ['/', '/assets/', '/assets/nothing.js', '/openapi.json/', '/docs/', '/etc/passwd']) {
+    expect(documents().answer(path, 'identity'), path).toBeNull();
+  }
+});

@@ -72,8 +72,10 @@ function applied(value: Json, { pick, ...rest }: Change): Json {
     holder[key] = Array.from({ length: rest.times }, () => before[0] ?? null);
   else {
     if (Array.isArray(parent)) parent.splice(Number(key), 1);
-    else delete holder[key];
-    if (rest.kind === 'rename') holder[rest.key] = before;
+    else {
+      delete holder[key];
+      if (rest.kind === 'rename') holder[rest.key] = before;
+    }
   }
   return value;
 }

@@ -3,10 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { packageRoot, packageVersion } from '../src/main/command.ts';
+import { clientTypes } from './client-types.ts';
 import { settingsDocument } from './settings-doc.ts';
 
+const document = openApiDocument(packageVersion());
 const files = {
-  'assets/openapi.json': `${JSON.stringify(openApiDocument(packageVersion()), null, 2)}\n`,
+  'assets/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+  'src/client/schemas.ts': await clientTypes(document),
   'docs/settings.md': settingsDocument(),
 };
 

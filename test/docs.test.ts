@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import { createFactsClient } from '../src/client/index.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
@@ -123,5 +124,16 @@ describe('ARCHITECTURE.md', () => {
     );
     expect(named.length).toBeGreaterThan(5);
     for (const path of named) expect(() => page(path), path).not.toThrow();
+  });
+});
+
+describe('docs/client.md', () => {
+  it('names every method and option of the client, and every example', () => {
+    const text = page('docs/client.md');
+    const methods = Object.keys(createFactsClient('http://127.0.0.1:1'));
+    expect(firstCells(`\n${text}`, '# A client for programs')).toEqual(methods);
+    const examples = readdirSync(join(root, 'examples')).filter((file) => !file.startsWith('facts.'));
+    const named = [...text.matchAll(/`([a-z_-]+\.(?:ts|py|sh))`/g)].map(([, file]) => file);
+    expect(named.sort()).toEqual(examples.sort());
   });
 });

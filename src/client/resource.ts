@@ -61,7 +61,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     signal?.throwIfAborted();
     if (pause && within(pause.since, pause.spanMs, now())) throw pause.error;
     if (kept && within(kept.confirmedAt, kept.maxAgeMs, now())) return readingOf(kept, 'kept');
-    return await ask(signal);
+    return ask(signal);
   };
 }
 

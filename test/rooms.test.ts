@@ -18,6 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   weather: ['contract', 'artifact', 'network', 'ops'],
   account: ['contract', 'store', 'network', 'http', 'web', 'ops'],
   client: [],
+  export: ['contract', 'client', 'network', 'ops'],
   main: [
     'contract',
     'artifact',
@@ -30,6 +31,7 @@ const mayImport: Record<string, readonly string[]> = {
     'labels',
     'weather',
     'account',
+    'export',
     'sim',
   ],
   sim: ['contract'],
@@ -102,8 +104,9 @@ describe('files', () => {
     const bare = files
       .filter(
         (file) =>
-          ['contract', 'artifact', 'store', 'http', 'facts', 'ops', 'network', 'client'].includes(roomOf(file)) &&
-          !generated.includes(file),
+          ['contract', 'artifact', 'store', 'http', 'facts', 'ops', 'network', 'client', 'export'].includes(
+            roomOf(file),
+          ) && !generated.includes(file),
       )
       .flatMap((file) => undocumented(file).map((name) => `${file}: ${name}`));
     expect(bare).toEqual([]);

@@ -1,6 +1,7 @@
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
+import { exportCommand } from './export.ts';
 import { factsCommand } from './facts.ts';
 import { labelsCommand } from './labels.ts';
 import { simCommand } from './sim.ts';
@@ -14,6 +15,7 @@ export const commands = {
   facts: factsCommand,
   weather: weatherCommand,
   labels: labelsCommand,
+  export: exportCommand,
   check: checkCommand,
   sim: simCommand,
 } as const satisfies Record<string, Command>;

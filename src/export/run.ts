@@ -62,8 +62,10 @@ export async function runExport(
       }
       const said = await askExports({ did: order.account, ...intervalQuery(interval), ...order.filters }, service);
       if (said.kind === 'refusal') {
-        if (said.refusal.code !== 'export_too_large') throw refused(said.refusal);
-        return partsOf(interval, said.refusal.intervals);
+        const { code, intervals } = said.refusal;
+        // An account beyond all counting is refused without parts.
+        if (code !== 'export_too_large' || intervals.length === 0) throw refused(said.refusal);
+        return partsOf(interval, intervals);
       }
       const created = parseCreated(said.text);
       const part = beginPart(created, order, interval);

@@ -172,7 +172,7 @@ describe('an export that expires on the way', () => {
   };
 
   it('starts again and is whole', async () => {
-    const { url, rows, file } = await station(200, ['--export-ttl-seconds', '2']);
+    const { url, rows, file } = await station(200, ['--export-ttl-seconds', '4']);
     const state = { expiresAt: 0 };
     const proxy = await startProxy(url, async (passing) => {
       await late(passing, state);

@@ -5,8 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { createFactsClient } from '../src/client/index.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
+import { csvColumns } from '../src/export/csv.ts';
+import { exportFormats } from '../src/export/format.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
 import { commands } from '../src/main/commands.ts';
+import { exportExitCodes } from '../src/main/export.ts';
 import { factsMetrics } from '../src/main/facts-metrics.ts';
 import { labelsMetrics } from '../src/main/labels-metrics.ts';
 import { weatherMetrics } from '../src/main/weather-metrics.ts';
@@ -60,7 +63,9 @@ describe('README', () => {
 
   it('names settings that exist', () => {
     const known = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
-    const pages = ['README.md', 'SECURITY.md', 'docs/operations.md', 'docs/api.md'].map(page).join('\n');
+    const pages = ['README.md', 'SECURITY.md', 'docs/operations.md', 'docs/api.md', 'docs/export.md']
+      .map(page)
+      .join('\n');
     const named = [...pages.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
     expect(named.filter((flag) => !known.includes(flag) && flag !== 'config' && flag !== 'help')).toEqual([]);
   });
@@ -135,5 +140,20 @@ describe('docs/client.md', () => {
     const examples = readdirSync(join(root, 'examples')).filter((file) => !file.startsWith('facts.'));
     const named = [...text.matchAll(/`([a-z_-]+\.(?:ts|py|sh))`/g)].map(([, file]) => file);
     expect(named.sort()).toEqual(examples.sort());
+  });
+});
+
+describe('docs/export.md', () => {
+  const text = page('docs/export.md');
+
+  it('lists every exit code with its name, and no other', () => {
+    const listed = rowsOf(text.split('\n## Exit codes\n')[1] ?? '').map(([code, name]) => [name, Number(code)]);
+    expect(listed.filter(([name]) => name !== '')).toEqual(Object.entries(exportExitCodes));
+    expect(listed.filter(([name]) => name === '')).toEqual([['', 1]]);
+  });
+
+  it('lists every format and every column, in their order', () => {
+    expect(firstCells(text, '## The file')).toEqual([...exportFormats]);
+    expect(firstCells(text, '### CSV')).toEqual([...csvColumns]);
   });
 });

@@ -94,9 +94,13 @@ function summary(parts: readonly PartSummary[], out: string, number: (value: num
   const rows = parts.reduce((sum, { count }) => sum + count, 0);
   const [first, last] = [parts[0]?.manifest, parts.at(-1)?.manifest];
   const statuses = [...new Set(parts.map(({ manifest }) => manifest.coverage.status))].join(', ');
+  const clipped = parts.some(({ manifest }) => manifest.clipped) ? ', less than was asked for' : '';
+  // What is accepted from then on would still lie in the interval: another export would have it.
+  const open =
+    last && last.frontier < last.interval.end ? `; rows accepted from ${last.frontier} on are not in it` : '';
   return [
     `${out}: ${number(rows)} rows${parts.length > 1 ? ` in ${parts.length} parts` : ''}, verified`,
-    `interval: ${first?.interval.start} to ${last?.interval.end}${parts.some(({ manifest }) => manifest.clipped) ? ', less than was asked for' : ''}`,
+    `interval: ${first?.interval.start} to ${last?.interval.end}${clipped}${open}`,
     `coverage: ${statuses}; what could not be seen stands in the manifest`,
     ...(rows === 0 ? ['None were observed. This does not mean that no labels exist.'] : []),
   ];

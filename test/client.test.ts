@@ -104,6 +104,29 @@ describe('the client', () => {
     expect((await client.labelsOverview()).via).toBe('fetched');
   });
 
+  it('takes an older reading after a refusal: the newer one is over', async () => {
+    const { client, folder, pass } = await station();
+    const newest = Date.now();
+    folder.put(artifactNames.labels, youngArtifact('recent', newest));
+    await client.labelsOverview();
+    folder.put(artifactNames.labels, { ...youngArtifact('recent', newest), hold: true });
+    pass(60);
+    await expect(client.labelsOverview()).rejects.toMatchObject({ code: 'source_held' });
+    folder.put(artifactNames.labels, youngArtifact('recent', newest - 120_000));
+    const { value, via } = await client.labelsOverview();
+    expect([via, value.generated_at]).toEqual(['fetched', new Date(newest - 120_000).toISOString()]);
+  });
+
+  it('lets a reading that is dated ahead of its service stand against none', async () => {
+    const { client, folder, pass } = await station();
+    const now = Date.now();
+    folder.put(artifactNames.labels, youngArtifact('recent', now + 200_000));
+    await client.labelsOverview();
+    folder.put(artifactNames.labels, youngArtifact('recent', now));
+    pass(60);
+    expect((await client.labelsOverview()).via).toBe('fetched');
+  });
+
   it('gives a refusal without a freshness where no artifact was read', async () => {
     const { client, folder } = await station();
     folder.put(artifactNames.weather, {});

@@ -180,6 +180,16 @@ describe('almanac export', () => {
     ]);
   });
 
+  it('holds no rows: the memory that it needs is that of a page', async () => {
+    const { url: store, rows } = await filledStore(50_000);
+    const { url } = await startAccount(store, ['--page-rows', '500']);
+    const file = join(folderInTest(), 'rows.json');
+    // A heap in which the program itself has room, and all the rows have not.
+    const options = { env: { NODE_OPTIONS: '--max-old-space-size=24' } };
+    const { code } = await runProgram(['export', account, '--from', url, '--days', '7', '--out', file], options);
+    expect([code, readJson(file)[0]?.count]).toEqual([0, rows.length]);
+  });
+
   it('says of an account without observations that this proves nothing', async () => {
     const { url: store } = await filledStore(40);
     const { url } = await startAccount(store);

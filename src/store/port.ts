@@ -27,6 +27,7 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { GapReason } from '../contract/vocabulary.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
 import type { Definitions, LabelerKey, RosterRow } from './roster.ts';
+import type { Target } from './subject.ts';
 import type { Interval } from './time.ts';
 
 /** Why a label was not stored. `duplicate` is found by the store alone. */
@@ -135,6 +136,17 @@ export interface StoredGap extends Interval {
   readonly reason: GapReason;
 }
 
+/** Which of an account's rows are wanted: those that agree with every part that is given. */
+export interface AccountFilter {
+  /** DID of the labeler. */
+  readonly labeler?: string;
+  /** The label's value, exactly. */
+  readonly value?: string;
+  /** Removals (true) or applications (false). */
+  readonly removed?: boolean;
+  readonly target?: Target;
+}
+
 /** One chunk of an account's rows. */
 export interface AccountQuery extends Interval {
   /** DID of the account; labels of its records are its rows too. */
@@ -145,6 +157,8 @@ export interface AccountQuery extends Interval {
   readonly after: Micros | null;
   /** At most `maxChunkRows`. */
   readonly limit: number;
+  /** Only these rows; absent for all. The store still passes by the others: see `tallyAccount`. */
+  readonly filter?: AccountFilter;
 }
 
 /** A chunk; `next` is null when the interval holds no further row. */
@@ -158,11 +172,37 @@ export interface AccountInterval extends Interval {
   readonly rows: number;
 }
 
-/** Observed events of a labeler: `applied` were no negations, `removed` were. */
-export interface LabelerCount {
-  readonly labeler: string;
+/** Applications and removals, in rows. */
+export interface EventCount {
   readonly applied: number;
   readonly removed: number;
+}
+
+/** One UTC day's share of an interval, with the account's rows in it; `counts` null: they were not counted. */
+export interface AccountDay extends Interval {
+  readonly counts: EventCount | null;
+}
+
+/** An account's rows of an interval in numbers. */
+export interface AccountTally {
+  /** Every UTC day that the interval touches, oldest first: rows that agree with the filter. */
+  readonly days: readonly AccountDay[];
+  /** The filter's rows by what they are about, whatever target it names. */
+  readonly targets: Readonly<Record<Target, EventCount>>;
+  /** Rows by labeler, whatever the filter, most first (then by DID). */
+  readonly labelers: readonly LabelerCount[];
+  /** Values of the rows, whatever the filter, most first (then by text); at most `maxTallyValues`. */
+  readonly values: readonly ({ readonly value: string } & EventCount)[];
+  /** False when at least one day was not counted: every sum here then lacks that day. */
+  readonly complete: boolean;
+}
+
+/** Most values that a tally lists. */
+export const maxTallyValues = 200;
+
+/** Observed events of a labeler: `applied` were no negations, `removed` were. */
+export interface LabelerCount extends EventCount {
+  readonly labeler: string;
 }
 
 /** The same within one bucket of time. */
@@ -214,6 +254,15 @@ export interface StoreReader {
   accountIntervals(
     query: Interval & { readonly account: string; readonly maxRows: number; readonly budget: number },
   ): Promise<AccountInterval[]>;
+
+  /**
+   * An account's rows in numbers, exact for every day that is counted. A closed day of an account with many rows has
+   * them kept; the others are counted row by row, newest day first, `budget` rows at most: a day that would need
+   * more is not counted and says so. `out_of_window` as for `readAccount`.
+   */
+  tallyAccount(
+    query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
+  ): Promise<AccountTally>;
 
   /** Exact counts per labeler, most events first (then by DID); labelers without events are absent. */
   countsByLabeler(interval: Interval): Promise<LabelerCount[]>;

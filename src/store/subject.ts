@@ -34,6 +34,21 @@ export function joinUri(parts: UriParts): string {
     : `${prefix}${parts.did}${parts.rest}`;
 }
 
+/** What of an account a label is about: the account itself, one of its posts, or another of its records. */
+export const targets = ['account', 'post', 'record'] as const;
+/** What of an account a label is about. An AT-URI that names no single record counts as a record. */
+export type Target = (typeof targets)[number];
+
+/** The collection whose records are posts. */
+export const postCollection = 'app.bsky.feed.post';
+
+/** What the label with this `uri` is about. */
+export function targetOf(uri: string): Target {
+  const parts = splitUri(uri);
+  if (parts?.kind === 'account') return 'account';
+  return parts?.kind === 'record' && parts.collection === postCollection ? 'post' : 'record';
+}
+
 /** The DID of the account that a label is about, or null: admission refuses such a label as malformed. */
 export function subjectOf(uri: string): string | null {
   return splitUri(uri)?.did ?? null;

@@ -96,14 +96,19 @@ function compareCounters(
 function compareBusy(day: DayReader, report: (problem: string) => void): void {
   if (!day.keepsBusy) return;
   const kept = day.allBusyGroups();
-  for (const expected of day.countedBusyGroups()) {
-    const found = kept.next();
-    if (found.done || !sameGroup(found.value, expected)) {
-      report(`the counts of ${subjectDid(expected[0])} are not those of its rows`);
-      return;
+  try {
+    for (const expected of day.countedBusyGroups()) {
+      const found = kept.next();
+      if (found.done || !sameGroup(found.value, expected)) {
+        report(`the counts of ${subjectDid(expected[0])} are not those of its rows`);
+        return;
+      }
     }
+    if (!kept.next().done) report('counts are kept of a subject that has not as many rows');
+  } finally {
+    // A query left open would keep the file from its next one.
+    kept.return(undefined);
   }
-  if (!kept.next().done) report('counts are kept of a subject that has not as many rows');
 }
 
 function sameGroup(a: readonly (SubjectKey | number)[], b: readonly (SubjectKey | number)[]): boolean {

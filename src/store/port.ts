@@ -178,23 +178,26 @@ export interface EventCount {
   readonly removed: number;
 }
 
-/** One UTC day's share of an interval, with the account's rows in it; `counts` null: they were not counted. */
-export interface AccountDay extends Interval {
-  readonly counts: EventCount | null;
+/** An account's rows of one UTC day's share of an interval. */
+export interface DayCounts extends Readonly<Record<Target, EventCount>> {
+  /** All rows, whatever the filter. */
+  readonly rows: number;
 }
 
-/** An account's rows of an interval in numbers. */
+/** One UTC day's share of an interval; `counts` null: its rows were not counted. */
+export interface AccountDay extends Interval {
+  /** By what the rows are about: those that agree with the filter. */
+  readonly counts: DayCounts | null;
+}
+
+/** An account's rows of an interval in numbers; where a day was not counted, no sum here holds it. */
 export interface AccountTally {
-  /** Every UTC day that the interval touches, oldest first: rows that agree with the filter. */
+  /** Every UTC day that the interval touches, oldest first. */
   readonly days: readonly AccountDay[];
-  /** The filter's rows by what they are about, whatever target it names. */
-  readonly targets: Readonly<Record<Target, EventCount>>;
   /** Rows by labeler, whatever the filter, most first (then by DID). */
   readonly labelers: readonly LabelerCount[];
   /** Values of the rows, whatever the filter, most first (then by text); at most `maxTallyValues`. */
   readonly values: readonly ({ readonly value: string } & EventCount)[];
-  /** False when at least one day was not counted: every sum here then lacks that day. */
-  readonly complete: boolean;
 }
 
 /** Most values that a tally lists. */

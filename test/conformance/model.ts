@@ -74,15 +74,20 @@ export class StoreModel {
 
   tally(account: string, interval: Interval, filter: AccountFilter): AccountTally {
     const rows = this.account(account, interval, 'oldest');
-    const { target: _, ...rest } = filter;
-    const ofAnyTarget = this.account(account, interval, 'oldest', rest);
     const days: AccountTally['days'][number][] = [];
     for (let day = dayOf(interval.start); day <= dayOf(interval.end - 1); day++) {
       const part = {
         start: micros(Math.max(interval.start, dayStart(day))),
         end: micros(Math.min(interval.end, dayStart(day + 1))),
       };
-      days.push({ ...part, counts: events(this.account(account, part, 'oldest', filter)) });
+      const wanted = this.account(account, part, 'oldest', filter);
+      const counts = {
+        rows: within(rows, part).length,
+        account: events(wanted.filter((row) => about(row) === 'account')),
+        post: events(wanted.filter((row) => about(row) === 'post')),
+        record: events(wanted.filter((row) => about(row) === 'record')),
+      };
+      days.push({ ...part, counts });
     }
     const by = (nameOf: (row: Observation) => string) =>
       [...Map.groupBy(rows, nameOf)]
@@ -90,14 +95,8 @@ export class StoreModel {
         .map(([name, group]) => [name, events(group)] as const);
     return {
       days,
-      targets: {
-        account: events(ofAnyTarget.filter((row) => about(row) === 'account')),
-        post: events(ofAnyTarget.filter((row) => about(row) === 'post')),
-        record: events(ofAnyTarget.filter((row) => about(row) === 'record')),
-      },
       labelers: by((row) => row.label.src).map(([labeler, counts]) => ({ labeler, ...counts })),
       values: by((row) => row.label.val).map(([value, counts]) => ({ value, ...counts })),
-      complete: true,
     };
   }
 

@@ -3,11 +3,11 @@ import {
   type AccountDay,
   type AccountFilter,
   type AccountTally,
-  type EventCount,
+  type DayCounts,
   maxTallyValues,
   type StoreReader,
 } from '../port.ts';
-import { type Target, targets } from '../subject.ts';
+import { targets } from '../subject.ts';
 import { day as dayLength, dayOf, dayStart, micros } from '../time.ts';
 import { assertInterval } from './account-read.ts';
 import type { Group } from './busy.ts';
@@ -39,7 +39,7 @@ export function tallyAccount(days: Days, query: Parameters<StoreReader['tallyAcc
       else left -= counted.looked;
       found.push({ ...part, counts: counted && sums.add(counted.groups, file) });
     }
-    return { days: found.reverse(), ...sums.result(), complete: found.every(({ counts }) => counts !== null) };
+    return { days: found.reverse(), ...sums.result() };
   });
 }
 
@@ -64,33 +64,30 @@ class Sums {
   readonly #filter: AccountFilter;
   readonly #labelers = new Map<string, Sum>();
   readonly #values = new Map<string, Sum>();
-  readonly #targets: Record<Target, Sum> = { account: zero(), post: zero(), record: zero() };
 
   constructor(filter: AccountFilter) {
     this.#filter = filter;
   }
 
-  /** Adds a file's groups; gives the sum of those that agree with the filter. */
-  add(groups: readonly Group[], file: DayReader | undefined): EventCount {
+  /** Adds a day's groups; gives that day's counts. */
+  add(groups: readonly Group[], file: DayReader | undefined): DayCounts {
     const { labeler, value, removed: only, target } = this.#filter;
-    const wanted = zero();
+    const day = { rows: 0, account: zero(), post: zero(), record: zero() };
     for (const [source, val, about, applied, removed] of groups) {
       const of = file?.nameOf('source', source) ?? '';
       const named = file?.nameOf('val', val) ?? '';
+      day.rows += applied + removed;
       increase(sumOf(this.#labelers, of), applied, removed);
       increase(sumOf(this.#values, named), applied, removed);
-      if ((labeler ?? of) !== of || (value ?? named) !== named) continue;
-      const [a, r] = [only === true ? 0 : applied, only === false ? 0 : removed];
       const kind = targets[about] ?? 'record';
-      increase(this.#targets[kind], a, r);
-      if ((target ?? kind) === kind) increase(wanted, a, r);
+      if ((labeler ?? of) !== of || (value ?? named) !== named || (target ?? kind) !== kind) continue;
+      increase(day[kind], only === true ? 0 : applied, only === false ? 0 : removed);
     }
-    return wanted;
+    return day;
   }
 
-  result(): Pick<AccountTally, 'labelers' | 'values' | 'targets'> {
+  result(): Pick<AccountTally, 'labelers' | 'values'> {
     return {
-      targets: this.#targets,
       labelers: mostFirst(this.#labelers).map(([labeler, sum]) => ({ labeler, ...sum })),
       values: mostFirst(this.#values)
         .slice(0, maxTallyValues)

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Micros } from '../contract/timestamp.ts';
+import { labelActions, targetKinds } from '../contract/vocabulary.ts';
 import { day, micros } from '../store/time.ts';
 import { type AskedQuery, availableWindow, clipInterval, parseAccountQuery, searchText } from './query.ts';
-import { type AccountFilters, actions, targetKinds } from './row.ts';
+import type { AccountFilters } from './row.ts';
 
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const labeler = 'did:web:labels.example.com';
@@ -30,7 +31,7 @@ const queries: fc.Arbitrary<AskedQuery> = fc.record({
       value: fc
         .string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
         .filter((text) => text.isWellFormed() && Buffer.byteLength(text) <= 128),
-      action: fc.constantFrom(...actions),
+      action: fc.constantFrom(...labelActions),
       target_kind: fc.constantFrom(...targetKinds),
     },
     { requiredKeys: [] },

@@ -1,9 +1,11 @@
+import { maxValueBytes } from '../contract/account.ts';
 import { isDid } from '../contract/identifiers.ts';
 import { formatMicros, type Micros, parseInstant } from '../contract/timestamp.ts';
+import { labelActions, targetKinds } from '../contract/vocabulary.ts';
 import type { Frontier } from '../store/port.ts';
 import { day, type Interval, micros } from '../store/time.ts';
 import { type Parameters, parseParameters } from './parameters.ts';
-import { type AccountFilters, actions, targetKinds } from './row.ts';
+import type { AccountFilters } from './row.ts';
 
 /** Why a query is refused: codes of this surface's errors. */
 export type QueryRefusal =
@@ -21,9 +23,6 @@ export type DayShortcut = (typeof dayShortcuts)[number];
 
 /** Length of the rolling window that can be asked for, in days. */
 export const windowDays = 30;
-
-/** Most bytes of a `value` filter: what the label lexicon allows a value. */
-export const maxValueBytes = 128;
 
 /** The interval as it was asked for, before the window is looked at. */
 export type AskedInterval =
@@ -93,7 +92,7 @@ function askedFilters(parameters: Parameters): AccountFilters | null {
   const value = parameters.get('value');
   const action = parameters.get('action');
   const kind = parameters.get('target_kind');
-  const knownAction = actions.find((known) => known === action);
+  const knownAction = labelActions.find((known) => known === action);
   const knownKind = targetKinds.find((known) => known === kind);
   if (labeler === null || (labeler !== undefined && !isDid(labeler))) return null;
   if (value === null || (value !== undefined && Buffer.byteLength(value) > maxValueBytes)) return null;

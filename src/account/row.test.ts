@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { labelActions, targetKinds } from '../contract/vocabulary.ts';
 import type { Observation } from '../store/port.ts';
 import { micros } from '../store/time.ts';
-import { type AccountFilters, actions, matches, rowOf, targetKindOf, targetKinds } from './row.ts';
+import { type AccountFilters, matches, rowOf, targetKindOf } from './row.ts';
 
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
@@ -87,7 +88,7 @@ describe('filters', () => {
     {
       labeler: fc.constantFrom(labeler, account),
       value: fc.constantFrom('spam', 'Spam'),
-      action: fc.constantFrom(...actions),
+      action: fc.constantFrom(...labelActions),
       target_kind: fc.constantFrom(...targetKinds),
     },
     { requiredKeys: [] },

@@ -1,38 +1,11 @@
+import type { AccountRow } from '../contract/account.ts';
 import { formatMicros } from '../contract/timestamp.ts';
-import type { SignatureVerdict } from '../store/label.ts';
+import type { LabelAction, TargetKind } from '../contract/vocabulary.ts';
 import type { Observation } from '../store/port.ts';
 import { splitUri } from '../store/subject.ts';
 
-/** What an observation is: that a label was applied, or that it was taken back. */
-export const actions = ['application_observed', 'removal_observed'] as const;
-/** What an observation is. */
-export type Action = (typeof actions)[number];
-
-/** What a label is about: the account itself, one of its posts, or another of its records. */
-export const targetKinds = ['account', 'post', 'record'] as const;
-/** What a label is about. */
-export type TargetKind = (typeof targetKinds)[number];
-
 /** The collection of posts. */
 const postCollection = 'app.bsky.feed.post';
-
-/** An observation as it is handed out: the allow-list of its fields. */
-export interface AccountRow {
-  readonly labeler_did: string;
-  /** A DID or an AT-URI, as the labeler wrote it. */
-  readonly uri: string;
-  readonly cid?: string;
-  /** The label's value: foreign text, whatever it holds. */
-  readonly value: string;
-  readonly action: Action;
-  /** When the labeler says that it made the label, verbatim. */
-  readonly source_timestamp: string;
-  /** Our acceptance clock, six decimals: unique in the store and increasing in the order of acceptance. */
-  readonly observed_at: string;
-  /** Verbatim, where the label has an expiry. */
-  readonly expires_at?: string;
-  readonly signature: SignatureVerdict;
-}
 
 /** The row of an observation: nothing of it goes out that this function does not name. */
 export function rowOf({ label, observedAt, signature }: Observation): AccountRow {
@@ -49,7 +22,7 @@ export function rowOf({ label, observedAt, signature }: Observation): AccountRow
   };
 }
 
-function actionOf(neg: boolean | undefined): Action {
+function actionOf(neg: boolean | undefined): LabelAction {
   return neg === true ? 'removal_observed' : 'application_observed';
 }
 
@@ -66,7 +39,7 @@ export interface AccountFilters {
   readonly labeler?: string;
   /** The label's value, exactly. */
   readonly value?: string;
-  readonly action?: Action;
+  readonly action?: LabelAction;
   readonly target_kind?: TargetKind;
 }
 

@@ -24,10 +24,9 @@
  * Errors: every method rejects with a `StoreError` (errors.ts) and nothing else, unless it says otherwise.
  */
 import type { Micros } from '../contract/timestamp.ts';
-import type { GapReason } from '../contract/vocabulary.ts';
+import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
 import type { Definitions, LabelerKey, RosterRow } from './roster.ts';
-import type { Target } from './subject.ts';
 import type { Interval } from './time.ts';
 
 /** Why a label was not stored. `duplicate` is found by the store alone. */
@@ -144,7 +143,7 @@ export interface AccountFilter {
   readonly value?: string;
   /** Removals (true) or applications (false). */
   readonly removed?: boolean;
-  readonly target?: Target;
+  readonly target?: TargetKind;
 }
 
 /** One chunk of an account's rows. */
@@ -179,7 +178,7 @@ export interface EventCount {
 }
 
 /** An account's rows of one UTC day's share of an interval. */
-export interface DayCounts extends Readonly<Record<Target, EventCount>> {
+export interface DayCounts extends Readonly<Record<TargetKind, EventCount>> {
   /** All rows, whatever the filter. */
   readonly rows: number;
 }

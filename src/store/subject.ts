@@ -1,3 +1,5 @@
+import type { TargetKind } from '../contract/vocabulary.ts';
+
 /**
  * The account that a label is about. A DID and the AT-URIs below it are one subject, so that labels of an account
  * and labels of its records are found together.
@@ -34,16 +36,11 @@ export function joinUri(parts: UriParts): string {
     : `${prefix}${parts.did}${parts.rest}`;
 }
 
-/** What of an account a label is about: the account itself, one of its posts, or another of its records. */
-export const targets = ['account', 'post', 'record'] as const;
-/** What of an account a label is about. An AT-URI that names no single record counts as a record. */
-export type Target = (typeof targets)[number];
-
 /** The collection whose records are posts. */
 export const postCollection = 'app.bsky.feed.post';
 
-/** What the label with this `uri` is about. */
-export function targetOf(uri: string): Target {
+/** What the label with this `uri` is about. An AT-URI that names no single record counts as a record. */
+export function targetOf(uri: string): TargetKind {
   const parts = splitUri(uri);
   if (parts?.kind === 'account') return 'account';
   return parts?.kind === 'record' && parts.collection === postCollection ? 'post' : 'record';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Micros } from '../../src/contract/timestamp.ts';
+import { targetKinds } from '../../src/contract/vocabulary.ts';
 import type { AccountFilter, Batch, Observation, StoreWriter } from '../../src/store/port.ts';
-import { targets } from '../../src/store/subject.ts';
 import { day, hour, micros, minute, second } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf, subjects } from './labels.ts';
 import { StoreModel } from './model.ts';
@@ -63,7 +63,7 @@ const question = fc.record({
       labeler: fc.constantFrom(...labelers, 'did:web:nobody.example'),
       value: fc.constantFrom('spam', 'porn', 'none'),
       removed: fc.boolean(),
-      target: fc.constantFrom(...targets),
+      target: fc.constantFrom(...targetKinds),
     },
     { requiredKeys: [] },
   ) as fc.Arbitrary<AccountFilter>,

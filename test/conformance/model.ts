@@ -1,3 +1,4 @@
+import type { TargetKind } from '../../src/contract/vocabulary.ts';
 import type {
   AccountFilter,
   AccountInterval,
@@ -11,7 +12,6 @@ import type {
   Position,
   RefusalCount,
 } from '../../src/store/port.ts';
-import type { Target } from '../../src/store/subject.ts';
 import { dayOf, dayStart, hour, type Interval, micros } from '../../src/store/time.ts';
 
 /** The store as one would write it without care for size: arrays, filters and sorts. */
@@ -145,7 +145,7 @@ function removal({ label }: Observation): boolean {
   return label.neg === true;
 }
 
-function about({ label: { uri } }: Observation): Target {
+function about({ label: { uri } }: Observation): TargetKind {
   if (!uri.startsWith('at://')) return 'account';
   return /^at:\/\/[^/]+\/app\.bsky\.feed\.post\/[^/]+$/s.test(uri) ? 'post' : 'record';
 }

@@ -1,3 +1,4 @@
+import { targetKinds } from '../../contract/vocabulary.ts';
 import { StoreError } from '../errors.ts';
 import {
   type AccountDay,
@@ -7,7 +8,6 @@ import {
   maxTallyValues,
   type StoreReader,
 } from '../port.ts';
-import { targets } from '../subject.ts';
 import { day as dayLength, dayOf, dayStart, micros } from '../time.ts';
 import { assertInterval } from './account-read.ts';
 import type { Group } from './busy.ts';
@@ -79,7 +79,7 @@ class Sums {
       day.rows += applied + removed;
       increase(sumOf(this.#labelers, of), applied, removed);
       increase(sumOf(this.#values, named), applied, removed);
-      const kind = targets[about] ?? 'record';
+      const kind = targetKinds[about] ?? 'record';
       if ((labeler ?? of) !== of || (value ?? named) !== named || (target ?? kind) !== kind) continue;
       increase(day[kind], only === true ? 0 : applied, only === false ? 0 : removed);
     }

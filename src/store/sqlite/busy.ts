@@ -1,5 +1,6 @@
+import { targetKinds } from '../../contract/vocabulary.ts';
 import type { AccountFilter } from '../port.ts';
-import { postCollection, targets } from '../subject.ts';
+import { postCollection } from '../subject.ts';
 import type { Sqlite } from './connection.ts';
 import { busyRows } from './day-schema.ts';
 import { recordBits, removalFlag } from './row.ts';
@@ -7,7 +8,7 @@ import { recordBits, removalFlag } from './row.ts';
 /** The number of the posts' collection in the file that a query runs in; NULL where it holds no post. */
 const posts = `(SELECT id FROM main.collection WHERE name = '${postCollection}')`;
 
-/** SQL that gives what a row is about, as its index in `targets`. */
+/** SQL that gives what a row is about, as its index in `targetKinds`. */
 export const targetSql = `CASE WHEN flags & ${recordBits} = 0 THEN 0 WHEN collection = ${posts} THEN 1 ELSE 2 END`;
 
 /** What a filter adds to the conditions of a query, and its parameters. */
@@ -26,7 +27,7 @@ export function filterSql({ labeler, value, removed, target }: AccountFilter = {
     parameters.push(value);
   }
   if (removed !== undefined) sql += ` AND flags & ${removalFlag} ${removed ? '<>' : '='} 0`;
-  if (target !== undefined) sql += ` AND ${targetSql} = ${targets.indexOf(target)}`;
+  if (target !== undefined) sql += ` AND ${targetSql} = ${targetKinds.indexOf(target)}`;
   return { sql, parameters };
 }
 

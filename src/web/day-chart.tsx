@@ -94,14 +94,18 @@ interface CountedProps {
 function Counted({ bar, counts: { up, down }, scale }: CountedProps) {
   return (
     <>
-      {up > 0 ? <rect class="chart-up" y={round(middle - scale(up))} height={round(scale(up))} {...placed(bar)} /> : null}
+      {up > 0 ? (
+        <rect class="chart-up" y={round(middle - scale(up))} height={round(scale(up))} {...placed(bar)} />
+      ) : null}
       {down > 0 ? <rect class="chart-down" y={middle} height={round(scale(down))} {...placed(bar)} /> : null}
     </>
   );
 }
 
 function Uncounted({ bar }: { readonly bar: ChartBar }) {
-  return <rect class="chart-uncounted" y={middle - 8} height="16" vector-effect="non-scaling-stroke" {...placed(bar)} />;
+  return (
+    <rect class="chart-uncounted" y={middle - 8} height="16" vector-effect="non-scaling-stroke" {...placed(bar)} />
+  );
 }
 
 /** Place along the interval, with a little room at both sides. */

@@ -30,7 +30,17 @@ export function renderPage(parts: PageParts): string {
   return `<!doctype html>${renderToString(<Page {...parts} />)}`;
 }
 
-function Page({ title, description, base, indexed, scripts = [], styles = [], navigation, banner, children }: PageParts) {
+function Page({
+  title,
+  description,
+  base,
+  indexed,
+  scripts = [],
+  styles = [],
+  navigation,
+  banner,
+  children,
+}: PageParts) {
   return (
     <html lang="en">
       <head>

@@ -2,7 +2,7 @@ import type { AccountRow } from '../contract/account.ts';
 import { isDid } from '../contract/identifiers.ts';
 import { formatMicros, type Micros } from '../contract/timestamp.ts';
 import type { Observation } from '../store/port.ts';
-import { splitUri } from '../store/subject.ts';
+import { splitUri, targetOf } from '../store/subject.ts';
 import { Foreign } from '../web/foreign.tsx';
 import type { Definition, LabelerDefinitions } from './page-definitions.ts';
 import { actionWords, instantWords, signatureWords } from './page-words.ts';
@@ -49,37 +49,45 @@ export function ObservationItem({
   );
 }
 
-function Subject({ row }: { readonly row: AccountRow }) {
-  const parts = splitUri(row.uri);
+function Subject({ row: { uri, cid } }: { readonly row: AccountRow }) {
+  const parts = splitUri(uri);
   if (parts?.kind === 'account') return <Particular name="Subject">The account itself</Particular>;
+  const collection = parts?.kind === 'record' && targetOf(uri) === 'record' ? parts.collection : null;
   return (
     <>
-      {parts?.kind === 'record' ? (
+      {collection === null ? null : (
         <Particular name="Collection">
           <span class="mono">
-            <Foreign text={parts.collection} max={200} />
-          </span>
-        </Particular>
-      ) : null}
-      <Particular name="Subject">
-        <span class="mono">
-          <Foreign text={row.uri} />
-        </span>
-      </Particular>
-      {row.cid === undefined ? null : (
-        <Particular name="Version (CID)">
-          <span class="mono">
-            <Foreign text={row.cid} max={100} />
+            <Foreign text={collection} max={200} />
           </span>
         </Particular>
       )}
+      <Particular name="Subject" wide>
+        <span class="mono">
+          <Foreign text={uri} />
+        </span>
+        {cid === undefined ? null : (
+          <span class="cid">
+            version{' '}
+            <span class="mono">
+              <Foreign text={cid} max={100} />
+            </span>
+          </span>
+        )}
+      </Particular>
     </>
   );
 }
 
-function Particular({ name, children }: { readonly name: string; readonly children: preact.ComponentChildren }) {
+interface ParticularProps {
+  readonly name: string;
+  readonly wide?: boolean;
+  readonly children: preact.ComponentChildren;
+}
+
+function Particular({ name, wide = false, children }: ParticularProps) {
   return (
-    <div>
+    <div class={wide ? 'wide' : undefined}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>

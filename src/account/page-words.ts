@@ -12,10 +12,10 @@ export const actionWords: Readonly<Record<LabelAction, string>> = {
 
 /** What was found when a signature was checked. */
 export const signatureWords: Readonly<Record<SignatureVerdict, string>> = {
-  verified: 'Signature verified',
-  invalid: 'Signature does not match',
+  verified: 'Verified with the labeler’s key',
+  invalid: 'Does not match the labeler’s key',
   unsigned: 'Not signed',
-  unverified: 'Signature not checked: no key was found',
+  unverified: 'Not checked: no key was found',
 };
 
 /** Headings of the three parts of a page. */

@@ -76,10 +76,11 @@ export function createPages(options: PagesOptions): Pages {
 
   function downloadsOf(view: AccountView): DownloadLink[] | null {
     const parts = downloadParts(view.tally, maxExportRows);
-    return (
-      parts &&
-      parts.map((part) => ({ ...part, href: `${base}/download?cursor=${encodeURIComponent(snapshot(view, part))}` }))
-    );
+    if (parts === null) return null;
+    return parts.map((part) => ({
+      ...part,
+      href: `${base}/download?cursor=${encodeURIComponent(snapshot(view, part))}`,
+    }));
   }
 
   const pages: Pages = {

@@ -3,15 +3,17 @@ import { accountOpenApi } from '../../../test/support/openapi.ts';
 import { accountErrorCodes, accountErrorTable } from '../account-errors.ts';
 import { accountExamples as examples } from './examples.ts';
 
+const described: readonly (readonly [path: string, status: number, name: string, value: object])[] = [
+  ...Object.entries(examples.exports).map(([name, value]) => ['/exports', 200, name, value] as const),
+  ...Object.entries(examples.refused).map(([name, value]) => ['/exports', 409, name, value] as const),
+  ...Object.entries(examples.expired).map(([name, value]) => ['/exports', 410, name, value] as const),
+  ...Object.entries(examples.busy).map(([name, value]) => ['/exports', 503, name, value] as const),
+  ['/download', 200, 'whole', examples.download.whole],
+  ['/health', 200, 'ok', examples.health.ok],
+];
+
 describe('the examples of the account-view surface', () => {
-  it.each([
-    ...Object.entries(examples.exports).map(([name, value]) => ['/exports', 200, name, value] as const),
-    ...Object.entries(examples.refused).map(([name, value]) => ['/exports', 409, name, value] as const),
-    ...Object.entries(examples.expired).map(([name, value]) => ['/exports', 410, name, value] as const),
-    ...Object.entries(examples.busy).map(([name, value]) => ['/exports', 503, name, value] as const),
-    ['/download', 200, 'whole', examples.download.whole],
-    ['/health', 200, 'ok', examples.health.ok],
-  ])('%s %i: %s is what the document describes', (path, status, _name, value) => {
+  it.each(described)('%s %i: %s is what the document describes', (path, status, _name, value) => {
     expect(accountOpenApi.faults('get', path, status, JSON.parse(JSON.stringify(value)))).toEqual([]);
   });
 

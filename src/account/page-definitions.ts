@@ -24,29 +24,30 @@ const maxValues = 2_000;
 
 /** Definitions of labelers, kept between pages. `monotonic` gives milliseconds. */
 export class DefinitionCache {
-  readonly #store: Pick<AccountStore, 'definitions'>;
   readonly #monotonic: () => number;
   readonly #kept = new Map<string, { readonly until: number; readonly found: LabelerDefinitions | null }>();
 
-  constructor(store: Pick<AccountStore, 'definitions'>, monotonic: () => number) {
-    this.#store = store;
+  constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }
 
   /** What the labelers say of their values; a labeler of which no definition was ever seen is absent. */
-  async of(labelers: readonly string[]): Promise<ReadonlyMap<string, LabelerDefinitions>> {
+  async of(
+    store: Pick<AccountStore, 'definitions'>,
+    labelers: readonly string[],
+  ): Promise<ReadonlyMap<string, LabelerDefinitions>> {
     const found = new Map<string, LabelerDefinitions>();
     for (const labeler of labelers) {
-      const definitions = await this.#one(labeler);
+      const definitions = await this.#one(store, labeler);
       if (definitions) found.set(labeler, definitions);
     }
     return found;
   }
 
-  async #one(labeler: string): Promise<LabelerDefinitions | null> {
+  async #one(store: Pick<AccountStore, 'definitions'>, labeler: string): Promise<LabelerDefinitions | null> {
     const kept = this.#kept.get(labeler);
     if (kept && kept.until > this.#monotonic()) return kept.found;
-    const [newest] = await this.#store.definitions(labeler);
+    const [newest] = await store.definitions(labeler);
     const found = newest ? { seenAt: newest.seenAt, byValue: parseDefinitions(newest.content) } : null;
     this.#kept.delete(labeler);
     if (this.#kept.size >= maxKept) this.#kept.delete(this.#kept.keys().next().value ?? '');

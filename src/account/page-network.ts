@@ -15,10 +15,10 @@ export interface Labelers {
 const keptMs = 5_000;
 
 /** Keeps it between pages. `monotonic` gives milliseconds. */
-export function labelersOf(store: AccountStore, monotonic: () => number): () => Promise<Labelers> {
+export function labelersOf(monotonic: () => number): (store: AccountStore) => Promise<Labelers> {
   let kept: Promise<Labelers> | null = null;
   let until = Number.NEGATIVE_INFINITY;
-  return () => {
+  return (store) => {
     if (kept && monotonic() < until) return kept;
     until = monotonic() + keptMs;
     const reading = read(store);

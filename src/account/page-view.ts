@@ -53,7 +53,7 @@ export interface AccountView {
 export interface ViewSources {
   readonly store: AccountStore;
   readonly definitions: DefinitionCache;
-  readonly labelers: () => Promise<Labelers>;
+  readonly labelers: (store: AccountStore) => Promise<Labelers>;
 }
 
 /** Reads what the page shows; `out_of_window` when nothing of the interval is kept. */
@@ -70,7 +70,7 @@ export async function readView(
   const bounds = { start: interval.start, end: interval.end };
   const [tally, network] = await Promise.all([
     store.tallyAccount({ account, ...bounds, filter: storeFilter(filters), budget: countedRows }),
-    labelers(),
+    labelers(store),
   ]);
   const named = labelersShown(tally, filters.labeler);
   const [coverage, parts] = await Promise.all([
@@ -103,7 +103,9 @@ export async function readView(
     }),
     parts,
     before,
-    definitions: await definitions.of([...new Set(parts.flatMap(({ rows }) => rows.map(({ label }) => label.src)))]),
+    definitions: await definitions.of(store, [
+      ...new Set(parts.flatMap(({ rows }) => rows.map(({ label }) => label.src))),
+    ]),
     labelers: views,
     otherLabelers: tally.labelers.length - named.filter(({ applied, removed }) => applied + removed > 0).length,
     ownGaps,

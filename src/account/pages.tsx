@@ -1,117 +1,190 @@
 import { type AccountErrorCode, accountErrorTable } from '../contract/account-errors.ts';
-import { type Micros, parseInstant } from '../contract/timestamp.ts';
+import { microsFromMillis } from '../contract/timestamp.ts';
+import type { Coding } from '../http/accept-encoding.ts';
+import { chooseCoding } from '../http/accept-encoding.ts';
+import type { AssetFile } from '../http/asset-file.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Reply, withBody } from '../http/reply.ts';
-import type { Interval } from '../store/time.ts';
 import { renderPage } from '../web/document.tsx';
-import type { AccountStore } from './account-store.ts';
+import { refusalOf } from './app.ts';
+import { markOf } from './cursor.ts';
 import { AccountBody } from './page-account.tsx';
 import { DefinitionCache } from './page-definitions.ts';
 import type { DownloadLink } from './page-download.tsx';
+import { didOnly, type FindHandle, handleIn, handleTrouble } from './page-handle.ts';
 import { HomeBody, RefusalBody } from './page-home.tsx';
-import { beforeParameter } from './page-links.ts';
 import { labelersOf } from './page-network.ts';
 import { downloadParts } from './page-parts.ts';
+import { parsePageQuery } from './page-query.ts';
 import { type AccountView, readView } from './page-view.ts';
-import { type AskedQuery, parseAccountQuery } from './query.ts';
+import { parseParameters } from './parameters.ts';
+import { accountError, privateHeaders } from './replies.ts';
+import type { AccountRequest, AccountRoute, AccountServices } from './route.ts';
+import type { Snapshot } from './snapshot.ts';
 
-/** What the pages need of the surface that they are a part of. */
+/** What the pages need of their own. */
 export interface PagesOptions {
-  readonly store: AccountStore;
-  /** Prefix of links: the base path, or the public URL. */
+  /** Prefix of links: the base path. */
   readonly base: string;
-  /** Headers of every response of the surface. */
-  readonly common: HeaderList;
-  /** Most rows of one download. */
-  readonly maxExportRows: number;
-  /** Whether the form takes handles. */
-  readonly handles: boolean;
-  /** A line above every page: a simulated network says so. */
-  readonly banner?: string;
-  /** The cursor of a download of a query's rows in a part of its interval. */
-  readonly snapshot: (view: AccountView, part: Interval & { readonly rows: number }) => string;
+  /** Style sheets by the name under `/assets/`. */
+  readonly styles: ReadonlyMap<string, AssetFile>;
+  /** Finds whose a handle is; null where handles are not looked up. */
+  readonly findHandle: FindHandle | null;
   /** Milliseconds that only rise. */
   readonly monotonic: () => number;
+  /** Told of what no client is told. */
+  readonly alarm: (route: string, error: unknown) => void;
 }
 
-/** The HTML pages of the surface. */
-export interface Pages {
-  /** The first page, with the form. */
-  home(): Reply;
-  /**
-   * The page of an account, or the page of a refusal. Rejects with a `StoreError` when the store does: the surface
-   * answers that with `refusal`.
-   */
-  account(query: AskedQuery, before: Micros | null, now: Micros): Promise<Reply>;
-  /** The page of an error; `message` in place of the table's, where a person can be told more. */
-  refusal(code: AccountErrorCode, more?: { readonly message?: string; readonly headers?: HeaderList }): Reply;
-}
-
-/** Style sheets and everything else come from this origin; nothing is inline, no script runs, nobody frames a page. */
+/** Everything comes from this origin, nothing is inline, no script runs, and nobody frames a page. */
 const contentPolicy =
   "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-const privacy: HeaderList = [
-  'Cache-Control',
-  'no-store',
+const pageHeaders: HeaderList = [
+  ...privateHeaders,
   'Content-Security-Policy',
   contentPolicy,
-  'Referrer-Policy',
-  'no-referrer',
-  'X-Robots-Tag',
-  'noindex, nofollow',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Accept-Ranges',
+  'none',
 ];
 
-/** Makes the pages. */
-export function createPages(options: PagesOptions): Pages {
-  const { store, base, common, maxExportRows, handles, banner, snapshot, monotonic } = options;
-  const sources = { store, definitions: new DefinitionCache(store, monotonic), labelers: labelersOf(store, monotonic) };
-  const navigation = [{ href: `${base}/`, text: 'Look up an account' }];
+const htmlType = 'text/html; charset=utf-8';
 
-  function page(status: number, title: string, children: preact.ComponentChildren, more: HeaderList = []): Reply {
-    const parts = { title, base, indexed: false, styles: ['/assets/account.css'], navigation, children };
-    const html = renderPage(banner === undefined ? parts : { ...parts, banner });
-    return withBody(status, 'text/html; charset=utf-8', Buffer.from(html), [...privacy, ...common, ...more]);
-  }
-
-  function downloadsOf(view: AccountView): DownloadLink[] | null {
-    const parts = downloadParts(view.tally, maxExportRows);
-    if (parts === null) return null;
-    return parts.map((part) => ({
-      ...part,
-      href: `${base}/download?cursor=${encodeURIComponent(snapshot(view, part))}`,
-    }));
-  }
-
-  const pages: Pages = {
-    home: () => page(200, 'Almanac: labels observed on an account', <HomeBody base={base} handles={handles} />),
-    async account(query, before, now) {
-      const view = await readView(sources, query, before, now);
-      if (view === 'out_of_window') return pages.refusal('out_of_window');
-      const body = <AccountBody view={view} base={base} downloads={downloadsOf(view)} />;
-      return page(200, `Labels observed on ${query.account} · Almanac`, body);
-    },
-    refusal(code, { message, headers } = {}) {
-      const { status, message: usual } = accountErrorTable[code];
-      const body = <RefusalBody code={code} message={message ?? usual} base={base} handles={handles} />;
-      return page(status, `Not answered: ${code} · Almanac`, body, headers);
-    },
+/** The routes of the pages for people: the first page, an account's page, and their style sheets. */
+export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
+  return (services) => {
+    const { base, styles, findHandle } = options;
+    const pages = renderer(base, findHandle !== null);
+    const home = pages.page(
+      200,
+      'Almanac: labels observed on an account',
+      <HomeBody base={base} handles={findHandle !== null} />,
+    );
+    const sheets = [...styles].map(([name, file]): [string, AccountRoute] => [
+      `/assets/${name}`,
+      ({ acceptEncoding }) => sheet(file, chooseCoding(acceptEncoding)),
+    ]);
+    return new Map<string, AccountRoute>([
+      ['/', () => home],
+      ['/account', accountRoute(options, services, pages)],
+      ...sheets,
+    ]);
   };
-  return pages;
 }
 
-/** What a query string asks the page of: the query and where its list goes on, or why it is refused. */
-export function parsePageQuery(
-  search: string,
-):
-  | { readonly kind: 'page'; readonly query: AskedQuery; readonly before: Micros | null }
-  | { readonly kind: 'refused'; readonly code: AccountErrorCode } {
-  const parsed = parseAccountQuery(search, [beforeParameter]);
-  if (parsed.kind === 'refused') return parsed;
-  const { query, more } = parsed;
-  if (!more.has(beforeParameter)) return { kind: 'page', query, before: null };
-  const before = parseInstant(more.get(beforeParameter) ?? '');
-  // Only a list of one kind goes on: the others begin with their newest.
-  if (before === null || query.filters.target_kind === undefined) return { kind: 'refused', code: 'invalid_cursor' };
-  return { kind: 'page', query, before };
+type Pages = ReturnType<typeof renderer>;
+
+function renderer(base: string, handles: boolean) {
+  const navigation = [{ href: `${base}/`, text: 'Look up an account' }];
+  function page(status: number, title: string, children: preact.ComponentChildren, more: HeaderList = []): Reply {
+    const html = renderPage({ title, base, indexed: false, styles: ['/assets/account.css'], navigation, children });
+    return withBody(status, htmlType, Buffer.from(html), [...pageHeaders, ...more]);
+  }
+  return {
+    page,
+    refusal(
+      code: AccountErrorCode,
+      more: { readonly message?: string; readonly retryAfterSeconds?: number } = {},
+    ): Reply {
+      const { status, message } = accountErrorTable[code];
+      const { retryAfterSeconds } = more;
+      const body = <RefusalBody code={code} message={more.message ?? message} base={base} handles={handles} />;
+      const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(Math.ceil(retryAfterSeconds))];
+      return page(status, `Not answered: ${code} · Almanac`, body, retry);
+    },
+  };
+}
+
+/** `GET /account`: the page of an account, of a refusal, or the way from a handle to its DID. */
+function accountRoute(
+  { base, findHandle, monotonic, alarm }: PagesOptions,
+  services: AccountServices,
+  pages: Pages,
+): AccountRoute {
+  const definitions = new DefinitionCache(monotonic);
+  const labelers = labelersOf(monotonic);
+
+  async function answer(request: AccountRequest): Promise<Reply> {
+    const asked = parsePageQuery(request.search);
+    if (asked.kind === 'refused') {
+      return asked.code === 'invalid_account' ? byHandle(request) : pages.refusal(asked.code);
+    }
+    const { query, before } = asked;
+    const wait = services.waitFor(request, query.account);
+    if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
+    const view = await services.read(request, (store) =>
+      readView({ store, definitions, labelers }, query, before, microsFromMillis(request.now)),
+    );
+    if (view === 'out_of_window') return pages.refusal('out_of_window');
+    const body = <AccountBody view={view} base={base} downloads={downloadsOf(view, base, services, request.now)} />;
+    return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);
+  }
+
+  async function byHandle(request: AccountRequest): Promise<Reply> {
+    const parameters = parseParameters(request.search);
+    const handle = handleIn(parameters?.get('did') ?? '');
+    if (parameters === null || handle === null)
+      return pages.refusal('invalid_account', findHandle ? {} : { message: didOnly });
+    if (findHandle === null) return pages.refusal('invalid_account', { message: didOnly });
+    // Looking up costs others a request: it counts as an account that is asked for.
+    const wait = services.waitFor(request, handle);
+    if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
+    const found = await findHandle(handle, request.gone);
+    const trouble = handleTrouble(found);
+    if (found.kind !== 'resolved')
+      return pages.refusal('invalid_account', trouble === null ? {} : { message: trouble });
+    const kept = [...parameters].flatMap(([name, value]) => (value === null || name === 'did' ? [] : [[name, value]]));
+    const location = `${base}/account?${new URLSearchParams([['did', found.did], ...kept]).toString()}`;
+    return withBody(303, htmlType, Buffer.alloc(0), ['Location', location, ...pageHeaders]);
+  }
+
+  return async (request) => {
+    try {
+      return await answer(request);
+    } catch (error) {
+      const refused = refusalOf(error);
+      if (refused) return pages.refusal(refused.code, refused);
+      alarm('/account', error);
+      return pages.refusal('internal_error');
+    }
+  };
+}
+
+/** Downloads of the page's rows, each in a part of the interval that fits. */
+function downloadsOf(
+  view: AccountView,
+  base: string,
+  { cursors, bounds }: AccountServices,
+  now: number,
+): DownloadLink[] | null {
+  const parts = downloadParts(view.tally, bounds.maxExportRows);
+  if (parts === null) return null;
+  const { query, interval, frontier } = view;
+  return parts.map((part) => {
+    const first = part.start === interval.start;
+    const snapshot: Snapshot = {
+      account: query.account,
+      filters: query.filters,
+      start: part.start,
+      end: part.end,
+      askedStart: first ? view.shown.start : part.start,
+      clipped: interval.clipped && (first || part.end === interval.end),
+      generation: markOf(frontier.generationId),
+      frontier: frontier.end,
+      countBound: part.rows,
+      pageRows: bounds.pageRows,
+      createdAt: now,
+      expiresAt: now + bounds.ttlMs,
+    };
+    return { ...part, href: `${base}/download?cursor=${cursors.seal({ kind: 'snapshot', snapshot })}` };
+  });
+}
+
+function sheet(file: AssetFile, coding: Coding): Reply {
+  const found = file.bytes(coding);
+  if (!found) return accountError('asset_unavailable');
+  const encoded = found.coding === 'identity' ? [] : ['Content-Encoding', found.coding];
+  return withBody(200, 'text/css; charset=utf-8', found.bytes, [...encoded, 'Vary', 'Accept-Encoding', ...pageHeaders]);
 }

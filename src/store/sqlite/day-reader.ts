@@ -27,7 +27,11 @@ export class DayReader {
   /** Whether the file keeps counts of subjects with many rows: a sealed one does, unless it is of an older version. */
   readonly keepsBusy: boolean;
   readonly #db: Sqlite;
-  readonly #names = new Map<string, string>();
+  readonly #names: Readonly<Record<NameTable, Map<number, string>>> = {
+    source: new Map(),
+    val: new Map(),
+    collection: new Map(),
+  };
   readonly #statements = new Map<string, RawStatement>();
 
   constructor(path: string, day: number, form: DayForm) {
@@ -204,13 +208,13 @@ export class DayReader {
 
   /** The text of a number in this file. */
   readonly nameOf: NameOf = (table: NameTable, id: number): string => {
-    const key = `${table} ${id}`;
-    const known = this.#names.get(key);
+    const names = this.#names[table];
+    const known = names.get(id);
     if (known !== undefined) return known;
     const [row] = this.#all<[string]>(`SELECT name FROM ${table} WHERE id = ?`, [id]);
     if (!row) throw new StoreError('damaged', `${this.#db.name}: ${table} ${id} has no name`);
-    if (this.#names.size >= maxNames) this.#names.clear();
-    this.#names.set(key, row[0]);
+    if (names.size >= maxNames) names.clear();
+    names.set(id, row[0]);
     return row[0];
   };
 
@@ -243,5 +247,5 @@ export class DayReader {
   }
 }
 
-/** Texts remembered of one file. */
+/** Texts of a kind remembered of one file. */
 const maxNames = 10_000;

@@ -58,14 +58,14 @@ export function factsDocuments(assets: string, common: HeaderList, base: string)
   const documents = new Map<string, Document>([
     served(paths.openapi, 'openapi.json', jsonType),
     linked('/llms.txt', 'llms.txt', text),
-    served('/policy', 'policy.html', html, textPolicy),
-    served('/assets/almanac.css', 'almanac.css', css),
     served('/docs', 'docs.html', html, pagePolicy),
     served('/assets/docs.js', 'docs.js', script),
     served('/assets/docs.css', 'docs.css', css),
     served('/assets/swagger-ui-bundle.js', 'vendor/swagger-ui/swagger-ui-bundle.js', script),
     served('/assets/swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
     served('/assets/swagger-ui-license.txt', 'vendor/swagger-ui/LICENSE', text),
+    served('/policy', 'policy.html', html, textPolicy),
+    served('/assets/almanac.css', 'almanac.css', css),
   ]);
 
   return {

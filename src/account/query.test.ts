@@ -135,9 +135,14 @@ describe('the window', () => {
     expect(clipInterval({ kind: 'days', days: 7 }, available)).toEqual({
       start: now - 7 * day,
       end: now,
+      askedStart: now - 7 * day,
       clipped: false,
     });
-    expect(clipInterval({ kind: 'days', days: 30 }, available)).toEqual({ ...available, clipped: true });
+    expect(clipInterval({ kind: 'days', days: 30 }, available)).toEqual({
+      ...available,
+      askedStart: now - 30 * day,
+      clipped: true,
+    });
   });
 
   it('clips an interval to what both hold, says so, and refuses one that it holds nothing of', () => {
@@ -146,7 +151,7 @@ describe('the window', () => {
         const got = clipInterval({ kind: 'explicit', start, end }, { start: floor, end: ceiling });
         const both = { start: Math.max(start, floor), end: Math.min(end, ceiling) };
         const clipped = both.start !== start || both.end !== end;
-        expect(got).toEqual(both.start < both.end ? { ...both, clipped } : 'out_of_window');
+        expect(got).toEqual(both.start < both.end ? { ...both, askedStart: start, clipped } : 'out_of_window');
       }),
     );
   });

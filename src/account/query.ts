@@ -122,6 +122,8 @@ export function availableWindow({ floor }: Pick<Frontier, 'floor'>, now: Micros)
 
 /** The part of an asked interval that is available, and whether that is less than was asked. */
 export interface ClippedInterval extends Interval {
+  /** Where the asked interval began. */
+  readonly askedStart: Micros;
   readonly clipped: boolean;
 }
 
@@ -132,5 +134,5 @@ export function clipInterval(asked: AskedInterval, available: Interval): Clipped
   const start = micros(Math.max(wanted.start, available.start));
   const end = micros(Math.min(wanted.end, available.end));
   if (start >= end) return 'out_of_window';
-  return { start, end, clipped: start !== wanted.start || end !== wanted.end };
+  return { start, end, askedStart: wanted.start, clipped: start !== wanted.start || end !== wanted.end };
 }

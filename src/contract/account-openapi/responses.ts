@@ -8,7 +8,10 @@ const text = (description: string, example: string) => ({ description, schema: {
 /** Components of the kind `headers`. */
 export const headerComponents = {
   AccessControlAllowOrigin: text('On every response: any origin may read.', '*'),
-  AccessControlExposeHeaders: text('On every response: what a script may read.', 'Retry-After, Content-Disposition'),
+  AccessControlExposeHeaders: text(
+    'On every response: what a script may read.',
+    'ETag, Last-Modified, Cache-Control, Age, Date, Retry-After, Content-Disposition',
+  ),
   AccessControlAllowMethods: text('What a preflight is told.', 'GET, HEAD, OPTIONS'),
   AccessControlAllowHeaders: text('What a preflight is told.', 'If-None-Match'),
   AccessControlMaxAge: text('How long a preflight may be remembered, in seconds.', '86400'),

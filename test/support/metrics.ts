@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { accountMetrics } from '../../src/main/account-metrics.ts';
 import { factsMetrics } from '../../src/main/facts-metrics.ts';
 import { labelsMetrics } from '../../src/main/labels-metrics.ts';
 import { weatherMetrics } from '../../src/main/weather-metrics.ts';
@@ -6,6 +7,7 @@ import { weatherMetrics } from '../../src/main/weather-metrics.ts';
 /** The names of all metrics of our own, as they are registered. */
 export async function registeredMetrics(): Promise<string[]> {
   const registry = new Registry();
+  accountMetrics(registry);
   factsMetrics(registry);
   weatherMetrics(registry);
   labelsMetrics(registry);

@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { artifactNames } from '../src/artifact/write.ts';
+import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
+import { micros } from '../src/store/time.ts';
 import { artifactFolder, youngArtifact } from './support/artifacts.ts';
 import { listenForTest } from './support/listen.ts';
 import { type Nginx, startNginx, writeNginxConfig } from './support/nginx.ts';
@@ -199,6 +203,36 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
 });
 
 describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', () => {
+  it('is answered by the service each time, without a trace of whose account it was', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'almanac-behind-'));
+    onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+    const store = openSqliteWriter({ folder: join(data, 'labels'), at: micros(Date.now() * 1000) });
+    onTestFinished(() => store.close());
+    const account = startProgram([
+      'account',
+      '--store',
+      `sqlite:${data}/labels`,
+      '--data',
+      data,
+      '--port',
+      '0',
+      '--trust-proxy',
+      '1',
+    ]);
+    const { port } = await account.listening();
+    const nginx = await startNginx({ facts: port, account: port });
+    const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+    const host = 'account.example.org';
+    for (const path of [`/exports?did=${did}`, `/exports?did=${did}`, `/exports?did=${did}&nonsense=1`]) {
+      const { status, headers } = await nginx.ask(path, { host });
+      expect([status, headers['cache-control']]).toEqual([path.includes('nonsense') ? 409 : 200, 'no-store']);
+    }
+    await expect
+      .poll(() => nginx.log('almanac-account.log').map((line) => line.split(' ').slice(1, 4).join(' ')))
+      .toEqual(['GET /exports 200', 'GET /exports 200', 'GET /exports 409']);
+    expect(nginx.log('almanac-account.log').join('\n')).not.toMatch(/did:|HIT|127\.0\.0\.1/);
+  });
+
   it('is never kept, whatever its answers say, and its queries are in no log', async () => {
     let asked = 0;
     const upstream = createServer((_request, response) => {

@@ -1,7 +1,6 @@
 import { integer, optionalInteger, optionalText, text, toggle } from '../ops/setting.ts';
 import { defaultData, factsSettings, freshnessSettings } from './facts-settings.ts';
 import { labelsSettings } from './labels-settings.ts';
-import { observatorySettings } from './up.ts';
 
 /** Settings of `almanac doctor`: those of the commands whose set-up it looks at. */
 export const doctorSettings = {
@@ -12,12 +11,12 @@ export const doctorSettings = {
   host: factsSettings.host,
   port: integer('port', 'PORT', 8400, { min: 1, max: 65_535 }, 'port of the facts API'),
   basePath: factsSettings.basePath,
-  accountPort: observatorySettings.accountPort,
+  accountPort: integer('account-port', 'PORT', 8401, { min: 1, max: 65_535 }, 'port of the account-view surface'),
   metricsPort: optionalInteger(
     'metrics-port',
     'PORT',
     { min: 1, max: 65_000 },
-    'first of the ports of metrics, as almanac up takes them; not looked at unless given',
+    'first of the ports of metrics: of facts, weather, labels and account; not looked at unless given',
   ),
   jetstream: labelsSettings.jetstream,
   relay: labelsSettings.relay,

@@ -62,7 +62,9 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     ),
     ...(metricsPort === null
       ? []
-      : ['facts', 'weather', 'labels'].map((part, i) => ports.checkPort(ports.metricsPort(part, metricsPort + i)))),
+      : ['facts', 'weather', 'labels', 'account'].map((part, i) =>
+          ports.checkPort(ports.metricsPort(part, metricsPort + i)),
+        )),
   ]);
   const store = stores.checkStore(storeUrl, Date.now());
   const here = [

@@ -2,6 +2,7 @@ import { accountCommand } from './account.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
+import { doctorCommand } from './doctor.ts';
 import { factsCommand } from './facts.ts';
 import { labelsCommand } from './labels.ts';
 import { simCommand } from './sim.ts';
@@ -17,6 +18,7 @@ export const commands = {
   weather: weatherCommand,
   labels: labelsCommand,
   check: checkCommand,
+  doctor: doctorCommand,
   sim: simCommand,
 } as const satisfies Record<string, Command>;
 

@@ -2,6 +2,7 @@ import { accountCommand } from './account.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
+import { doctorCommand } from './doctor.ts';
 import { exportCommand } from './export.ts';
 import { factsCommand } from './facts.ts';
 import { labelsCommand } from './labels.ts';
@@ -19,6 +20,7 @@ export const commands = {
   labels: labelsCommand,
   export: exportCommand,
   check: checkCommand,
+  doctor: doctorCommand,
   sim: simCommand,
 } as const satisfies Record<string, Command>;
 

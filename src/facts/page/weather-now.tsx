@@ -1,0 +1,147 @@
+import type { WeatherConditionsEnvelope } from '../../contract/envelope.ts';
+import type { WeatherConditions } from '../../contract/weather.ts';
+import { Instant } from '../../web/figures.tsx';
+import { type Currency, currencyOf } from './currency.ts';
+import type { Shown } from './model.ts';
+import { NotMeasured, Refused, Said } from './pieces.tsx';
+import { confidenceWords, scale } from './words.ts';
+
+/** The conditions in words: the first thing on the page. */
+export function WeatherNow({ fact }: { fact: Shown<WeatherConditionsEnvelope> }) {
+  return (
+    <section class="now" aria-labelledby="now">
+      <div class="shown">
+        {fact.kind === 'served' ? <Reading envelope={fact.envelope} /> : <NoReading fact={fact} />}
+      </div>
+      {fact.kind === 'served' ? (
+        <aside class="beside" aria-label="What the conditions do not say">
+          <h3>Not measured</h3>
+          <NotMeasured items={fact.envelope.provenance.does_not_measure} at="conditions" />
+        </aside>
+      ) : null}
+    </section>
+  );
+}
+
+function NoReading({ fact }: { fact: Exclude<Shown<never>, { kind: 'served' }> }) {
+  return (
+    <>
+      <p class="eyebrow">Weather of the network</p>
+      <h2 id="now" class="headline">
+        There is no reading of the weather
+      </h2>
+      <Refused what="The conditions" name="conditions" fact={fact} />
+    </>
+  );
+}
+
+function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
+  const { conditions } = envelope.facts;
+  const currency = currencyOf(envelope);
+  if (conditions === null) {
+    return (
+      <>
+        <p class="eyebrow">Weather of the network</p>
+        <h2 id="now" class="headline">
+          The instrument gives no conditions
+        </h2>
+        <p class="lead">That is absence of a reading, not calm.</p>
+      </>
+    );
+  }
+  if (currency !== 'current' && currency !== 'partial')
+    return <OldReading conditions={conditions} currency={currency} />;
+  return (
+    <>
+      <p class="eyebrow">
+        Weather of the network
+        <AsOf conditions={conditions} />
+      </p>
+      <h2 id="now" class="headline">
+        <Said text={conditions.headline} at="conditions/facts/conditions/headline" />
+      </h2>
+      <p class="lead">
+        <Said text={conditions.sentence} at="conditions/facts/conditions/sentence" />
+      </p>
+      <Scale state={conditions.state} />
+      <State conditions={conditions} />
+      {currency === 'partial' ? (
+        <p class="soft">The instrument calls this reading partial: its newest stretch was not watched in full.</p>
+      ) : null}
+    </>
+  );
+}
+
+const why: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, string>> = {
+  old: 'The newest one is older than its instrument allows, so it says nothing of now.',
+  unavailable: 'The instrument itself calls its newest one unavailable.',
+  not_said: 'The newest one does not say how old it is, so it cannot be called one of now.',
+};
+
+/** What the API still serves of the past is told as past. */
+function OldReading({
+  conditions,
+  currency,
+}: {
+  conditions: WeatherConditions;
+  currency: Exclude<Currency, 'current' | 'partial'>;
+}) {
+  return (
+    <>
+      <p class="eyebrow">Weather of the network</p>
+      <h2 id="now" class="headline">
+        There is no current reading of the weather
+      </h2>
+      <p class="lead">{why[currency]}</p>
+      <div class="panel past">
+        <p>
+          It said
+          <AsOf conditions={conditions} />:
+        </p>
+        <p>
+          <strong>
+            <Said text={conditions.headline} at="conditions/facts/conditions/headline" />
+          </strong>
+          {'. '}
+          <Said text={conditions.sentence} at="conditions/facts/conditions/sentence" />
+        </p>
+        <State conditions={conditions} />
+      </div>
+    </>
+  );
+}
+
+function AsOf({ conditions: { as_of: asOf } }: { conditions: WeatherConditions }) {
+  if (asOf === null) return <> (no window was read)</>;
+  return (
+    <>
+      {' as of '}
+      <Instant value={asOf} at="conditions/facts/conditions/as_of" />
+    </>
+  );
+}
+
+function State({ conditions: { label, confidence } }: { conditions: WeatherConditions }) {
+  return (
+    <p class="state">
+      <strong>
+        <Said text={label} at="conditions/facts/conditions/label" />
+      </strong>
+      . Confidence {confidenceWords[confidence]}.
+    </p>
+  );
+}
+
+/** The place of the state on the scale from less to more; a state that is absence of a reading has none. */
+function Scale({ state }: { state: WeatherConditions['state'] }) {
+  if (!scale.some((step) => step.state === state)) return null;
+  return (
+    <ol class="scale" aria-label="Conditions, from the quietest to the busiest">
+      {scale.map((step) => (
+        <li key={step.state} class={`step ${step.state}`} aria-current={step.state === state ? 'true' : undefined}>
+          <span>{step.word}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -33,16 +33,15 @@ describe('a number on a page', () => {
     [instantText('2026-11-20T12:00:05.9999999+00:00', 'second'), '20 Nov 2026, 12:00:05 UTC'],
     [instantText('0001-01-01T00:00:00Z'), '1 Jan 0001, 00:00 UTC'],
   ])('%s', (text, expected) => {
-    expect(text).toBe(expected);
+    expect(text.replaceAll('\u00a0', ' ')).toBe(expected);
   });
 
   it('never says the whole of a part, nor nothing of something', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true, minExcluded: true, maxExcluded: true }), (share) => {
-        expect(percentText(share)).not.toBe('100 %');
-        expect(percentText(share)).not.toBe('0 %');
+        expect(percentText(share)).not.toMatch(/^100\s%|^0\s%/);
         expect(rateText(share)).not.toBe('0');
-        expect(spanText(share)).not.toBe('0 s');
+        expect(spanText(share)).not.toMatch(/^0\s/);
       }),
     );
   });

@@ -29,9 +29,9 @@ export function PageBody({ base, navigation, banner, children }: PageParts) {
         Skip to the content
       </a>
       {banner === undefined ? null : (
-        <p class="banner" role="note">
+        <aside class="banner" aria-label="Where these facts come from">
           {banner}
-        </p>
+        </aside>
       )}
       <header class="site">
         <nav aria-label="Site">

@@ -34,27 +34,59 @@ function NotServed({ fact }: { fact: Exclude<Shown<never>, { kind: 'served' }> }
   const state = fact.error.freshness?.state ?? 'unavailable';
   return (
     <>
-      <p class="verdict">{refusedWords[state]}</p>
+      <p class="verdict">{capital(refusedWords[state])}</p>
       <p>The reason stands above, in the place of its facts.</p>
     </>
   );
 }
 
 const refusedWords = {
-  stale: 'Stale, and refused',
-  held: 'Held back, and refused',
-  unavailable: 'Unavailable, and refused',
-  fresh: 'Refused',
-  warming_up: 'Refused',
+  stale: 'stale, and refused',
+  held: 'held back, and refused',
+  unavailable: 'unavailable, and refused',
+  fresh: 'refused',
+  warming_up: 'refused',
 } as const;
 
 const currencyWords: Readonly<Record<Currency, string>> = {
-  current: 'Current',
-  partial: 'Partial',
-  old: 'Old',
-  unavailable: 'Unavailable',
-  not_said: 'Not known',
+  current: 'current',
+  partial: 'partial',
+  old: 'old',
+  unavailable: 'unavailable',
+  not_said: 'not known',
 };
+
+/** How an instrument stands, in a word. */
+export interface Standing {
+  readonly instrument: string;
+  readonly word: string;
+  /** Whether its facts may be taken as of now. */
+  readonly good: boolean;
+}
+
+/** How the weather stands. */
+export function weatherStanding({ conditions, metrics }: ObservatoryFacts): Standing {
+  const fact = conditions.kind === 'served' ? conditions : metrics;
+  if (fact.kind !== 'served') return { instrument: 'Weather', ...refusedStanding(fact) };
+  const currency = currencyOf(fact.envelope);
+  return { instrument: 'Weather', word: currencyWords[currency], good: currency === 'current' };
+}
+
+/** How the labels stand. */
+export function labelStanding({ labels }: ObservatoryFacts): Standing {
+  if (labels.kind !== 'served') return { instrument: 'Labels', ...refusedStanding(labels) };
+  const warming = labels.envelope.freshness.state === 'warming_up';
+  return { instrument: 'Labels', word: warming ? 'warming up' : 'fresh', good: !warming };
+}
+
+function refusedStanding(fact: Exclude<Shown<never>, { kind: 'served' }>): Omit<Standing, 'instrument'> {
+  if (fact.kind === 'unreached') return { word: 'no answer', good: false };
+  return { word: refusedWords[fact.error.freshness?.state ?? 'unavailable'], good: false };
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
 
 function Weather({
   envelope,
@@ -66,7 +98,7 @@ function Weather({
   const { generated_at: made, age_seconds: age, freshness } = envelope;
   return (
     <>
-      <p class="verdict">{currencyWords[currencyOf(envelope)]}</p>
+      <p class="verdict">{capital(currencyWords[currencyOf(envelope)])}</p>
       <p>
         {made === null ? (
           'The instrument does not say when it made this.'
@@ -87,14 +119,14 @@ function Weather({
           'How old its newest observation was then is not said.'
         ) : (
           <>
-            Its newest observation was then <Age value={freshness.age_seconds} at={`${name}/freshness/age_seconds`} />
+            Its newest observation was then <Age value={freshness.age_seconds} at={`${name}/freshness/age_seconds`} />.
             {freshness.max_age_seconds === null ? null : (
               <>
-                ; together with the age of the reading that may be{' '}
-                <Span value={freshness.max_age_seconds} at={`${name}/freshness/max_age_seconds`} /> at most
+                {' '}
+                Both ages together may be{' '}
+                <Span value={freshness.max_age_seconds} at={`${name}/freshness/max_age_seconds`} /> at most.
               </>
             )}
-            .
           </>
         )}
       </p>

@@ -28,8 +28,8 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
     >
       <p class="verdict">{coverageWords[coverage.status]}</p>
       <p>
-        <Count value={coverage.observed_days} at={`${at}/observed_days`} /> whole days of{' '}
-        <Count value={days} at="labels/facts/window_days" /> lie inside the observation
+        <Count value={coverage.observed_days} at={`${at}/observed_days`} /> whole days of these{' '}
+        <Count value={days} at="labels/facts/window_days" /> lie after the observation began
         {coverage.observed_through === null ? null : (
           <>
             ; the newest page was accepted on{' '}

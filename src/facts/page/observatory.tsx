@@ -1,7 +1,7 @@
 import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
 import { Caveats } from './caveats.tsx';
-import { Freshness } from './freshness.tsx';
+import { Freshness, labelStanding, weatherStanding } from './freshness.tsx';
 import { Labels } from './labels.tsx';
 import { type ObservatoryFacts, originsShown } from './model.ts';
 import { WeatherNow } from './weather-now.tsx';
@@ -43,19 +43,42 @@ function Body({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping })
           Almanac watches the network that Bluesky runs on, and tells what it saw, how closely it was watching, and what
           it cannot know.
         </p>
+        <Standing facts={facts} keeping={keeping} />
       </div>
       <WeatherNow fact={facts.conditions} />
       <WeatherRates fact={facts.metrics} />
       <Labels fact={facts.labels} />
       <Freshness facts={facts} />
       <Caveats facts={facts} />
-      <Sources />
-      <Kept keeping={keeping} />
+      <Json />
     </>
   );
 }
 
-function Sources() {
+/** How each instrument stands, in a word, and how this page is kept. */
+function Standing({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping }) {
+  return (
+    <>
+      <p class="standing">
+        {[weatherStanding(facts), labelStanding(facts)].map(({ instrument, word, good }) => (
+          <a key={instrument} class={good ? 'chip good' : 'chip'} href="#freshness">
+            {instrument}: {word}
+          </a>
+        ))}
+        <span>
+          {keeping.kind === 'live'
+            ? 'This page keeps itself current.'
+            : 'This page is as it was when it was loaded: load it again for what is current.'}
+        </span>
+      </p>
+      <p role="status" class="status">
+        {keeping.kind === 'live' ? keeping.said : ''}
+      </p>
+    </>
+  );
+}
+
+function Json() {
   return (
     <section aria-labelledby="json">
       <h2 id="json">The same as JSON</h2>
@@ -65,20 +88,5 @@ function Sources() {
         <a href="./v1/labels/overview">labels</a>, <a href="./v1/instruments">all instruments</a>.
       </p>
     </section>
-  );
-}
-
-function Kept({ keeping }: { keeping: Keeping }) {
-  return (
-    <>
-      <p class="soft">
-        {keeping.kind === 'live'
-          ? 'This page keeps itself current while it is open.'
-          : 'This page is as it was when it was loaded. Load it again to see what is current.'}
-      </p>
-      <p role="status" class="status">
-        {keeping.kind === 'live' ? keeping.said : ''}
-      </p>
-    </>
   );
 }

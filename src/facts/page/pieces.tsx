@@ -48,10 +48,10 @@ export function Picture({
         <h3 id={id}>{title}</h3>
         {children}
       </div>
-      <aside class="beside" aria-label="What this does not show">
+      <div class="beside">
         <h4>Not shown here</h4>
         {notShown}
-      </aside>
+      </div>
     </section>
   );
 }

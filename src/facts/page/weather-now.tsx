@@ -14,10 +14,10 @@ export function WeatherNow({ fact }: { fact: Shown<WeatherConditionsEnvelope> })
         {fact.kind === 'served' ? <Reading envelope={fact.envelope} /> : <NoReading fact={fact} />}
       </div>
       {fact.kind === 'served' ? (
-        <aside class="beside" aria-label="What the conditions do not say">
+        <div class="beside">
           <h3>Not measured</h3>
           <NotMeasured items={fact.envelope.provenance.does_not_measure} at="conditions" />
-        </aside>
+        </div>
       ) : null}
     </section>
   );

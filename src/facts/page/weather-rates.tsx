@@ -172,7 +172,7 @@ function Collection({
   return (
     <tr class={/\.(?:reply|quote)$/.test(name) ? 'part' : undefined}>
       <th scope="row">
-        {collectionWords[name]}
+        <span class="name">{collectionWords[name]}</span>
         {rate !== null && most > 0 ? <Bar share={rate / most} /> : null}
         {entry && entry.observed_seconds < window.observed_seconds ? (
           <small>

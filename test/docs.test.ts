@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
+import { pagePath } from '../src/facts/app.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
 import { commands } from '../src/main/commands.ts';
 import { factsMetrics } from '../src/main/facts-metrics.ts';
@@ -78,7 +79,8 @@ describe('docs/api.md', () => {
     const documents = factsDocuments(join(root, 'assets'), [], '');
     const listed = firstCells(`\n# x\n${api}`, '# The facts API for a client');
     for (const path of Object.values(paths)) expect(listed).toContain(path);
-    const beside = listed.filter((path) => !(Object.values(paths) as string[]).includes(path));
+    expect(listed).toContain(pagePath);
+    const beside = listed.filter((path) => !([pagePath, ...Object.values(paths)] as string[]).includes(path));
     expect(beside.filter((path) => documents.answer(path, 'identity') === null)).toEqual([]);
     expect(listed.filter((path) => path === '/openapi.json' || beside.includes(path)).sort()).toEqual(
       [...documents.routes].sort(),

@@ -52,10 +52,10 @@ describe.each([
           else seen.refused++;
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
-    expect(seen.served).toBeGreaterThan(200);
-    expect(seen.refused).toBeGreaterThan(50);
+    expect(seen.served).toBeGreaterThan(100);
+    expect(seen.refused).toBeGreaterThan(25);
   }, 240_000);
 });
 

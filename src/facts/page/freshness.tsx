@@ -2,7 +2,7 @@ import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope 
 import { Count, Instant, Span } from '../../web/figures.tsx';
 import { type Currency, currencyOf } from './currency.ts';
 import { isRecent, type ObservatoryFacts, type Shown } from './model.ts';
-import { Age, Said } from './pieces.tsx';
+import { Age, RefusalReason, Said } from './pieces.tsx';
 
 /** How fresh each instrument's reading is, and why that is said of it. */
 export function Freshness({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
@@ -17,25 +17,25 @@ export function Freshness({ facts: { conditions, metrics, labels } }: { facts: O
           ) : metrics.kind === 'served' ? (
             <Weather envelope={metrics.envelope} name="metrics" />
           ) : (
-            <NotServed fact={conditions} />
+            <NotServed fact={conditions} name="conditions" />
           )}
         </div>
         <div class="panel">
           <h3>Labels</h3>
-          {labels.kind === 'served' ? <Labels envelope={labels.envelope} /> : <NotServed fact={labels} />}
+          {labels.kind === 'served' ? <Labels envelope={labels.envelope} /> : <NotServed fact={labels} name="labels" />}
         </div>
       </div>
     </section>
   );
 }
 
-function NotServed({ fact }: { fact: Exclude<Shown<never>, { kind: 'served' }> }) {
+function NotServed({ fact, name }: { fact: Exclude<Shown<never>, { kind: 'served' }>; name: string }) {
   if (fact.kind === 'unreached') return <p class="verdict">No answer</p>;
   const state = fact.error.freshness?.state ?? 'unavailable';
   return (
     <>
       <p class="verdict">{capital(refusedWords[state])}</p>
-      <p>The reason stands above, in the place of its facts.</p>
+      <RefusalReason error={fact.error} name={name} />
     </>
   );
 }

@@ -39,6 +39,9 @@ function Recent({ envelope }: { envelope: RecentEnvelope }) {
         title="Applications and removals observed"
         notShown={<NotMeasured items={envelope.provenance.does_not_measure} at="labels" />}
       >
+        {envelope.facts.coverage.warmup ? (
+          <p>The longer spans hold only what came after the observation began.</p>
+        ) : null}
         <dl class="stats">
           <Stat figure={<Count value={counts.events_24h} at={`${at}/counts/events_24h`} />}>in the last 24 hours</Stat>
           <Stat figure={<Count value={counts.events_7d} at={`${at}/counts/events_7d`} />}>in the last 7 days</Stat>

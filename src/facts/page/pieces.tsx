@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { ErrorBody } from '../../contract/errors.ts';
+import type { LabelFreshness } from '../../contract/freshness.ts';
 import { Span } from '../../web/figures.tsx';
 import { Foreign } from '../../web/foreign.tsx';
 import type { Shown } from './model.ts';
@@ -88,37 +89,44 @@ export function Refused({
       </div>
     );
   }
-  const { code, message, freshness } = fact.error;
   return (
     <div class="panel stop refusal" data-refused={name}>
       <p class="verdict">{what}: refused</p>
-      <p>
-        <Said text={message} at={`${name}/error/message`} />
-      </p>
-      {freshness ? <RefusalReason freshness={freshness} at={`${name}/error/freshness`} /> : null}
+      <RefusalReason error={fact.error} name={name} />
       <p class="soft">
-        Code <code>{code}</code>. No number is shown in its place.
+        Code <code>{fact.error.code}</code>. No number is shown in its place.
       </p>
     </div>
   );
 }
 
-function RefusalReason({ freshness, at }: { freshness: NonNullable<ErrorBody['error']['freshness']>; at: string }) {
+/** Why a fact is refused: the service's words, and the age that decided where there is one. */
+export function RefusalReason({ error: { message, freshness }, name }: { error: ErrorBody['error']; name: string }) {
+  return (
+    <>
+      <p>
+        <Said text={message} at={`${name}/error/message`} />
+      </p>
+      {freshness ? <Overdue freshness={freshness} at={`${name}/error/freshness`} /> : null}
+    </>
+  );
+}
+
+function Overdue({ freshness, at }: { freshness: LabelFreshness; at: string }) {
   const { state, basis } = freshness;
-  const collection = basis === 'collection_observed_through';
-  const age = collection ? freshness.collection_age_seconds : freshness.age_seconds;
-  const ageAt = collection ? `${at}/collection_age_seconds` : `${at}/age_seconds`;
-  const most = collection ? freshness.collection_max_age_seconds : freshness.max_age_seconds;
-  const mostAt = collection ? `${at}/collection_max_age_seconds` : `${at}/max_age_seconds`;
-  const subject = collection ? 'The newest collected page' : 'The reading';
   if (state === 'held') return null;
+  const collection = basis === 'collection_observed_through';
+  const subject = collection ? 'The newest collected page' : 'The reading';
+  const age = collection ? freshness.collection_age_seconds : freshness.age_seconds;
   if (age === null || age === undefined) return <p>{subject} has no usable time.</p>;
+  const most = collection ? freshness.collection_max_age_seconds : freshness.max_age_seconds;
+  const key = collection ? 'collection_' : '';
   return (
     <p>
-      {subject} is <Age value={age} at={ageAt} />
-      {most === undefined || state === 'unavailable' ? null : (
+      {subject} is <Age value={age} at={`${at}/${key}age_seconds`} />
+      {most === undefined || state !== 'stale' ? null : (
         <>
-          ; the limit is <Span value={most} at={mostAt} />
+          ; the limit is <Span value={most} at={`${at}/${key}max_age_seconds`} />
         </>
       )}
       .

@@ -148,6 +148,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       expect(await read(page.locator('.banner'))).toBe(
         'These facts come from a simulated network. They say nothing about the real one.',
       );
+      expect(await page.title()).toMatch(/^\[simulated\] /);
       await close();
     });
   });
@@ -175,14 +176,20 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     gaps: { says: ['a source could not be reached', 'The other gaps'], never: [] },
     overflow: { says: ['the whole window counts as one'], never: ['No gap is recorded'] },
     weather_absent: { says: ['There is no reading of the weather', '1,391,204'], never: ['Busier', '330.4'] },
-    weather_old: { says: ['There is no current reading of the weather', 'Weather: old'], never: ['Weather: current'] },
+    weather_old: {
+      says: ['There is no current reading of the weather', 'Weather: old', 'so it says nothing of now'],
+      never: ['Weather: current'],
+    },
     weather_unwatched: { says: ['none of this time was watched', 'not observed'], never: ['330.4'] },
     weather_uncomparable: { says: ['Not enough to compare', 'absence of a reading, not calm'], never: ['Calm'] },
     legacy: {
       says: ['legacy producer', 'Under-observed', 'churn_index'],
       never: ['Applications and removals observed'],
     },
-    simulated: { says: ['These facts come from a simulated network'], never: [] },
+    simulated: {
+      says: ['These facts come from a simulated network', 'Weather of a simulated network'],
+      never: ['Weather of the network'],
+    },
     nothing: { says: ['There is no reading of the weather', 'Labels: unavailable, and refused'], never: ['0 '] },
   };
 

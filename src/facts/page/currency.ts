@@ -17,3 +17,15 @@ export function currencyOf({
   if (age === null || ageThen === null || most === null) return 'not_said';
   return age + ageThen > most ? 'old' : state;
 }
+
+/** Why a reading that is not one of now is none. */
+export const notNow: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, string>> = {
+  old: 'The newest reading is older than its instrument allows, so it says nothing of now.',
+  unavailable: 'The instrument itself calls its newest reading unavailable.',
+  not_said: 'The newest reading does not say how old it is, so it cannot be called one of now.',
+};
+
+/** Whether a reading of this currency may be shown as one of now. */
+export function isNow(currency: Currency): currency is 'current' | 'partial' {
+  return currency === 'current' || currency === 'partial';
+}

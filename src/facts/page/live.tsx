@@ -33,6 +33,7 @@ function keepLive(context: WatchContext): void {
     const facts = { conditions, metrics, labels };
     const parts = observatory(facts, { kind: 'live', said: changesSaid(shown, facts) });
     shown = facts;
+    document.title = parts.title;
     render(<PageBody {...parts} />, document.body);
     asking = false;
     timer = setTimeout(() => void ask(), Math.max(0, due() - context.clock()));

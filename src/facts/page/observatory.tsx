@@ -17,7 +17,10 @@ export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; rea
 export function observatory(facts: ObservatoryFacts, keeping: Keeping): PageParts {
   const origins = originsShown(facts);
   return {
-    title: 'Almanac: the weather and the labelers of the AT Protocol network',
+    title: [
+      ...origins.map((origin) => titles[origin]),
+      'Almanac: the weather and the labelers of the AT Protocol network',
+    ].join(''),
     description: 'What was observed of the AT Protocol network, with the limits of the observation.',
     base: '.',
     // What is not of the live network must not be found as if it were.
@@ -33,6 +36,8 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping): PagePart
     children: <Body facts={facts} keeping={keeping} />,
   };
 }
+
+const titles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
 
 function Body({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping }) {
   return (

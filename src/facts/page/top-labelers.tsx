@@ -8,7 +8,7 @@ export function TopLabelers({ envelope, unit }: { envelope: LabelsOverview; unit
   if (top.length === 0) return <p>None is listed. That does not mean that no labeler was active.</p>;
   const most = Math.max(...top.map(({ count }) => count));
   return (
-    <table class="kinds">
+    <table class="kinds labelers">
       <thead>
         <tr>
           <th scope="col">Labeler</th>

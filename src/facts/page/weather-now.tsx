@@ -1,7 +1,8 @@
 import type { WeatherConditionsEnvelope } from '../../contract/envelope.ts';
+import type { Origin } from '../../contract/vocabulary.ts';
 import type { WeatherConditions } from '../../contract/weather.ts';
 import { Instant } from '../../web/figures.tsx';
-import { type Currency, currencyOf } from './currency.ts';
+import { type Currency, currencyOf, isNow, notNow } from './currency.ts';
 import type { Shown } from './model.ts';
 import { NotMeasured, Refused, Said } from './pieces.tsx';
 import { confidenceWords, scale } from './words.ts';
@@ -35,13 +36,21 @@ function NoReading({ fact }: { fact: Exclude<Shown<never>, { kind: 'served' }> }
   );
 }
 
+/** Whose weather it is stands right above it: a picture of the headline alone must not be taken for another's. */
+const eyebrows: Readonly<Record<Origin, string>> = {
+  live: 'Weather of the network',
+  simulated: 'Weather of a simulated network',
+  sample: 'A sample, not the weather of now,',
+};
+
 function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
   const { conditions } = envelope.facts;
   const currency = currencyOf(envelope);
+  const eyebrow = eyebrows[envelope.provenance.origin ?? 'live'];
   if (conditions === null) {
     return (
       <>
-        <p class="eyebrow">Weather of the network</p>
+        <p class="eyebrow">{eyebrow}</p>
         <h2 id="now" class="headline">
           The instrument gives no conditions
         </h2>
@@ -49,12 +58,11 @@ function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
       </>
     );
   }
-  if (currency !== 'current' && currency !== 'partial')
-    return <OldReading conditions={conditions} currency={currency} />;
+  if (!isNow(currency)) return <OldReading conditions={conditions} currency={currency} eyebrow={eyebrow} />;
   return (
     <>
       <p class="eyebrow">
-        Weather of the network
+        {eyebrow}
         <AsOf conditions={conditions} />
       </p>
       <h2 id="now" class="headline">
@@ -72,27 +80,23 @@ function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
   );
 }
 
-const why: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, string>> = {
-  old: 'The newest one is older than its instrument allows, so it says nothing of now.',
-  unavailable: 'The instrument itself calls its newest one unavailable.',
-  not_said: 'The newest one does not say how old it is, so it cannot be called one of now.',
-};
-
 /** What the API still serves of the past is told as past. */
 function OldReading({
   conditions,
   currency,
+  eyebrow,
 }: {
   conditions: WeatherConditions;
+  eyebrow: string;
   currency: Exclude<Currency, 'current' | 'partial'>;
 }) {
   return (
     <>
-      <p class="eyebrow">Weather of the network</p>
+      <p class="eyebrow">{eyebrow}</p>
       <h2 id="now" class="headline">
         There is no current reading of the weather
       </h2>
-      <p class="lead">{why[currency]}</p>
+      <p class="lead">{notNow[currency]}</p>
       <div class="panel past">
         <p>
           It said

@@ -3,6 +3,7 @@ import { type CollectionName, collectionNames } from '../../contract/vocabulary.
 import type { CollectionMetrics, WeatherWindow } from '../../contract/weather.ts';
 import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent, Rate, Span } from '../../web/figures.tsx';
+import { currencyOf, isNow, notNow } from './currency.ts';
 import type { Shown } from './model.ts';
 import { NotMeasured, Picture, Refused, Said, Stat, Unknown } from './pieces.tsx';
 import { collectionWords } from './words.ts';
@@ -23,8 +24,10 @@ export function WeatherRates({ fact }: { fact: Shown<WeatherMetricsEnvelope> }) 
 
 function Arrived({ envelope }: { envelope: WeatherMetricsEnvelope }) {
   const { window } = envelope.facts;
+  const currency = currencyOf(envelope);
   return (
     <>
+      {isNow(currency) ? null : <p class="panel warn">{notNow[currency]}</p>}
       <Interval envelope={envelope} />
       <Totals envelope={envelope} />
       <Picture

@@ -1,5 +1,5 @@
 /**
- * Bundles src/ and sim/ into dist/, and gathers the assets that third-party packages bring. One bundle starts in a
+ * Bundles src/ and sim/ into dist/ and the script of the pages into assets/built/, and gathers the assets that third-party packages bring. One bundle starts in a
  * third of the time and holds 20 MB less than the modules one by one: the schema library alone has 700 of them.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { build } from 'rolldown';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-rmSync(join(root, 'dist'), { recursive: true, force: true });
+for (const folder of ['dist', 'assets/built']) rmSync(join(root, folder), { recursive: true, force: true });
 await build({
   cwd: root,
   // Threads and processes are entries of their own: they are started by the name of their file.
@@ -23,6 +23,15 @@ await build({
   // Native: it finds its binary beside its own files.
   external: ['better-sqlite3'],
   output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+  logLevel: 'warn',
+});
+
+// The script of the observatory's page: it draws with the same components as the server.
+await build({
+  cwd: root,
+  input: { observatory: 'src/facts/page/live.tsx' },
+  platform: 'browser',
+  output: { dir: 'assets/built', format: 'esm', entryFileNames: '[name].js', minify: true },
   logLevel: 'warn',
 });
 

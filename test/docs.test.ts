@@ -1,14 +1,27 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createFactsClient } from '../src/client/index.ts';
 import { accountPaths } from '../src/contract/account.ts';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
+
+<<<<<<< HEAD
+
 import { pagePath } from '../src/facts/app.ts';
+
+=======
+
+import { csvColumns } from '../src/export/csv.ts';
+import { exportFormats } from '../src/export/format.ts';
+
+>>>>>>> wt/client
+
 import { factsDocuments } from '../src/facts/documents.ts';
 import { pauseReasons } from '../src/labels/acceptance.ts';
 import { commands } from '../src/main/commands.ts';
+import { exportExitCodes } from '../src/main/export.ts';
 import { root } from './support/imports.ts';
 import { registeredMetrics } from './support/metrics.ts';
 import { accountOpenApi, openApi } from './support/openapi.ts';
@@ -67,6 +80,7 @@ describe('README', () => {
       'docs/operations/incidents.md',
       'docs/api.md',
       'docs/account.md',
+      'docs/export.md',
     ]
       .map(page)
       .join('\n');
@@ -189,5 +203,31 @@ describe('ARCHITECTURE.md', () => {
     );
     expect(named.length).toBeGreaterThan(5);
     for (const path of named) expect(() => page(path), path).not.toThrow();
+  });
+});
+
+describe('docs/client.md', () => {
+  it('names every method and option of the client, and every example', () => {
+    const text = page('docs/client.md');
+    const methods = Object.keys(createFactsClient('http://127.0.0.1:1'));
+    expect(firstCells(`\n${text}`, '# A client for programs')).toEqual(methods);
+    const examples = readdirSync(join(root, 'examples')).filter((file) => !file.startsWith('facts.'));
+    const named = [...text.matchAll(/`([a-z_-]+\.(?:ts|py|sh))`/g)].map(([, file]) => file);
+    expect(named.sort()).toEqual(examples.sort());
+  });
+});
+
+describe('docs/export.md', () => {
+  const text = page('docs/export.md');
+
+  it('lists every exit code with its name, and no other', () => {
+    const listed = rowsOf(text.split('\n## Exit codes\n')[1] ?? '').map(([code, name]) => [name, Number(code)]);
+    expect(listed.filter(([name]) => name !== '')).toEqual(Object.entries(exportExitCodes));
+    expect(listed.filter(([name]) => name === '')).toEqual([['', 1]]);
+  });
+
+  it('lists every format and every column, in their order', () => {
+    expect(firstCells(text, '## The file')).toEqual([...exportFormats]);
+    expect(firstCells(text, '### CSV')).toEqual([...csvColumns]);
   });
 });

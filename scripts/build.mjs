@@ -28,7 +28,6 @@ await build({
   logLevel: 'warn',
 });
 
-<<<<<<< HEAD
 // The script of the observatory's page: it draws with the same components as the server.
 await build({
   cwd: root,
@@ -37,7 +36,6 @@ await build({
   output: dir: 'assets/built', format: 'esm', entryFileNames: '[name].js', minify: true ,
   logLevel: 'warn',
 });
-=======
 // For programs of others, in Node and in browsers: one file and its types, without a package to go with it.
 await build({
   cwd: root,
@@ -52,7 +50,6 @@ const declared = spawnSync(
   { cwd: root, stdio: ['ignore', 2, 2] },
 );
 if (declared.status !== 0) throw new Error('the types of the client could not be made');
->>>>>>> wt/client
 
 const vendor = join(root, 'assets', 'vendor', 'swagger-ui');
 rmSync(vendor, { recursive: true, force: true });

@@ -7,16 +7,10 @@ import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
 
-<<<<<<< HEAD
-
-import { pagePath } from '../src/facts/app.ts';
-
-=======
-
 import { csvColumns } from '../src/export/csv.ts';
 import { exportFormats } from '../src/export/format.ts';
 
->>>>>>> wt/client
+import { pagePath } from '../src/facts/app.ts';
 
 import { factsDocuments } from '../src/facts/documents.ts';
 import { pauseReasons } from '../src/labels/acceptance.ts';

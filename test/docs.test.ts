@@ -6,8 +6,12 @@ import { accountPaths } from '../src/contract/account.ts';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
+
 import { csvColumns } from '../src/export/csv.ts';
 import { exportFormats } from '../src/export/format.ts';
+
+import { pagePath } from '../src/facts/app.ts';
+
 import { factsDocuments } from '../src/facts/documents.ts';
 import { pauseReasons } from '../src/labels/acceptance.ts';
 import { commands } from '../src/main/commands.ts';
@@ -92,7 +96,8 @@ describe('docs/api.md', () => {
     const documents = factsDocuments(join(root, 'assets'), [], '');
     const listed = firstCells(`\n# x\n${api}`, '# The facts API for a client');
     for (const path of Object.values(paths)) expect(listed).toContain(path);
-    const beside = listed.filter((path) => !(Object.values(paths) as string[]).includes(path));
+    expect(listed).toContain(pagePath);
+    const beside = listed.filter((path) => !([pagePath, ...Object.values(paths)] as string[]).includes(path));
     expect(beside.filter((path) => documents.answer(path, 'identity') === null)).toEqual([]);
     expect(listed.filter((path) => path === '/openapi.json' || beside.includes(path)).sort()).toEqual(
       [...documents.routes].sort(),

@@ -31,17 +31,18 @@ await build({
 // The script of the observatory's page: it draws with the same components as the server.
 await build({
   cwd: root,
-  input: observatory: 'src/facts/page/live.tsx' ,
+  input: { observatory: 'src/facts/page/live.tsx' },
   platform: 'browser',
-  output: dir: 'assets/built', format: 'esm', entryFileNames: '[name].js', minify: true ,
+  output: { dir: 'assets/built', format: 'esm', entryFileNames: '[name].js', minify: true },
   logLevel: 'warn',
 });
+
 // For programs of others, in Node and in browsers: one file and its types, without a package to go with it.
 await build({
   cwd: root,
   input: 'src/client/index.ts',
   platform: 'neutral',
-  output: file: 'dist/client.js', format: 'esm' ,
+  output: { file: 'dist/client.js', format: 'esm' },
   logLevel: 'warn',
 });
 const declared = spawnSync(

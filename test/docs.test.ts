@@ -6,12 +6,9 @@ import { accountPaths } from '../src/contract/account.ts';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
-
 import { csvColumns } from '../src/export/csv.ts';
 import { exportFormats } from '../src/export/format.ts';
-
 import { pagePath } from '../src/facts/app.ts';
-
 import { factsDocuments } from '../src/facts/documents.ts';
 import { pauseReasons } from '../src/labels/acceptance.ts';
 import { commands } from '../src/main/commands.ts';

@@ -65,8 +65,8 @@ export function observatoryPage(common: HeaderList) {
 /** Two outcomes with the same mark are drawn the same. */
 function markOf(outcome: Outcome): unknown {
   if (outcome.kind === 'served') return outcome.representation;
-  const { state, age_seconds: age, collection_age_seconds: collectionAge } = outcome.freshness ?? {};
-  return [outcome.code, state, minutes(age), minutes(collectionAge)].join(' ');
+  const { state, basis, age_seconds: age, collection_age_seconds: collectionAge } = outcome.freshness ?? {};
+  return [outcome.code, state, basis, minutes(age), minutes(collectionAge)].join(' ');
 }
 
 function minutes(age: number | null | undefined): number | undefined {

@@ -1,17 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Registry } from 'prom-client';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { accountPaths } from '../src/contract/account.ts';
+import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
 import { pagePath } from '../src/facts/app.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
+import { pauseReasons } from '../src/labels/acceptance.ts';
 import { commands } from '../src/main/commands.ts';
-import { factsMetrics } from '../src/main/facts-metrics.ts';
-import { labelsMetrics } from '../src/main/labels-metrics.ts';
-import { weatherMetrics } from '../src/main/weather-metrics.ts';
 import { root } from './support/imports.ts';
-import { openApi } from './support/openapi.ts';
+import { registeredMetrics } from './support/metrics.ts';
+import { accountOpenApi, openApi } from './support/openapi.ts';
 
 /** Docs are tests: what they name exists, and what exists is named. */
 
@@ -60,7 +60,16 @@ describe('README', () => {
 
   it('names settings that exist', () => {
     const known = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
-    const pages = ['README.md', 'SECURITY.md', 'docs/operations.md', 'docs/api.md'].map(page).join('\n');
+    const pages = [
+      'README.md',
+      'SECURITY.md',
+      'docs/operations.md',
+      'docs/operations/incidents.md',
+      'docs/api.md',
+      'docs/account.md',
+    ]
+      .map(page)
+      .join('\n');
     const named = [...pages.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
     expect(named.filter((flag) => !known.includes(flag) && flag !== 'config' && flag !== 'help')).toEqual([]);
   });
@@ -94,19 +103,74 @@ describe('docs/api.md', () => {
   });
 });
 
+describe('docs/account.md', () => {
+  const text = page('docs/account.md');
+
+  it('lists every route, and no other', () => {
+    const listed = firstCells(`\n# x\n${text}`, '# The account-view surface for a client');
+    expect(listed).toEqual([...Object.values(accountPaths), '/robots.txt']);
+  });
+
+  it('lists every parameter, and no other', () => {
+    const listed = firstCells(text, '## Asking').flatMap((cell) => cell.split(', '));
+    const known = accountOpenApi.parameters('/exports').filter((name) => name !== 'cursor');
+    expect(listed).toEqual(known);
+  });
+
+  it('lists every error code with its status, and no other', () => {
+    const listed = rowsOf(text.split('\n## Errors\n')[1] ?? '').map(([status, code]) => `${status} ${code}`);
+    expect(listed).toEqual(Object.entries(accountErrorTable).map(([code, { status }]) => `${status} ${code}`));
+  });
+});
+
 describe('docs/operations.md', () => {
   it('lists every metric with its dimensions, and no other', async () => {
-    const registry = new Registry();
-    factsMetrics(registry);
-    weatherMetrics(registry);
-    labelsMetrics(registry);
-    const metrics = await registry.getMetricsAsJSON();
     const section = page('docs/operations.md').split('\n## Metrics\n')[1] ?? '';
     expect(
       rowsOf(section)
         .map(([name]) => name)
         .sort(),
-    ).toEqual(metrics.map(({ name }) => name).sort());
+    ).toEqual((await registeredMetrics()).sort());
+  });
+
+  const pages = ['docs/operations.md', 'docs/operations/incidents.md'];
+
+  it('names every file of deploy/, and no other', () => {
+    const files = readdirSync(join(root, 'deploy'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+    const named = new Set(
+      pages.flatMap((name) => [...page(name).matchAll(/`(deploy\/[^`]+\.?\w*)`/g)].map(([, path = '']) => path)),
+    );
+    const matches = (file: string, path: string) =>
+      new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]+')}$`).test(file);
+    // What proves a file of ours is named where it is run.
+    const meant = files.filter((file) => !file.endsWith('.test.yml'));
+    expect(meant.filter((file) => ![...named].some((path) => matches(file, path)))).toEqual([]);
+    expect([...named].filter((path) => path !== 'deploy/' && !files.some((file) => matches(file, path)))).toEqual([]);
+  });
+
+  it('names every reason for which labels are not accepted, and no other', () => {
+    const section =
+      page('docs/operations/incidents.md').split('\n## Labels are not accepted\n')[1]?.split('\n## ')[0] ?? '';
+    expect(
+      rowsOf(section)
+        .map(([reason]) => reason)
+        .sort(),
+    ).toEqual([...pauseReasons].sort());
+  });
+
+  it('links to pages and headings that exist', () => {
+    for (const name of pages) {
+      for (const [, target = ''] of page(name).matchAll(/\]\(([^)]+)\)/g)) {
+        const [path = '', anchor] = target.split('#');
+        const at = path === '' ? name : join(dirname(name), path);
+        const anchors = [...page(at).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+          heading.toLowerCase().replaceAll(/[`,?]/g, '').replaceAll(' ', '-'),
+        );
+        if (anchor !== undefined) expect(anchors, target).toContain(anchor);
+      }
+    }
   });
 });
 

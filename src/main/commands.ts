@@ -1,6 +1,8 @@
+import { accountCommand } from './account.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
+import { doctorCommand } from './doctor.ts';
 import { factsCommand } from './facts.ts';
 import { labelsCommand } from './labels.ts';
 import { simCommand } from './sim.ts';
@@ -12,9 +14,11 @@ export const commands = {
   up: upCommand,
   demo: demoCommand,
   facts: factsCommand,
+  account: accountCommand,
   weather: weatherCommand,
   labels: labelsCommand,
   check: checkCommand,
+  doctor: doctorCommand,
   sim: simCommand,
 } as const satisfies Record<string, Command>;
 

@@ -7,6 +7,7 @@ import * as labels from '../labels.ts';
 import * as weather from '../weather.ts';
 import { headerComponents } from './headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
+import { schemaComponents } from './references.ts';
 import { responseComponents } from './responses.ts';
 
 /** The OpenAPI 3.1 document of the facts API, made from the same schemas that the types come from. */
@@ -42,7 +43,7 @@ const description = `Public, anonymous, read-only aggregate facts about the AT P
 
 Every fact carries the limits of the observation behind it: coverage, freshness and, for labels, adequacy. Absence of evidence is reported as absence, never as a confident zero. A refused fact is a 503 with an Error object: keep the error, and never put zeros or an older reading in its place.
 
-No key, no account, no cookies. Query parameters are ignored. Within v1 meanings do not change, and a field is added only on purpose, with a new version of this document. Each response names its contract: pin against it.`;
+No key, no account, no cookies. Query parameters are ignored. Within v1 meanings do not change, and a field is added only on purpose, with a new version of this document. Each response names its contract: pin against it. What may change, how that is told and for how long is the policy at \`policy\` below the base address.`;
 
 /** Builds the document. `version` is the package's. */
 export function openApiDocument(version: string): object {
@@ -63,27 +64,10 @@ export function openApiDocument(version: string): object {
     ],
     paths: pathItems,
     components: {
-      schemas: Object.fromEntries(
-        Object.entries(components).map(([name, schema]) => [name, withReferences(plain(schema), name)]),
-      ),
+      schemas: schemaComponents(components),
       responses: responseComponents,
       headers: headerComponents,
       parameters: parameterComponents,
     },
   };
-}
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
-function plain(schema: Type.TSchema): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json;
-}
-
-/** A component inside another becomes a reference, found by its title. */
-function withReferences(node: Json, owner: string | null): Json {
-  if (Array.isArray(node)) return node.map((member) => withReferences(member, null));
-  if (typeof node !== 'object' || node === null) return node;
-  const component = Object.keys(components).find((name) => name === node.title && name !== owner);
-  if (component !== undefined) return { $ref: `#/components/schemas/${component}` };
-  return Object.fromEntries(Object.entries(node).map(([key, member]) => [key, withReferences(member, null)]));
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { factsInMemory, fixtureNow } from './support/facts.ts';
 import { fixture } from './support/fixtures.ts';
+import { untrueOn } from './support/page-figures.ts';
 
 const now = fixtureNow.recent;
 
@@ -58,4 +59,24 @@ describe('the page', () => {
     text();
     expect(alarms).toHaveLength(1);
   });
+
+  it('leads to the account surface only where there is one', () => {
+    const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+    const led = factsInMemory(now, { url: 'http://127.0.0.1:8401', samples: [did] });
+    const html = led.get('/').body?.toString('utf8') ?? '';
+    expect(html).toContain('href="http://127.0.0.1:8401/account"');
+    expect(html).toContain('href="http://127.0.0.1:8401/account?did=did%3Aplc%3Aaaaaaaaaaaaaaaaaaaaaaaaa"');
+    expect(
+      untrueOn(html, {
+        labels: refusal(led, '/v1/labels/overview'),
+        conditions: refusal(led, '/v1/weather/conditions'),
+        metrics: refusal(led, '/v1/weather/metrics'),
+      }),
+    ).toEqual([]);
+    expect(filled().text()).not.toContain('One account');
+  });
 });
+
+function refusal(facts: ReturnType<typeof factsInMemory>, path: string): unknown {
+  return JSON.parse(facts.get(path).body?.toString('utf8') ?? '');
+}

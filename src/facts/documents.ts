@@ -68,7 +68,6 @@ export function factsDocuments(assets: string, common: HeaderList, base: string)
     served('/assets/swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
     served('/assets/swagger-ui-license.txt', 'vendor/swagger-ui/LICENSE', text),
     served('/policy', 'policy.html', html, textPolicy),
-    served('/assets/almanac.css', 'almanac.css', css),
   ]);
 
   return {

@@ -35,8 +35,14 @@ function keepLive(context: WatchContext): void {
     const facts = { conditions, metrics, labels };
     const parts = observatory(facts, { kind: 'live', said: changesSaid(shown, facts) }, accounts);
     shown = facts;
-    document.title = parts.title;
-    render(<PageBody {...parts} />, document.body);
+    try {
+      document.title = parts.title;
+      render(<PageBody {...parts} />, document.body);
+    } catch {
+      // What cannot be drawn must not leave an older number behind; the page is not touched again.
+      document.body.textContent = 'The facts came in a shape that this page does not know. Load it again.';
+      return;
+    }
     asking = false;
     timer = setTimeout(() => void ask(), Math.max(0, due() - context.clock()));
   }

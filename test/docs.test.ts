@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import { pageStyles } from '../src/account/pages.tsx';
 import { accountPaths } from '../src/contract/account.ts';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
@@ -102,7 +103,12 @@ describe('docs/account.md', () => {
 
   it('lists every route, and no other', () => {
     const listed = firstCells(`\n# x\n${text}`, '# The account-view surface for a client');
-    expect(listed).toEqual([...Object.values(accountPaths), '/robots.txt']);
+    expect(listed).toEqual([
+      ...Object.values(accountPaths),
+      '/robots.txt',
+      '/',
+      ...pageStyles.map((name) => `/assets/${name}`),
+    ]);
   });
 
   it('lists every parameter, and no other', () => {

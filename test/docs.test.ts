@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pageStyles } from '../src/account/pages.tsx';
 import { createFactsClient } from '../src/client/index.ts';
 import { accountPaths } from '../src/contract/account.ts';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
@@ -113,7 +114,12 @@ describe('docs/account.md', () => {
 
   it('lists every route, and no other', () => {
     const listed = firstCells(`\n# x\n${text}`, '# The account-view surface for a client');
-    expect(listed).toEqual([...Object.values(accountPaths), '/robots.txt']);
+    expect(listed).toEqual([
+      ...Object.values(accountPaths),
+      '/robots.txt',
+      '/',
+      ...pageStyles.map((name) => `/assets/${name}`),
+    ]);
   });
 
   it('lists every parameter, and no other', () => {

@@ -1,12 +1,11 @@
-import type { AccountRow, ExportManifest } from '../contract/account.ts';
 import type { AccountErrorCode } from '../contract/account-errors.ts';
 import { microsFromMillis } from '../contract/timestamp.ts';
 import { type AccountInterval, type Frontier, maxChunkRows } from '../store/port.ts';
 import { day, type Interval, micros } from '../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 import { markOf } from './cursor.ts';
-import { firstDigest, nextDigest } from './digest.ts';
-import type { Manifests } from './manifest.ts';
+import { nextDigest } from './digest.ts';
+import type { Manifests, WrittenManifest } from './manifest.ts';
 import { type AskedQuery, availableWindow, clipInterval, windowDays } from './query.ts';
 import { matches, rowOf } from './row.ts';
 import type { Progress, Snapshot } from './snapshot.ts';
@@ -96,7 +95,7 @@ async function fittingParts(
 /** An export as it is created: where reading begins. */
 export interface CreatedExport {
   readonly kind: 'created';
-  readonly manifest: ExportManifest;
+  readonly manifest: WrittenManifest;
   readonly snapshot: Snapshot;
   readonly progress: Progress;
 }
@@ -118,13 +117,14 @@ export async function createExport(
 }
 
 /** The progress of an export of which nothing was read yet. */
-export function begin(manifest: ExportManifest): Progress {
-  return { position: null, count: 0, digest: firstDigest(manifest) };
+export function begin({ digest }: WrittenManifest): Progress {
+  return { position: null, count: 0, digest };
 }
 
 /** Rows of an export, in the order of acceptance, and how far it was read by them. */
 export interface ReadRows {
-  readonly rows: readonly AccountRow[];
+  /** Each as canonical JSON. */
+  readonly rows: readonly string[];
   readonly progress: Progress;
   /** Whether the export ends with them. */
   readonly terminal: boolean;
@@ -139,7 +139,7 @@ export async function readOn(
 ): Promise<ReadRows> {
   const { account, start } = snapshot;
   const end = micros(Math.min(snapshot.end, snapshot.frontier));
-  const rows: AccountRow[] = [];
+  const rows: string[] = [];
   let { position, count, digest } = from;
   if (end <= start) return { rows, progress: from, terminal: true };
   for (let chunk = 0; chunk < chunksOfPage && rows.length < limit; chunk++) {
@@ -153,7 +153,7 @@ export async function readOn(
     });
     for (const observation of read.rows) {
       if (!matches(observation, snapshot.filters)) continue;
-      const row = rowOf(observation);
+      const row = JSON.stringify(rowOf(observation));
       rows.push(row);
       digest = nextDigest(digest, row);
       count += 1;

@@ -5,6 +5,7 @@ import type { Epoch } from '../store/port.ts';
 import type { AccountStore } from './account-store.ts';
 import { readCoverage } from './coverage.ts';
 import { cursorBytes } from './cursor-bytes.ts';
+import { firstDigest } from './digest.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The manifest of a snapshot. */
@@ -30,13 +31,20 @@ export function manifestOf(snapshot: Snapshot, coverage: AccountCoverage, epoch:
   };
 }
 
-/** Most manifests that are remembered; each is some ten kilobytes. */
+/** A manifest as it is sent, and the first link of the digest of its export. */
+export interface WrittenManifest {
+  /** JSON. */
+  readonly text: string;
+  readonly digest: Buffer;
+}
+
+/** Most manifests that are remembered; each is some ten kilobytes of text. */
 const remembered = 256;
 
 /** Manifests by snapshot. */
 export interface Manifests {
   /** The manifest of a snapshot: as it was made first, as long as it is remembered; else as it is read now. */
-  of(store: AccountStore, snapshot: Snapshot): Promise<ExportManifest>;
+  of(store: AccountStore, snapshot: Snapshot): Promise<WrittenManifest>;
 }
 
 /**
@@ -45,7 +53,7 @@ export interface Manifests {
  * one reads it anew; the digest stays that of the first.
  */
 export function rememberManifests(): Manifests {
-  const known = new Map<string, ExportManifest>();
+  const known = new Map<string, WrittenManifest>();
   return {
     async of(store, snapshot) {
       const key = createHash('sha256')
@@ -56,10 +64,11 @@ export function rememberManifests(): Manifests {
       const { start, end, askedStart, filters } = snapshot;
       const coverage = await readCoverage(store, { interval: { start, end }, askedStart, labeler: filters.labeler });
       const manifest = manifestOf(snapshot, coverage, await store.epoch());
-      known.set(key, manifest);
+      const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
+      known.set(key, written);
       const [oldest] = known.keys();
       if (known.size > remembered && oldest !== undefined) known.delete(oldest);
-      return manifest;
+      return written;
     },
   };
 }

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { accountPaths } from '../src/contract/account.ts';
+import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
@@ -8,7 +10,7 @@ import { pauseReasons } from '../src/labels/acceptance.ts';
 import { commands } from '../src/main/commands.ts';
 import { root } from './support/imports.ts';
 import { registeredMetrics } from './support/metrics.ts';
-import { openApi } from './support/openapi.ts';
+import { accountOpenApi, openApi } from './support/openapi.ts';
 
 /** Docs are tests: what they name exists, and what exists is named. */
 
@@ -72,7 +74,14 @@ describe('README', () => {
 
   it('names settings that exist', () => {
     const known = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
-    const pages = ['README.md', 'SECURITY.md', 'docs/operations.md', 'docs/operations/incidents.md', 'docs/api.md']
+    const pages = [
+      'README.md',
+      'SECURITY.md',
+      'docs/operations.md',
+      'docs/operations/incidents.md',
+      'docs/api.md',
+      'docs/account.md',
+    ]
       .map(page)
       .join('\n');
     const named = [...pages.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
@@ -104,6 +113,26 @@ describe('docs/api.md', () => {
     const section = api.split('\n## Errors\n')[1] ?? '';
     const listed = rowsOf(section).map(([status, code]) => `${status} ${code}`);
     expect(listed).toEqual(Object.entries(errorTable).map(([code, { status }]) => `${status} ${code}`));
+  });
+});
+
+describe('docs/account.md', () => {
+  const text = page('docs/account.md');
+
+  it('lists every route, and no other', () => {
+    const listed = firstCells(`\n# x\n${text}`, '# The account-view surface for a client');
+    expect(listed).toEqual([...Object.values(accountPaths), '/robots.txt']);
+  });
+
+  it('lists every parameter, and no other', () => {
+    const listed = firstCells(text, '## Asking').flatMap((cell) => cell.split(', '));
+    const known = accountOpenApi.parameters('/exports').filter((name) => name !== 'cursor');
+    expect(listed).toEqual(known);
+  });
+
+  it('lists every error code with its status, and no other', () => {
+    const listed = rowsOf(text.split('\n## Errors\n')[1] ?? '').map(([status, code]) => `${status} ${code}`);
+    expect(listed).toEqual(Object.entries(accountErrorTable).map(([code, { status }]) => `${status} ${code}`));
   });
 });
 

@@ -46,7 +46,7 @@ describe('almanac up', () => {
   it('observes and publishes, starts again what dies, and stops whole', async () => {
     sim = createSim({ seed: 7, rate: 200, historyHours: 1, labelers: 4, labelRate: 20 });
     const { jetstream, plc, relays, seeds } = await sim.start();
-    observatory = await startAlmanac(['up', '--data', folder, '--port', '0'], {
+    observatory = await startAlmanac(['up', '--data', folder, '--port', '0', '--account-port', '0'], {
       ALMANAC_JETSTREAM: jetstream,
       ALMANAC_ALLOW_LOOPBACK: 'true',
       ALMANAC_PLC: plc ?? '',
@@ -68,7 +68,7 @@ describe('almanac up', () => {
     }, patient);
 
     const before = parts(running);
-    expect([...before.keys()].sort()).toEqual(['facts', 'labels', 'weather']);
+    expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
     process.kill(before.get('weather') ?? 0, 'SIGKILL');
     await vi.waitFor(() => expect(parts(running).get('weather')).not.toBe(before.get('weather') ?? 0), patient);
     await vi.waitFor(() => expect(parts(running).has('weather')).toBe(true), patient);

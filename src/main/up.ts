@@ -29,7 +29,8 @@ export type ObservatoryValues = Values<typeof observatorySettings>;
 
 /** `almanac up`: the observatory against the live network, as far as it is built. */
 export const upCommand: Command = {
-  summary: 'the observatory against the live network: both instruments and the facts API, as processes of their own',
+  summary:
+    'the observatory against the live network: both instruments, the facts API and the account-view surface, as processes of their own',
   operands: '',
   settings: observatorySettings,
   run: (context) =>
@@ -47,6 +48,20 @@ export const upCommand: Command = {
           '--artifacts',
           join(values.data, 'artifacts'),
           ...common(values, 2),
+        ],
+      },
+      {
+        name: 'account',
+        args: [
+          '--store',
+          `sqlite:${join(values.data, 'labels')}`,
+          '--data',
+          values.data,
+          '--host',
+          values.host,
+          '--port',
+          String(values.accountPort),
+          ...common(values, 3),
         ],
       },
     ]),

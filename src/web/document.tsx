@@ -13,6 +13,8 @@ export interface PageParts {
   readonly indexed: boolean;
   /** Scripts to load from this origin; a page must work without them. */
   readonly scripts?: readonly string[];
+  /** Style sheets of this origin beside the one of every page, as paths below the base. */
+  readonly styles?: readonly string[];
   /** What every page of the server links to. */
   readonly navigation: readonly { readonly href: string; readonly text: string }[];
   /** A line above everything else: simulated or sample facts say so on every page. */
@@ -28,7 +30,17 @@ export function renderPage(parts: PageParts): string {
   return `<!doctype html>${renderToString(<Page {...parts} />)}`;
 }
 
-function Page({ title, description, base, indexed, scripts = [], navigation, banner, children }: PageParts) {
+function Page({
+  title,
+  description,
+  base,
+  indexed,
+  scripts = [],
+  styles = [],
+  navigation,
+  banner,
+  children,
+}: PageParts) {
   return (
     <html lang="en">
       <head>
@@ -40,6 +52,9 @@ function Page({ title, description, base, indexed, scripts = [], navigation, ban
         <title>{title}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href={`${base}/assets/almanac.css`} />
+        {styles.map((style) => (
+          <link key={style} rel="stylesheet" href={`${base}${style}`} />
+        ))}
         {scripts.map((script) => (
           <script key={script} src={`${base}${script}`} type="module" />
         ))}

@@ -5,6 +5,7 @@ import addFormatsModule from 'ajv-formats';
 /** Holds responses against an OpenAPI file in the asset folder, as a client's generator would read it. */
 
 interface Operation {
+  parameters?: { $ref: string }[];
   responses: Record<string, Response | { $ref: string }>;
 }
 interface Response {
@@ -13,7 +14,11 @@ interface Response {
 }
 interface Document {
   paths: Record<string, Record<string, Operation>>;
-  components: { responses: Record<string, Response>; schemas: Record<string, object> };
+  components: {
+    responses: Record<string, Response>;
+    schemas: Record<string, object>;
+    parameters: Record<string, { name: string; in: string }>;
+  };
 }
 
 const addFormats = addFormatsModule.default;
@@ -51,6 +56,15 @@ function describedBy(file: string) {
       const validate = validator(response);
       if (!validate) return body === null ? [] : ['a body that the document does not describe'];
       return validate(body) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+    },
+
+    /** Names of the query parameters of a path. */
+    parameters(path: string): string[] {
+      const { parameters = [] } = document.paths[path]?.get ?? {};
+      const named = parameters.map(
+        ({ $ref }) => document.components.parameters[$ref.replace('#/components/parameters/', '')],
+      );
+      return named.flatMap((parameter) => (parameter?.in === 'query' ? [parameter.name] : []));
     },
 
     /** Headers that a response of this kind may have by the document, in lower case. */

@@ -1,13 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createFactsClient } from '../src/client/index.ts';
 import { accountPaths } from '../src/contract/account.ts';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
+import { csvColumns } from '../src/export/csv.ts';
+import { exportFormats } from '../src/export/format.ts';
+import { pagePath } from '../src/facts/app.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
 import { pauseReasons } from '../src/labels/acceptance.ts';
 import { commands } from '../src/main/commands.ts';
+import { exportExitCodes } from '../src/main/export.ts';
 import { root } from './support/imports.ts';
 import { registeredMetrics } from './support/metrics.ts';
 import { accountOpenApi, openApi } from './support/openapi.ts';
@@ -81,6 +86,7 @@ describe('README', () => {
       'docs/operations/incidents.md',
       'docs/api.md',
       'docs/account.md',
+      'docs/export.md',
     ]
       .map(page)
       .join('\n');
@@ -102,7 +108,8 @@ describe('docs/api.md', () => {
     const documents = factsDocuments(join(root, 'assets'), [], '');
     const listed = firstCells(`\n# x\n${api}`, '# The facts API for a client');
     for (const path of Object.values(paths)) expect(listed).toContain(path);
-    const beside = listed.filter((path) => !(Object.values(paths) as string[]).includes(path));
+    expect(listed).toContain(pagePath);
+    const beside = listed.filter((path) => !([pagePath, ...Object.values(paths)] as string[]).includes(path));
     expect(beside.filter((path) => documents.answer(path, 'identity') === null)).toEqual([]);
     expect(listed.filter((path) => path === '/openapi.json' || beside.includes(path)).sort()).toEqual(
       [...documents.routes].sort(),
@@ -202,5 +209,31 @@ describe('ARCHITECTURE.md', () => {
     );
     expect(named.length).toBeGreaterThan(5);
     for (const path of named) expect(() => page(path), path).not.toThrow();
+  });
+});
+
+describe('docs/client.md', () => {
+  it('names every method and option of the client, and every example', () => {
+    const text = page('docs/client.md');
+    const methods = Object.keys(createFactsClient('http://127.0.0.1:1'));
+    expect(firstCells(`\n${text}`, '# A client for programs')).toEqual(methods);
+    const examples = readdirSync(join(root, 'examples')).filter((file) => !file.startsWith('facts.'));
+    const named = [...text.matchAll(/`([a-z_-]+\.(?:ts|py|sh))`/g)].map(([, file]) => file);
+    expect(named.sort()).toEqual(examples.sort());
+  });
+});
+
+describe('docs/export.md', () => {
+  const text = page('docs/export.md');
+
+  it('lists every exit code with its name, and no other', () => {
+    const listed = rowsOf(text.split('\n## Exit codes\n')[1] ?? '').map(([code, name]) => [name, Number(code)]);
+    expect(listed.filter(([name]) => name !== '')).toEqual(Object.entries(exportExitCodes));
+    expect(listed.filter(([name]) => name === '')).toEqual([['', 1]]);
+  });
+
+  it('lists every format and every column, in their order', () => {
+    expect(firstCells(text, '## The file')).toEqual([...exportFormats]);
+    expect(firstCells(text, '### CSV')).toEqual([...csvColumns]);
   });
 });

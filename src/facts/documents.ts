@@ -58,6 +58,9 @@ export function factsDocuments(assets: string, common: HeaderList, base: string)
   const documents = new Map<string, Document>([
     served(paths.openapi, 'openapi.json', jsonType),
     linked('/llms.txt', 'llms.txt', text),
+    served('/assets/almanac.css', 'almanac.css', css),
+    served('/assets/observatory.css', 'observatory.css', css),
+    served('/assets/observatory.js', 'built/observatory.js', script),
     served('/docs', 'docs.html', html, pagePolicy),
     served('/assets/docs.js', 'docs.js', script),
     served('/assets/docs.css', 'docs.css', css),
@@ -65,7 +68,6 @@ export function factsDocuments(assets: string, common: HeaderList, base: string)
     served('/assets/swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
     served('/assets/swagger-ui-license.txt', 'vendor/swagger-ui/LICENSE', text),
     served('/policy', 'policy.html', html, textPolicy),
-    served('/assets/almanac.css', 'almanac.css', css),
   ]);
 
   return {

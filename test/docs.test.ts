@@ -24,6 +24,12 @@ function page(name: string): string {
   return readFileSync(join(root, name), 'utf8');
 }
 
+function markdownBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name));
+}
+
 /** The first cell of each row of the tables below a heading, without its backquotes. */
 function firstCells(text: string, heading: string): string[] {
   const section = text.split(`\n${heading}\n`)[1]?.split(/\n#+ /)[0] ?? '';
@@ -56,6 +62,15 @@ describe('README', () => {
   it('lists every command of the program, and no other', () => {
     const listed = [...readme.matchAll(/^\| `almanac (\w+)/gm)].map(([, name]) => name);
     expect(listed).toEqual(Object.keys(commands));
+  });
+
+  it('names, with every other page, commands of the program that are', () => {
+    const pages = ['README.md', 'SECURITY.md', ...markdownBelow('docs')];
+    const named = pages.flatMap((name) =>
+      [...page(name).matchAll(/(?:`|^ {4,})almanac ([a-z]+)/gm)].map(([, command = '']) => command),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((command) => !Object.hasOwn(commands, command))).toEqual([]);
   });
 
   it('shows an answer that the contract describes', () => {

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { createLog } from '../ops/log.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
 import { noTelemetry } from '../weather/telemetry.ts';
 import type { Command } from './command.ts';
 import { serveUntilStopped } from './serve.ts';
+import { parentChannel, reportingTelemetry } from './weather-report.ts';
 import { weatherSettings } from './weather-settings.ts';
 
 /** `almanac weather`: the weather instrument. */
@@ -19,7 +21,9 @@ export const weatherCommand: Command = {
       collectMetrics: values.metricsPort !== null,
       log,
       start: async (registry) => {
-        const telemetry = registry ? (await import('./weather-metrics.ts')).weatherMetrics(registry) : noTelemetry;
+        const metrics = registry ? (await import('./weather-metrics.ts')).weatherMetrics(registry) : noTelemetry;
+        const send = parentChannel();
+        const telemetry = send ? reportingTelemetry(metrics, send, () => performance.now()) : metrics;
         // Loaded when it runs: the other commands carry no store and no websocket.
         const { createWeather } = await import('../weather/weather.ts');
         const weather = createWeather({

@@ -64,6 +64,7 @@ export async function supervise(parts: readonly SupervisedPart[], options: Super
 
 function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) {
   const { name, kind } = part;
+  let { args } = part;
   let current: PartProcess | null = null;
   let waiting: NodeJS.Timeout | null = null;
   let keeping = true;
@@ -72,7 +73,7 @@ function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) 
   let pauseMs: number = restart.firstMs;
 
   function launch(): PartProcess {
-    const launched = startPart(part, stderr);
+    const launched = startPart({ name, args }, stderr);
     launched.process.on('message', (message) => told(name, message));
     current = launched;
     state = 'starting';
@@ -114,6 +115,7 @@ function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) 
       const line = await launched.nextLine();
       if (line === null) throw new OperatorError(`almanac ${name} could not start`);
       state = 'running';
+      args = pinned(args, line);
       watch(launched);
       return line;
     },
@@ -126,4 +128,10 @@ function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) 
       await current?.stop(killAfterMs[kind]);
     },
   };
+}
+
+/** A part that took a free port keeps it: whoever knows its address finds it there after a restart. */
+function pinned(args: readonly string[], line: string): readonly string[] {
+  const port = /listening on https?:\/\/\S+?:(\d+)/.exec(line)?.[1];
+  return port === undefined ? args : args.map((word, i) => (word === '0' && args[i - 1] === '--port' ? port : word));
 }

@@ -67,7 +67,13 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   await claimOrigin(writer, 'simulated');
   await writeLabelHistory({ store: writer, labelers: sim.labelers, end });
   await writer.close();
-  await writeWeatherHistory({ data: disk.path, endpoint: jetstream, sim, endUs: Math.floor(end / 1e6) * 1e6 });
+  await writeWeatherHistory({
+    data: disk.path,
+    endpoint: jetstream,
+    sim,
+    endUs: Math.floor(end / 1e6) * 1e6,
+    missed: false,
+  });
 
   const observatory = await startAlmanac(['up', '--data', disk.path, '--port', '0', '--account-port', '0'], {
     ...clock.env,

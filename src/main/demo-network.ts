@@ -76,7 +76,7 @@ async function writeWeather(data: string, endpoint: string, endUs: number): Prom
     import('./weather-history.ts'),
   ]);
   const { seed, rate } = network;
-  await writeWeatherHistory({ data, endpoint, sim: createSim({ seed, rate }), endUs });
+  await writeWeatherHistory({ data, endpoint, sim: createSim({ seed, rate }), endUs, missed: true });
 }
 
 function parse(line: string | null): Readonly<Record<string, unknown>> {

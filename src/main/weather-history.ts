@@ -6,7 +6,7 @@ import { openWindowStore } from '../weather/window-store.ts';
 /** Days of minutes: more than a supported comparison wants. */
 const historyDays = 24;
 /** A stretch of the last day that nobody watched, in windows before the end: what is not measured is to be seen too. */
-const missed = { from: 431, to: 412 } as const;
+const unwatched = { from: 431, to: 412 } as const;
 
 /** What a history is written from, and where. */
 export interface WeatherHistory {
@@ -17,20 +17,24 @@ export interface WeatherHistory {
   readonly sim: Sim;
   /** The history ends here, in microseconds on a whole second; the instrument goes on from there. */
   readonly endUs: number;
+  /** Whether a stretch of the last day was not watched. */
+  readonly missed: boolean;
 }
 
 /**
  * Writes what an instrument that had watched would have kept: the exact counts of the simulated host's minutes, the
  * spans that were watched, and where reading goes on. Yields between days, so that the process can be stopped.
  */
-export async function writeWeatherHistory({ data, endpoint, sim, endUs }: WeatherHistory): Promise<void> {
+export async function writeWeatherHistory({ data, endpoint, sim, endUs, missed }: WeatherHistory): Promise<void> {
   const store = openWindowStore(data);
   try {
     const { id } = store.series(endpoint);
     const lastUs = sim.truth.newestBefore(endUs);
     const live = { kind: 'time', value: lastUs, counted: 1, timeUs: lastUs } as const;
     const open = endUs - (endUs % windowUs);
-    const gap = { from: open - missed.from * windowUs, to: open - missed.to * windowUs };
+    const gap = missed
+      ? { from: open - unwatched.from * windowUs, to: open - unwatched.to * windowUs }
+      : { from: endUs, to: endUs };
     let revision = 0;
     for (let from = open - historyDays * dayUs; from < endUs; from += dayUs) {
       const to = Math.min(from + dayUs, endUs);

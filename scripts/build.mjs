@@ -13,8 +13,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 await build({
   cwd: root,
-  // The threads are entries of their own: they are started by the name of their file.
-  input: { almanac: 'src/main/almanac.ts', 'seal-worker': 'src/store/sqlite/seal-worker.ts' },
+  // Threads and processes are entries of their own: they are started by the name of their file.
+  input: {
+    almanac: 'src/main/almanac.ts',
+    'seal-worker': 'src/store/sqlite/seal-worker.ts',
+    'reading-process': 'src/account/reading/reading-process.ts',
+  },
   platform: 'node',
   // Native: it finds its binary beside its own files.
   external: ['better-sqlite3'],

@@ -10,7 +10,7 @@ const steps = [
   ['typed lint', 'eslint', ['--max-warnings', '0', '.']],
   ['dead code', 'knip', []],
   ['generated files', 'node', ['scripts/generate.ts', '--check']],
-  ['OpenAPI lint', 'redocly', ['lint', 'assets/openapi.json']],
+  ['OpenAPI lint', 'redocly', ['lint', 'assets/openapi.json', 'assets/account-openapi.json']],
 ];
 
 for (const [name, command, args] of steps) {

@@ -1,12 +1,14 @@
 /** Writes the files that are made from the source; with --check only says whether those in place are these. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { accountOpenApiDocument } from '../src/contract/account-openapi/document.ts';
 import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { packageRoot, packageVersion } from '../src/main/command.ts';
 import { settingsDocument } from './settings-doc.ts';
 
 const files = {
   'assets/openapi.json': `${JSON.stringify(openApiDocument(packageVersion()), null, 2)}\n`,
+  'assets/account-openapi.json': `${JSON.stringify(accountOpenApiDocument(packageVersion()), null, 2)}\n`,
   'docs/settings.md': settingsDocument(),
 };
 

@@ -232,6 +232,10 @@ describe('--help', () => {
       'facts',
       '--host --port --base-path --artifacts --labels-artifact --weather-artifact --max-age-seconds --collection-max-age-seconds --workers',
     ],
+    [
+      'account',
+      '--host --port --base-path --store --max-export-rows --page-rows --export-ttl-seconds --plc --no-handles',
+    ],
     ['check', 'FILE --json'],
     ['up', '--data --host --port --account-port'],
     ['demo', '--data --host --port --account-port'],

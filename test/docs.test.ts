@@ -2,15 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import { accountPaths } from '../src/contract/account.ts';
+import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
+import { accountMetrics } from '../src/main/account-metrics.ts';
 import { commands } from '../src/main/commands.ts';
 import { factsMetrics } from '../src/main/facts-metrics.ts';
 import { labelsMetrics } from '../src/main/labels-metrics.ts';
 import { weatherMetrics } from '../src/main/weather-metrics.ts';
 import { root } from './support/imports.ts';
-import { openApi } from './support/openapi.ts';
+import { accountOpenApi, openApi } from './support/openapi.ts';
 
 /** Docs are tests: what they name exists, and what exists is named. */
 
@@ -59,7 +62,9 @@ describe('README', () => {
 
   it('names settings that exist', () => {
     const known = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
-    const pages = ['README.md', 'SECURITY.md', 'docs/operations.md', 'docs/api.md'].map(page).join('\n');
+    const pages = ['README.md', 'SECURITY.md', 'docs/operations.md', 'docs/api.md', 'docs/account.md']
+      .map(page)
+      .join('\n');
     const named = [...pages.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
     expect(named.filter((flag) => !known.includes(flag) && flag !== 'config' && flag !== 'help')).toEqual([]);
   });
@@ -92,12 +97,33 @@ describe('docs/api.md', () => {
   });
 });
 
+describe('docs/account.md', () => {
+  const text = page('docs/account.md');
+
+  it('lists every route, and no other', () => {
+    const listed = firstCells(`\n# x\n${text}`, '# The account-view surface for a client');
+    expect(listed).toEqual([...Object.values(accountPaths), '/robots.txt']);
+  });
+
+  it('lists every parameter, and no other', () => {
+    const listed = firstCells(text, '## Asking').flatMap((cell) => cell.split(', '));
+    const known = accountOpenApi.parameters('/exports').filter((name) => name !== 'cursor');
+    expect(listed).toEqual(known);
+  });
+
+  it('lists every error code with its status, and no other', () => {
+    const listed = rowsOf(text.split('\n## Errors\n')[1] ?? '').map(([status, code]) => `${status} ${code}`);
+    expect(listed).toEqual(Object.entries(accountErrorTable).map(([code, { status }]) => `${status} ${code}`));
+  });
+});
+
 describe('docs/operations.md', () => {
   it('lists every metric with its dimensions, and no other', async () => {
     const registry = new Registry();
     factsMetrics(registry);
     weatherMetrics(registry);
     labelsMetrics(registry);
+    accountMetrics(registry);
     const metrics = await registry.getMetricsAsJSON();
     const section = page('docs/operations.md').split('\n## Metrics\n')[1] ?? '';
     expect(

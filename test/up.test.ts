@@ -69,7 +69,7 @@ describe('almanac up', () => {
     await vi.waitFor(() => expect(running.lines.join('\n')).toMatch(/^weather: \S+: connected/m), patient);
 
     const before = partsOf(running);
-    expect([...before.keys()].sort()).toEqual(['facts', 'labels', 'weather']);
+    expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
     process.kill(before.get('weather') ?? 0, 'SIGKILL');
     await vi.waitFor(() => expect(partsOf(running).get('weather')).not.toBe(before.get('weather') ?? 0), patient);
     await vi.waitFor(() => expect(partsOf(running).has('weather')).toBe(true), patient);
@@ -114,7 +114,7 @@ describe('almanac up', () => {
   it('leaves no part behind when it is killed outright', async () => {
     observatory = await up();
     const pids = [...partsOf(observatory).values()];
-    expect(pids).toHaveLength(3);
+    expect(pids).toHaveLength(4);
     observatory.process.kill('SIGKILL');
     await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), patient);
   });

@@ -1,7 +1,23 @@
 import type { StoreReader } from '../store/port.ts';
 
-/** The reads of the observation store that this surface makes; anything else of the store is out of its reach. */
-export type AccountStore = Pick<
-  StoreReader,
-  'epoch' | 'frontier' | 'readAccount' | 'accountIntervals' | 'coverage' | 'roster' | 'definitions' | 'positions'
->;
+/**
+ * The reads of the observation store that this surface makes; anything else of the store is out of its reach. The
+ * reading process answers these by name and nothing else.
+ */
+export const accountStoreMethods = [
+  'epoch',
+  'frontier',
+  'readAccount',
+  'accountIntervals',
+  'coverage',
+  'gaps',
+  'roster',
+  'definitions',
+  'positions',
+  'note',
+] as const satisfies readonly (keyof StoreReader)[];
+/** The name of a read. */
+export type AccountStoreMethod = (typeof accountStoreMethods)[number];
+
+/** What this surface sees of the store. */
+export type AccountStore = Pick<StoreReader, AccountStoreMethod>;

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatTimestamp, microsFromMillis, parseTimestamp, secondsBetween } from './timestamp.ts';
+import {
+  formatMicros,
+  formatTimestamp,
+  type Micros,
+  microsFromMillis,
+  parseInstant,
+  parseTimestamp,
+  secondsBetween,
+} from './timestamp.ts';
 
 describe('parseTimestamp', () => {
   it.each([
@@ -58,3 +66,32 @@ describe('secondsBetween', () => {
     expect(seen === null ? null : secondsBetween(now, seen)).toBe(300.000456);
   });
 });
+
+describe('an instant with microseconds', () => {
+  it('is read back from what is written, whatever zone a client takes for it', () => {
+    const instants = fc.integer({ min: 0, max: 4_000_000_000_000_000 });
+    fc.assert(
+      fc.property(instants, fc.integer({ min: -1439, max: 1439 }), (instant, minutes) => {
+        expect(parseTimestamp(formatMicros(instant as Micros))).toBe(instant);
+        const size = Math.abs(minutes);
+        const zone = `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+        const local = formatMicros((instant + minutes * 60_000_000) as Micros).replace('Z', zone);
+        if (instant + minutes * 60_000_000 >= 0) expect(parseInstant(local)).toBe(instant);
+      }),
+    );
+  });
+
+  it('is written with six decimals', () => {
+    expect(formatMicros(1_795_176_000_000_007 as Micros)).toBe('2026-11-20T12:00:00.000007Z');
+  });
+
+  it('is none without a zone, or beyond what a number can hold', () => {
+    expect(parseInstant('2026-11-20T12:00:00')).toBeNull();
+    expect(parseInstant('2026-11-20T12:00:00+24:00')).toBeNull();
+    expect(parseInstant('9999-11-20T12:00:00Z')).toBeNull();
+  });
+});
+
+function two(number: number): string {
+  return String(number).padStart(2, '0');
+}

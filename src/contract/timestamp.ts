@@ -36,6 +36,28 @@ export function parseTimestamp(text: unknown): Micros | null {
   return (date.getTime() * 1000 + fraction) as Micros;
 }
 
+const offset = /([+-])([01]\d|2[0-3]):([0-5]\d)$/;
+
+/**
+ * Reads an instant that a client gives: as `parseTimestamp`, but with any offset of RFC 3339, and only where its
+ * microseconds are exact. Null when it is none.
+ */
+export function parseInstant(text: string): Micros | null {
+  const zone = offset.exec(text);
+  const local = parseTimestamp(zone ? `${text.slice(0, zone.index)}Z` : text);
+  if (local === null) return null;
+  const minutes = zone ? (Number(zone[2]) * 60 + Number(zone[3])) * (zone[1] === '-' ? -1 : 1) : 0;
+  const instant = local - minutes * 60_000_000;
+  return Number.isSafeInteger(instant) ? (instant as Micros) : null;
+}
+
+/** An instant with all its microseconds: UTC, six decimals, `Z`. */
+export function formatMicros(instant: Micros): string {
+  const milliseconds = Math.floor(instant / 1000);
+  const rest = String(instant - milliseconds * 1000).padStart(3, '0');
+  return `${new Date(milliseconds).toISOString().slice(0, -1)}${rest}Z`;
+}
+
 /** The timestamp verbatim, or null when it is absent, a dash, or otherwise unusable: it is published or not, never mended. */
 export function usableTimestamp(value: unknown): string | null {
   return typeof value === 'string' && parseTimestamp(value) !== null ? value : null;

@@ -107,3 +107,18 @@ export type Confidence = (typeof confidences)[number];
 export const weatherFreshnessStates = ['current', 'partial', 'stale', 'unavailable'] as const;
 /** Weather freshness as the instrument judged it. */
 export type WeatherFreshnessState = (typeof weatherFreshnessStates)[number];
+
+/** What an observation is: that a label was applied, or that it was taken back. */
+export const labelActions = ['application_observed', 'removal_observed'] as const;
+/** What an observation is. */
+export type LabelAction = (typeof labelActions)[number];
+
+/** What a label is about: the account itself, one of its posts, or another of its records. */
+export const targetKinds = ['account', 'post', 'record'] as const;
+/** What a label is about. */
+export type TargetKind = (typeof targetKinds)[number];
+
+/** What was found when a label's signature was checked; `unverified` when no key could be had. */
+export const signatureVerdicts = ['verified', 'invalid', 'unsigned', 'unverified'] as const;
+/** What was found when a label's signature was checked. */
+export type SignatureVerdict = (typeof signatureVerdicts)[number];

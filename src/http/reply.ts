@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type ErrorCode, errorBody, errorTable } from '../contract/errors.ts';
 import type { LabelFreshness } from '../contract/freshness.ts';
 import { allowedMethods, type HeaderList, httpDate, preflightHeaders } from './headers.ts';
@@ -12,8 +14,34 @@ export interface Reply {
   readonly body: Buffer | null;
 }
 
+/** An answer whose body is made while it is sent: as fast as the client takes it, and no faster. */
+export interface StreamedReply {
+  readonly status: number;
+  /** Everything but `Date`. */
+  readonly headers: HeaderList;
+  /** Begins to work when it is first asked for a piece, and is ended early when the client leaves. */
+  readonly stream: AsyncIterable<Uint8Array>;
+}
+
 /** Content type of every JSON answer. */
 export const jsonType = 'application/json; charset=utf-8';
+
+/** Sends a reply whose body is made while it is sent; resolves when it is sent, rejects when it cannot be whole. */
+export async function sendStreamed(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, stream }: StreamedReply,
+  now: number,
+): Promise<void> {
+  response.sendDate = false;
+  response.writeHead(status, ['Date', httpDate(now), ...headers]);
+  if (request.method === 'HEAD') response.end();
+  // A body that fails is cut off, without the end that would make it look whole.
+  else await pipeline(Readable.from(stream, { objectMode: false, highWaterMark: streamAheadBytes }), response);
+}
+
+/** How far a streamed body is made ahead of what the client took, in bytes. */
+const streamAheadBytes = 64 * 1024;
 
 /** Sends a reply. `now` (milliseconds since 1970) is the request's clock, so that `Date` agrees with what was judged. */
 export function send(request: IncomingMessage, response: ServerResponse, reply: Reply, now: number): void {

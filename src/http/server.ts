@@ -1,27 +1,32 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { systemCode } from '../ops/errors.ts';
 import type { ClientOf } from './client-address.ts';
 import { allowedMethods, type HeaderList } from './headers.ts';
 import { httpLimits } from './limits.ts';
 import { answerParserError, answerRaw, endQuietly } from './parser-errors.ts';
 import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
-import { errorReply, type Reply, send } from './reply.ts';
+import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
+
+/** How a server answers one well-formed request; where it throws or rejects, the client gets 500 without detail. */
+export type Answering =
+  | { readonly answer: (request: ReadRequest, now: number) => Reply }
+  /** `gone` is aborted when the client leaves before its answer. */
+  | { readonly answerLater: (request: ReadRequest, now: number, gone: AbortSignal) => Promise<Reply | StreamedReply> };
 
 /** What a public server needs to know. */
-export interface HttpServerOptions {
-  /** Answers one well-formed request; it may throw, and the client then gets 500 without detail. */
-  readonly answer: (request: ReadRequest, now: number) => Reply;
+export type HttpServerOptions = Answering & {
   /** Headers that every response carries. */
   readonly common: HeaderList;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** Told of an error that no client is told of. */
   readonly failed: (error: unknown) => void;
-  /** Tells each request's client to `answer`; nothing looks at addresses without it. */
+  /** Tells each request's client to the answering side; nothing looks at addresses without it. */
   readonly clientOf?: ClientOf;
-}
+};
 
 /** A public HTTP server that can be started and stopped once. */
 export interface HttpServer {
@@ -32,7 +37,8 @@ export interface HttpServer {
 }
 
 /** Makes a server; nothing listens before `start`. */
-export function createHttpServer({ answer, common, clock, failed, clientOf }: HttpServerOptions): HttpServer {
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { common, clock, failed, clientOf } = options;
   const server = createServer({
     maxHeaderSize: httpLimits.maxHeaderBytes,
     headersTimeout: httpLimits.headersTimeoutMs,
@@ -45,14 +51,24 @@ export function createHttpServer({ answer, common, clock, failed, clientOf }: Ht
   });
   server.maxHeadersCount = httpLimits.maxHeadersCount;
 
-  function answerSafely(request: ReadRequest, now: number): Reply {
-    try {
-      return answer(request, now);
-    } catch (error) {
-      failed(error);
-      return errorReply('internal_error', common, ['Cache-Control', 'no-store']);
-    }
+  const internalError = errorReply(
+    'internal_error',
+    common,
+    common.includes('Cache-Control') ? [] : ['Cache-Control', 'no-store'],
+  );
+
+  function safely(answer: (request: ReadRequest, now: number) => Reply) {
+    return (request: ReadRequest, now: number): Reply => {
+      try {
+        return answer(request, now);
+      } catch (error) {
+        failed(error);
+        return internalError;
+      }
+    };
   }
+
+  const answerNow = 'answer' in options ? safely(options.answer) : null;
 
   /** The request that each connection asked last: when its body fails, it has its answer already. */
   const latest = new WeakMap<Duplex, IncomingMessage>();
@@ -62,7 +78,28 @@ export function createHttpServer({ answer, common, clock, failed, clientOf }: Ht
     latest.set(message.socket, message);
     // The parser drops what came in one piece behind an upgrade that is not taken: the client must ask anew.
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    send(message, response, wellFormed(message) ? answerSafely(view(message), now) : malformed, now);
+    if (!wellFormed(message)) send(message, response, malformed, now);
+    else if (answerNow) send(message, response, answerNow(view(message), now), now);
+    else void answerAfterwards(message, response, now);
+  }
+
+  async function answerAfterwards(message: IncomingMessage, response: ServerResponse, now: number): Promise<void> {
+    if (!('answerLater' in options)) return;
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const reply = await options.answerLater(view(message), now, gone.signal).catch((error: unknown) => {
+      failed(error);
+      return internalError;
+    });
+    if (!('stream' in reply)) {
+      if (!response.destroyed) send(message, response, reply, now);
+      return;
+    }
+    await sendStreamed(message, response, reply, now).catch((error: unknown) => {
+      // A client that left is no fault of this service.
+      if (!leavings.has(systemCode(error) ?? '')) failed(error);
+      response.destroy();
+    });
   }
 
   function view(message: IncomingMessage): ReadRequest {
@@ -83,15 +120,19 @@ export function createHttpServer({ answer, common, clock, failed, clientOf }: Ht
     answerRaw(socket, 'method_not_allowed', common, clock(), ['Allow', allowedMethods]);
   });
 
-  // The lane does not know clients: a server that must tell them takes the full parser for every request.
-  const lane = clientOf
-    ? null
-    : openPlainLane(server, { answer: answerSafely, clock, idleMs: httpLimits.keepAliveTimeoutMs });
+  // The lane does not know clients and does not wait: a server that does takes the full parser for every request.
+  const lane =
+    clientOf || !answerNow
+      ? null
+      : openPlainLane(server, { answer: answerNow, clock, idleMs: httpLimits.keepAliveTimeoutMs });
   return {
     start: ({ host, port }) => listen(server, host, port),
     stop: (graceMs) => close(server, lane, graceMs),
   };
 }
+
+/** How it shows that a client left before its answer was whole. */
+const leavings = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
 /** What the parser lets through and HTTP does not. */
 function wellFormed(message: IncomingMessage): boolean {

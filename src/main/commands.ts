@@ -1,3 +1,4 @@
+import { accountCommand } from './account.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
@@ -12,6 +13,7 @@ export const commands = {
   up: upCommand,
   demo: demoCommand,
   facts: factsCommand,
+  account: accountCommand,
   weather: weatherCommand,
   labels: labelsCommand,
   check: checkCommand,

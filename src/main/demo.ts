@@ -5,7 +5,7 @@ import type { Command } from './command.ts';
 import { takeDemoFolder } from './demo-folder.ts';
 import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
 import { startObservatory } from './observatory.ts';
-import { type Extra, observatoryParts, observatorySettings } from './observatory-parts.ts';
+import { type Extra, type ObservatoryValues, observatoryParts, observatorySettings } from './observatory-parts.ts';
 import { showsScreen } from './screen.ts';
 import { type Running, serveUntilStopped } from './serve.ts';
 
@@ -47,7 +47,7 @@ export const demoCommand: Command = {
               name: 'demo',
               data: folder.path,
               endpoint: network.jetstream,
-              parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network)),
+              parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network, values)),
               remarks: ['SIMULATED: nothing here is real', ...network.accounts.map((did) => `account  ${did}`)],
               screen,
               print,
@@ -65,9 +65,16 @@ export const demoCommand: Command = {
 };
 
 /** The parts observe the simulated network, whatever variables or a config file say. */
-function extraOf({ jetstream, plc, relay, seeds, accounts }: DemoNetwork): Extra {
+function extraOf(
+  { jetstream, plc, relay, seeds, accounts }: DemoNetwork,
+  { host, accountPort }: Pick<ObservatoryValues, 'host' | 'accountPort'>,
+): Extra {
+  // A port that is taken at the start is known only then.
+  const accountUrl =
+    accountPort === 0 ? [] : ['--account-url', `http://${host.includes(':') ? `[${host}]` : host}:${accountPort}`];
   return {
-    facts: accounts.flatMap((did) => ['--sample-account', did]),
+    facts: [...accountUrl, ...accounts.flatMap((did) => ['--sample-account', did])],
+    account: ['--plc', plc],
     weather: ['--jetstream', jetstream, '--allow-loopback', '--backfill-hours', '1', '--publish-seconds', '5'],
     labels: [
       ...['--jetstream', jetstream, '--allow-loopback', '--plc', plc, '--relay', relay, '--seeds', seeds],

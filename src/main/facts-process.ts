@@ -4,16 +4,14 @@ import { createFactsApp, factsCommonHeaders } from '../facts/app.ts';
 import { factsDocuments } from '../facts/documents.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { createHttpServer } from '../http/server.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError } from '../ops/errors.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import type { Values } from '../ops/setting.ts';
 import { artifactSources } from './artifact-sources.ts';
 import { packageRoot } from './command.ts';
 import type { FactsMetrics } from './facts-metrics.ts';
 import type { factsSettings } from './facts-settings.ts';
-
-/** Requests in flight may take this long after a stop was asked for, in milliseconds. */
-const graceMs = 5_000;
+import { basePath, graceMs, listenOn } from './listen.ts';
 
 /** A facts server that listens. */
 export interface RunningFacts {
@@ -51,9 +49,7 @@ export async function startFacts(
   });
   await Promise.all([labels.start(), weather.start()]);
   const { host, port } = settings;
-  const listening = await server.start({ host, port }).catch((error: unknown) => {
-    throw new OperatorError(`cannot listen on ${host}:${port}: ${listenFault(error)}`);
-  });
+  const listening = await listenOn(server, { host, port });
   log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
   return {
     port: listening,
@@ -81,26 +77,4 @@ function linkBase({ publicUrl, basePath: path }: Values<typeof factsSettings>): 
   if (publicUrl === null) return basePath(path);
   if (URL.canParse(publicUrl) && /^https?:$/.test(new URL(publicUrl).protocol)) return publicUrl.replace(/\/+$/, '');
   throw new OperatorError(`--public-url wants an http or https address; got ${JSON.stringify(publicUrl)}`);
-}
-
-/** A prefix without its trailing slash; the empty one serves at the root. */
-export function basePath(text: string): string {
-  const trimmed = text.replace(/\/+$/, '');
-  if (trimmed === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(trimmed)) return trimmed;
-  throw new OperatorError(`--base-path wants a path such as /atproto; got ${JSON.stringify(text)}`);
-}
-
-function listenFault(error: unknown): string {
-  switch (systemCode(error)) {
-    case 'EADDRINUSE':
-      return 'the port is in use; choose another with --port';
-    case 'EACCES':
-      return 'this user may not use the port; choose one above 1023 with --port';
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return 'this machine has no such address; choose another with --host';
-    default:
-      return systemCode(error) ?? 'unknown error';
-  }
 }

@@ -1,9 +1,9 @@
 import cluster from 'node:cluster';
 import { createLog } from '../ops/log.ts';
-import type { Values } from '../ops/setting.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
 import { factsSettings } from './facts-settings.ts';
+import { addressOf } from './listen.ts';
 import { serveUntilStopped } from './serve.ts';
 
 /** `almanac facts`: the facts API over an artifact folder, files or addresses. */
@@ -13,7 +13,7 @@ export const factsCommand: Command = {
   settings: factsSettings,
   async run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(factsSettings, { args, env, knownFlags });
-    const announce = (port: number): void => print(`almanac facts listening on ${address(values, port)}`);
+    const announce = (port: number): void => print(`almanac facts listening on ${addressOf(values, port)}`);
     if (values.workers > 1 && cluster.isPrimary) {
       const { runWorkers } = await import('./workers.ts');
       return runWorkers(values, createLog('facts', values.logLevel), announce);
@@ -37,8 +37,3 @@ export const factsCommand: Command = {
     return code;
   },
 };
-
-function address({ host, basePath }: Values<typeof factsSettings>, port: number): string {
-  const name = host.includes(':') ? `[${host}]` : host;
-  return `http://${name}:${port}${basePath.replace(/\/+$/, '')}`;
-}

@@ -12,7 +12,7 @@ export const observatorySettings = {
     'metrics-port',
     'PORT',
     { min: 1, max: 65_000 },
-    "serve the facts API's Prometheus metrics on this loopback port, and those of the instruments on the ports above it",
+    "serve the facts API's Prometheus metrics on this loopback port, and those of the other parts on the ports above it",
   ),
   logLevel: serverSettings.logLevel,
 };
@@ -24,7 +24,7 @@ export const dataSetting = text('data', 'DIR', defaultData, 'folder of everythin
 export type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
 
 /** What the parts of one observatory are told beside its settings, by the name of their command. */
-export type Extra = Readonly<Partial<Record<'facts' | 'weather' | 'labels', readonly string[]>>>;
+export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>>;
 
 /**
  * The processes of an observatory. All that it decides is given as flags, which win over what its parts would read
@@ -35,7 +35,7 @@ export function observatoryParts(
   args: readonly string[],
   extra: Extra = {},
 ): SupervisedPart[] {
-  const { data, host, port } = values;
+  const { data, host, port, accountPort } = values;
   const artifacts = join(data, 'artifacts');
   const config = configOf(args);
   const common = (place: number): string[] => [
@@ -49,6 +49,15 @@ export function observatoryParts(
       name: 'facts',
       kind: 'server',
       args: ['--artifacts', artifacts, '--host', host, '--port', String(port), ...(extra.facts ?? []), ...common(0)],
+    },
+    {
+      name: 'account',
+      kind: 'server',
+      args: [
+        ...['--store', storeOf(data), '--data', data, '--host', host, '--port', String(accountPort)],
+        ...(extra.account ?? []),
+        ...common(3),
+      ],
     },
     {
       name: 'weather',

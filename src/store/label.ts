@@ -21,9 +21,7 @@ export interface ReceivedLabel {
   readonly extra?: Uint8Array;
 }
 
-/** What was found when the label's signature was checked; `unverified` when no key could be had. */
-export const signatureVerdicts = ['verified', 'invalid', 'unsigned', 'unverified'] as const;
-export type SignatureVerdict = (typeof signatureVerdicts)[number];
+export { type SignatureVerdict, signatureVerdicts } from '../contract/vocabulary.ts';
 
 /** Most bytes of one label in the store; admission refuses larger ones as oversized. */
 export const maxLabelBytes = 16 * 1024;

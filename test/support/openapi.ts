@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 
-/** Holds responses against the OpenAPI file in the asset folder, as a client's generator would read it. */
+/** Holds responses against an OpenAPI file in the asset folder, as a client's generator would read it. */
 
 interface Operation {
+  parameters?: { $ref: string }[];
   responses: Record<string, Response | { $ref: string }>;
 }
 interface Response {
@@ -13,46 +14,68 @@ interface Response {
 }
 interface Document {
   paths: Record<string, Record<string, Operation>>;
-  components: { responses: Record<string, Response>; schemas: Record<string, object> };
+  components: {
+    responses: Record<string, Response>;
+    schemas: Record<string, object>;
+    parameters: Record<string, { name: string; in: string }>;
+  };
 }
 
 const addFormats = addFormatsModule.default;
-const document = JSON.parse(readFileSync(new URL('../../assets/openapi.json', import.meta.url), 'utf8')) as Document;
-const ajv = new Ajv2020({ strict: false, allErrors: false });
-addFormats(ajv);
-ajv.addSchema(document, 'openapi.json');
-const validators = new Map<string, ValidateFunction>();
 
-function described(method: string, path: string, status: number): Response | null {
-  const found = document.paths[path]?.[method]?.responses[String(status)];
-  if (!found) return null;
-  if (!('$ref' in found)) return found;
-  return document.components.responses[found.$ref.replace('#/components/responses/', '')] ?? null;
+function describedBy(file: string) {
+  const document = JSON.parse(readFileSync(new URL(`../../assets/${file}`, import.meta.url), 'utf8')) as Document;
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  addFormats(ajv);
+  ajv.addSchema(document, file);
+  const validators = new Map<string, ValidateFunction>();
+
+  function described(method: string, path: string, status: number): Response | null {
+    const found = document.paths[path]?.[method]?.responses[String(status)];
+    if (!found) return null;
+    if (!('$ref' in found)) return found;
+    return document.components.responses[found.$ref.replace('#/components/responses/', '')] ?? null;
+  }
+
+  function validator(response: Response): ValidateFunction | null {
+    const schema = response.content?.['application/json']?.schema as { $ref?: string } | undefined;
+    const reference = schema?.$ref;
+    if (!reference) return null;
+    const known = validators.get(reference) ?? ajv.compile({ $ref: `${file}${reference}` });
+    validators.set(reference, known);
+    return known;
+  }
+
+  return {
+    document,
+
+    /** What is wrong with a response body by the document; empty when nothing is. */
+    faults(method: string, path: string, status: number, body: unknown): string[] {
+      const response = described(method, path, status);
+      if (!response) return [`${method} ${path} does not describe ${status}`];
+      const validate = validator(response);
+      if (!validate) return body === null ? [] : ['a body that the document does not describe'];
+      return validate(body) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+    },
+
+    /** Names of the query parameters of a path. */
+    parameters(path: string): string[] {
+      const { parameters = [] } = document.paths[path]?.get ?? {};
+      const named = parameters.map(
+        ({ $ref }) => document.components.parameters[$ref.replace('#/components/parameters/', '')],
+      );
+      return named.flatMap((parameter) => (parameter?.in === 'query' ? [parameter.name] : []));
+    },
+
+    /** Headers that a response of this kind may have by the document, in lower case. */
+    headers(method: string, path: string, status: number): string[] {
+      return Object.keys(described(method, path, status)?.headers ?? {}).map((name) => name.toLowerCase());
+    },
+  };
 }
 
-function validator(response: Response): ValidateFunction | null {
-  const schema = response.content?.['application/json']?.schema as { $ref?: string } | undefined;
-  const reference = schema?.$ref;
-  if (!reference) return null;
-  const known = validators.get(reference) ?? ajv.compile({ $ref: `openapi.json${reference}` });
-  validators.set(reference, known);
-  return known;
-}
+/** The document of the facts API. */
+export const openApi = describedBy('openapi.json');
 
-export const openApi = {
-  document,
-
-  /** What is wrong with a response body by the document; empty when nothing is. */
-  faults(method: string, path: string, status: number, body: unknown): string[] {
-    const response = described(method, path, status);
-    if (!response) return [`${method} ${path} does not describe ${status}`];
-    const validate = validator(response);
-    if (!validate) return body === null ? [] : ['a body that the document does not describe'];
-    return validate(body) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
-  },
-
-  /** Headers that a response of this kind may have by the document, in lower case. */
-  headers(method: string, path: string, status: number): string[] {
-    return Object.keys(described(method, path, status)?.headers ?? {}).map((name) => name.toLowerCase());
-  },
-};
+/** The document of the account-view surface. */
+export const accountOpenApi = describedBy('account-openapi.json');

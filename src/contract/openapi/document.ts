@@ -7,6 +7,7 @@ import * as labels from '../labels.ts';
 import * as weather from '../weather.ts';
 import { headerComponents } from './headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
+import { schemaComponents } from './references.ts';
 import { responseComponents } from './responses.ts';
 
 /** The OpenAPI 3.1 document of the facts API, made from the same schemas that the types come from. */
@@ -63,27 +64,10 @@ export function openApiDocument(version: string): object {
     ],
     paths: pathItems,
     components: {
-      schemas: Object.fromEntries(
-        Object.entries(components).map(([name, schema]) => [name, withReferences(plain(schema), name)]),
-      ),
+      schemas: schemaComponents(components),
       responses: responseComponents,
       headers: headerComponents,
       parameters: parameterComponents,
     },
   };
-}
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
-function plain(schema: Type.TSchema): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json;
-}
-
-/** A component inside another becomes a reference, found by its title. */
-function withReferences(node: Json, owner: string | null): Json {
-  if (Array.isArray(node)) return node.map((member) => withReferences(member, null));
-  if (typeof node !== 'object' || node === null) return node;
-  const component = Object.keys(components).find((name) => name === node.title && name !== owner);
-  if (component !== undefined) return { $ref: `#/components/schemas/${component}` };
-  return Object.fromEntries(Object.entries(node).map(([key, member]) => [key, withReferences(member, null)]));
 }

@@ -1,12 +1,8 @@
 import { examples } from './examples.ts';
 import { headers } from './headers.ts';
+import { named } from './named.ts';
 
 /** Responses that several operations share. */
-
-/** Named examples as the document spells them. */
-export function named(values: Readonly<Record<string, unknown>>): Record<string, { value: unknown }> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
-}
 
 /** JSON content of a schema component. */
 export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {

@@ -1,0 +1,124 @@
+import { accountPaths } from '../contract/account.ts';
+import type { AccountErrorCode } from '../contract/account-errors.ts';
+import type { AssetFile } from '../http/asset-file.ts';
+import type { ReadRequest } from '../http/read-request.ts';
+import { json, jsonType, preflight, withBody } from '../http/reply.ts';
+import { below, pathOf } from '../http/target.ts';
+import { StoreError } from '../store/errors.ts';
+import { type ClientBudget, clientKey } from './client-budget.ts';
+import type { Cursors } from './cursor.ts';
+import { downloadRoute } from './download-route.ts';
+import type { ExportBounds } from './exports.ts';
+import { exportsRoute } from './exports-route.ts';
+import { rememberManifests } from './manifest.ts';
+import { searchOf } from './parameters.ts';
+import { type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
+import { accountCommonHeaders, accountError } from './replies.ts';
+import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
+
+/** What the account application needs. */
+export interface AccountAppOptions {
+  readonly reading: ReadingPool;
+  readonly cursors: Cursors;
+  readonly budget: ClientBudget;
+  readonly bounds: ExportBounds;
+  /** Prefix of every path, `''` or `/name` without a slash at its end. */
+  readonly basePath: string;
+  /** The OpenAPI document of this surface. */
+  readonly openapi: AssetFile;
+  /** The routes of the pages for people, by path. */
+  readonly pages: (services: AccountServices) => ReadonlyMap<string, AccountRoute>;
+  /** Told of what no client is told; never of an account. */
+  readonly alarm: (route: string, error: unknown) => void;
+  /** Told of every answer; `route` is a path of the closed list, or `other`. */
+  readonly answered?: (route: string, status: number) => void;
+}
+
+const robots = Buffer.from('User-agent: *\nDisallow: /\n');
+
+/** Seconds after which a store that is not there, or is held by another process, is worth another try. */
+const storeRetrySeconds = 5;
+
+/** The account application: a closed table of paths, each exact. */
+export function createAccountApp(options: AccountAppOptions) {
+  const { reading, cursors, budget, bounds, basePath, openapi, alarm, answered } = options;
+  const common = accountCommonHeaders;
+  const services: AccountServices = {
+    read: ({ client, gone }, work) => reading.run(clientKey(client), work, gone),
+    waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
+    cursors,
+    manifests: rememberManifests(),
+    bounds,
+  };
+  const health = json(200, { status: 'ok', service: 'almanac-account' }, common);
+  const excluded = withBody(200, 'text/plain; charset=utf-8', robots, common);
+  const notFound = accountError('not_found');
+  const notAllowed = accountError('method_not_allowed');
+  const options204 = preflight(common);
+
+  const routes = new Map<string, AccountRoute>([
+    ...options.pages(services),
+    [accountPaths.exports, exportsRoute(services)],
+    [accountPaths.download, downloadRoute(services)],
+    [accountPaths.health, () => health],
+    [accountPaths.openapi, () => document()],
+    ['/robots.txt', () => excluded],
+  ]);
+
+  function document(): AccountReply {
+    const found = openapi.bytes('identity');
+    return found ? withBody(200, jsonType, found.bytes, common) : accountError('asset_unavailable');
+  }
+
+  async function safely(path: string, route: AccountRoute, request: AccountRequest): Promise<AccountReply> {
+    try {
+      return await route(request);
+    } catch (error) {
+      const refused = refusalOf(error);
+      if (refused) return accountError(refused.code, refused);
+      alarm(path, error);
+      return accountError('internal_error');
+    }
+  }
+
+  async function replyTo(
+    { method, target, acceptEncoding, client = 'unknown' }: ReadRequest,
+    now: number,
+    gone: AbortSignal,
+  ): Promise<{ route: string; reply: AccountReply }> {
+    if (method === 'OPTIONS') return { route: 'other', reply: options204 };
+    if (method !== 'GET' && method !== 'HEAD') return { route: 'other', reply: notAllowed };
+    const path = below(basePath, pathOf(target));
+    const route = path === null ? undefined : routes.get(path);
+    if (path === null || !route) return { route: 'other', reply: notFound };
+    const request: AccountRequest = { search: searchOf(target), acceptEncoding, now, client, gone };
+    return { route: path, reply: await safely(path, route, request) };
+  }
+
+  return async (request: ReadRequest, now: number, gone: AbortSignal): Promise<AccountReply> => {
+    const { route, reply } = await replyTo(request, now, gone);
+    answered?.(route, reply.status);
+    return reply;
+  };
+}
+
+/** What a client is told of an error of reading; null where it is our own fault. */
+export function refusalOf(
+  error: unknown,
+): { readonly code: AccountErrorCode; readonly retryAfterSeconds?: number } | null {
+  if (error instanceof StoreBusy) return { code: 'store_busy', retryAfterSeconds: error.retryAfterSeconds };
+  if (!(error instanceof StoreError)) return null;
+  switch (error.code) {
+    case 'out_of_window':
+      // The floor rose between two reads: what was asked for is kept no longer.
+      return { code: 'snapshot_expired' };
+    case 'budget_exceeded':
+      return { code: 'export_too_large' };
+    case 'busy':
+    case 'closed':
+    case 'not_a_store':
+      return { code: 'store_busy', retryAfterSeconds: storeRetrySeconds };
+    default:
+      return null;
+  }
+}

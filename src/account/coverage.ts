@@ -1,0 +1,112 @@
+import { type AccountCoverage, type LabelerCoverage, maxGapsPerLabeler } from '../contract/account.ts';
+import type { Gap } from '../contract/labels.ts';
+import { maxGaps } from '../contract/limits.ts';
+import { formatMicros, type Micros } from '../contract/timestamp.ts';
+import type { CoverageStatus } from '../contract/vocabulary.ts';
+import type { Epoch, Frontier, StoredGap } from '../store/port.ts';
+import type { RosterRow } from '../store/roster.ts';
+import { type Interval, micros } from '../store/time.ts';
+import type { AccountStore } from './account-store.ts';
+
+/** The state of a labeler that is read in full from its position on. */
+const established = 'established';
+
+/** What coverage is made of. */
+export interface CoverageInputs {
+  readonly interval: Interval;
+  /** Where the asked interval began, before it was clipped. */
+  readonly askedStart: Micros;
+  /** The one labeler that is asked for, if it is one. */
+  readonly labeler: string | undefined;
+  readonly epoch: Epoch;
+  readonly frontier: Frontier;
+  readonly gaps: readonly StoredGap[];
+  readonly roster: readonly RosterRow[];
+}
+
+/** Reads what the coverage of an interval is made of. */
+export async function readCoverage(
+  store: AccountStore,
+  asked: Pick<CoverageInputs, 'interval' | 'askedStart' | 'labeler'>,
+): Promise<AccountCoverage> {
+  const [epoch, frontier, gaps, roster] = [
+    await store.epoch(),
+    await store.frontier(),
+    await store.gaps({ start: asked.interval.start, end: asked.interval.end }),
+    await store.roster(),
+  ];
+  return coverageOf({ ...asked, epoch, frontier, gaps, roster });
+}
+
+/** What could not be seen in an interval, in the words of the contract. */
+export function coverageOf(inputs: CoverageInputs): AccountCoverage {
+  const { interval, askedStart, epoch, frontier } = inputs;
+  const bySource = Map.groupBy(inputs.gaps, ({ source }) => source);
+  const own = atMost(bySource.get(null) ?? [], maxGaps);
+  const labelers = labelersOf(inputs, bySource);
+  const warmup =
+    askedStart < epoch.startedAt
+      ? wire({ start: askedStart, end: micros(Math.min(epoch.startedAt, interval.end)), reason: 'not_observed' })
+      : null;
+  return {
+    status: statusOf(labelers, own.length > 0, warmup !== null),
+    observed_through: frontier.observedThrough === null ? null : formatMicros(frontier.observedThrough),
+    warmup,
+    gaps: own.map(wire),
+    labelers,
+  };
+}
+
+/** The labelers that are read, and those that were missed for a part of the interval whatever they are now. */
+function labelersOf(
+  { roster, labeler }: CoverageInputs,
+  bySource: ReadonlyMap<string | null, readonly StoredGap[]>,
+): LabelerCoverage[] {
+  const known = roster
+    .filter(({ did, enrolled }) => (labeler === undefined ? enrolled || bySource.has(did) : did === labeler))
+    .map(({ did, enrolled, state }) => ({ did, state: enrolled ? state : 'not_enrolled' }));
+  const wanted = labeler !== undefined && known.length === 0 ? [{ did: labeler, state: 'not_known' }] : known;
+  return wanted.map(({ did, state }) => ({
+    labeler_did: did,
+    state,
+    gaps: atMost(bySource.get(did) ?? [], maxGapsPerLabeler).map(wire),
+  }));
+}
+
+function statusOf(labelers: readonly LabelerCoverage[], interrupted: boolean, warmup: boolean): CoverageStatus {
+  // Without a labeler nothing stands behind any other word.
+  if (labelers.length === 0 || labelers.some(({ state }) => state !== established)) return 'unknown';
+  if (warmup) return 'warming_up';
+  return interrupted || labelers.some(({ gaps }) => gaps.length > 0) ? 'gapped' : 'no_recorded_gaps';
+}
+
+type Stretch = Pick<StoredGap, 'start' | 'end' | 'reason'>;
+
+/** At most `limit` gaps: those with the least time between them become one. It overstates and never hides. */
+export function atMost(gaps: readonly Stretch[], limit: number): Stretch[] {
+  const sorted = gaps.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  if (sorted.length <= limit) return sorted;
+  let through = Number.NEGATIVE_INFINITY;
+  const breaks = sorted.map(({ start, end }, index) => {
+    const before = start - through;
+    through = Math.max(through, end);
+    return { index, before };
+  });
+  const kept = breaks.toSorted((a, b) => b.before - a.before).slice(0, limit);
+  const starts = kept.map(({ index }) => index).toSorted((a, b) => a - b);
+  return starts.map((from, nth) => joined(sorted.slice(from, starts[nth + 1])));
+}
+
+function joined(gaps: readonly Stretch[]): Stretch {
+  const reasons = new Set(gaps.map(({ reason }) => reason));
+  const [reason] = reasons;
+  return {
+    start: micros(Math.min(...gaps.map(({ start }) => start))),
+    end: micros(Math.max(...gaps.map(({ end }) => end))),
+    reason: reasons.size === 1 && reason !== undefined ? reason : 'unknown',
+  };
+}
+
+function wire({ start, end, reason }: Stretch): Gap {
+  return { start: formatMicros(start), end: formatMicros(end), reason };
+}

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ExportManifest } from '../contract/account.ts';
+import { jsonType } from '../http/reply.ts';
+import { maxChunkRows } from '../store/port.ts';
+import { askedCursor } from './asked-cursor.ts';
+import { begin, type ReadRows, readOn, tooLarge, whyGone } from './exports.ts';
+import { refusal } from './exports-route.ts';
+import { parseParameters } from './parameters.ts';
+import { StoreBusy } from './reading/reading-pool.ts';
+import { accountCommonHeaders, accountError } from './replies.ts';
+import type { AccountRequest, AccountRoute, AccountServices } from './route.ts';
+import type { Progress, Snapshot } from './snapshot.ts';
+
+/** How often a download that is under way waits for a busy store before it is cut off. */
+const patience = 5;
+
+/** `GET /download`: the rows of an account page as one document, chunk by chunk as fast as the client takes it. */
+export function downloadRoute(services: AccountServices): AccountRoute {
+  return async (request) => {
+    const asked = askedCursor(request.search, 'snapshot', services.cursors);
+    if (asked === null) return accountError(withoutCursor(request.search));
+    if (asked.kind === 'refused') return accountError(asked.code);
+    const { snapshot } = asked.cursor;
+    const found = await services.read(request, async (store) => {
+      const refused =
+        (await whyGone(store, snapshot, request.now)) ??
+        (await tooLarge(store, snapshot, services.bounds.maxExportRows));
+      return refused ?? { kind: 'ready' as const, manifest: await services.manifests.of(store, snapshot) };
+    });
+    if (found.kind === 'refused') return refusal(found);
+    return {
+      status: 200,
+      headers: [
+        'Content-Type',
+        jsonType,
+        'Content-Disposition',
+        'attachment; filename="account-export.json"',
+        ...accountCommonHeaders,
+      ],
+      stream: documentOf(services, request, snapshot, found.manifest),
+    };
+  };
+}
+
+function withoutCursor(search: string): 'invalid_cursor' | 'unknown_parameter' {
+  return parseParameters(search)?.size === 0 ? 'invalid_cursor' : 'unknown_parameter';
+}
+
+async function* documentOf(
+  services: AccountServices,
+  request: AccountRequest,
+  snapshot: Snapshot,
+  manifest: ExportManifest,
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(`{"manifest":${JSON.stringify(manifest)},"rows":[`);
+  let progress = begin(manifest);
+  for (let terminal = false; !terminal; ) {
+    const before = progress.count;
+    const read = await patiently(services, request, snapshot, progress);
+    ({ progress, terminal } = read);
+    if (read.rows.length > 0) {
+      const rows = read.rows.map((row) => JSON.stringify(row)).join(',');
+      yield Buffer.from(before > 0 ? `,${rows}` : rows);
+    }
+  }
+  yield Buffer.from(`],"count":${progress.count},"content_sha256":"${progress.digest.toString('hex')}"}`);
+}
+
+/** One turn after the other, each for one chunk: a slow client holds nothing of the store between two. */
+async function patiently(
+  { read }: AccountServices,
+  request: AccountRequest,
+  snapshot: Snapshot,
+  progress: Progress,
+): Promise<ReadRows> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read(request, (store) => readOn(store, snapshot, progress, maxChunkRows));
+    } catch (error) {
+      if (!(error instanceof StoreBusy) || attempt === patience) throw error;
+      await delay(error.retryAfterSeconds * 1000, undefined, { signal: request.gone });
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import type { ExportCreated, ExportPage } from '../contract/account.ts';
+import { json } from '../http/reply.ts';
+import type { AskedCursor } from './asked-cursor.ts';
+import { askedCursor } from './asked-cursor.ts';
+import { createExport, type ExportRefusal, readOn, whyGone } from './exports.ts';
+import { parseAccountQuery } from './query.ts';
+import { accountCommonHeaders, accountError } from './replies.ts';
+import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
+
+/** `GET /exports`: creates an export, or opens a page of one. */
+export function exportsRoute(services: AccountServices): AccountRoute {
+  return (request) => {
+    const asked = askedCursor(request.search, 'export', services.cursors);
+    if (asked === null) return create(services, request);
+    return asked.kind === 'refused' ? accountError(asked.code) : page(services, request, asked);
+  };
+}
+
+async function create(services: AccountServices, request: AccountRequest): Promise<AccountReply> {
+  const parsed = parseAccountQuery(request.search);
+  if (parsed.kind === 'refused') return accountError(parsed.code);
+  const wait = services.waitFor(request, parsed.query.account);
+  if (wait !== null) return accountError('client_budget', { retryAfterSeconds: wait });
+  const { manifests, bounds, cursors } = services;
+  const created = await services.read(request, (store) =>
+    createExport(store, manifests, parsed.query, request.now, bounds),
+  );
+  if (created.kind === 'refused') return refusal(created);
+  const { manifest, snapshot, progress } = created;
+  const body: ExportCreated = { manifest, cursor: cursors.seal({ kind: 'export', snapshot, progress }) };
+  return json(200, body, accountCommonHeaders);
+}
+
+async function page(
+  { read, manifests, bounds, cursors }: AccountServices,
+  request: AccountRequest,
+  { cursor: { snapshot, progress: from } }: AskedCursor<'export'>,
+): Promise<AccountReply> {
+  const found = await read(request, async (store) => {
+    const gone = await whyGone(store, snapshot, request.now);
+    if (gone) return gone;
+    const manifest = await manifests.of(store, snapshot);
+    const limit = Math.min(snapshot.pageRows, bounds.pageRows);
+    return { kind: 'read', manifest, ...(await readOn(store, snapshot, from, limit)) } as const;
+  });
+  if (found.kind === 'refused') return refusal(found);
+  const { manifest, rows, progress, terminal } = found;
+  const body: ExportPage = terminal
+    ? {
+        manifest,
+        rows: [...rows],
+        next_cursor: null,
+        terminal,
+        count: progress.count,
+        content_sha256: progress.digest.toString('hex'),
+      }
+    : { manifest, rows: [...rows], next_cursor: cursors.seal({ kind: 'export', snapshot, progress }), terminal };
+  return json(200, body, accountCommonHeaders);
+}
+
+/** The answer of a refusal. */
+export function refusal({ code, intervals }: ExportRefusal): AccountReply {
+  return accountError(code, intervals ? { intervals } : {});
+}

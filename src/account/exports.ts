@@ -1,0 +1,183 @@
+import type { AccountRow, ExportManifest } from '../contract/account.ts';
+import type { AccountErrorCode } from '../contract/account-errors.ts';
+import { microsFromMillis } from '../contract/timestamp.ts';
+import { type AccountInterval, type Frontier, maxChunkRows } from '../store/port.ts';
+import { day, type Interval, micros } from '../store/time.ts';
+import type { AccountStore } from './account-store.ts';
+import { markOf } from './cursor.ts';
+import { firstDigest, nextDigest } from './digest.ts';
+import type { Manifests } from './manifest.ts';
+import { type AskedQuery, availableWindow, clipInterval, windowDays } from './query.ts';
+import { matches, rowOf } from './row.ts';
+import type { Progress, Snapshot } from './snapshot.ts';
+
+/** Bounds of what is handed out. */
+export interface ExportBounds {
+  /** Most rows of one export. */
+  readonly maxExportRows: number;
+  /** Most rows of one page: at most 500. */
+  readonly pageRows: number;
+  /** How long an export can be followed, in milliseconds. */
+  readonly ttlMs: number;
+}
+
+/** Most chunks that one page looks through where filters let little through: it is then short. */
+const chunksOfPage = 8;
+/** Rows that are counted to cut an interval into parts; an account with more is refused without parts. */
+const countBudget = 4_000_000;
+
+/** Why nothing is handed out, with the parts of an interval that would fit. */
+export interface ExportRefusal {
+  readonly kind: 'refused';
+  readonly code: Extract<AccountErrorCode, 'out_of_window' | 'export_too_large' | 'snapshot_expired'>;
+  readonly intervals?: readonly AccountInterval[];
+}
+
+/** A snapshot, and the interval in parts that each fit into an export: one where the whole does. */
+export interface TakenSnapshot {
+  readonly kind: 'taken';
+  readonly snapshot: Snapshot;
+  readonly parts: readonly AccountInterval[];
+}
+
+/**
+ * Fixes what is asked for at this instant (milliseconds since 1970): the interval clipped to the window, and the
+ * frontier, beyond which nothing enters. Counts the rows.
+ */
+export async function takeSnapshot(
+  store: AccountStore,
+  { account, asked, filters }: AskedQuery,
+  now: number,
+  { maxExportRows, pageRows, ttlMs }: ExportBounds,
+): Promise<TakenSnapshot | ExportRefusal> {
+  const frontier = await store.frontier();
+  const instant = microsFromMillis(now);
+  const clipped = clipInterval(asked, availableWindow(frontier, instant));
+  if (clipped === 'out_of_window') return { kind: 'refused', code: clipped };
+  const parts = await fittingParts(store, account, clipped, frontier, maxExportRows);
+  return {
+    kind: 'taken',
+    parts,
+    snapshot: {
+      account,
+      filters,
+      ...clipped,
+      // What lies before the whole window is no part of anything that could have been observed.
+      askedStart: micros(Math.max(clipped.askedStart, instant - windowDays * day)),
+      generation: markOf(frontier.generationId),
+      frontier: frontier.end,
+      countBound: parts.reduce((sum, { rows }) => sum + rows, 0),
+      pageRows,
+      createdAt: now,
+      expiresAt: now + ttlMs,
+    },
+  };
+}
+
+/**
+ * The interval in parts of at most `maxRows` rows. What lies beyond the frontier is a part of its own where there are
+ * several: rows that are accepted later make it grow, and no other.
+ */
+async function fittingParts(
+  store: AccountStore,
+  account: string,
+  { start, end }: Interval,
+  frontier: Pick<Frontier, 'end'>,
+  maxRows: number,
+): Promise<readonly AccountInterval[]> {
+  const known = micros(Math.min(end, frontier.end));
+  if (known <= start) return [{ start, end, rows: 0 }];
+  const parts = await store.accountIntervals({ account, start, end: known, maxRows, budget: countBudget });
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return [{ ...only, end }];
+  return known < end ? [...parts, { start: known, end, rows: 0 }] : parts;
+}
+
+/** An export as it is created: where reading begins. */
+export interface CreatedExport {
+  readonly kind: 'created';
+  readonly manifest: ExportManifest;
+  readonly snapshot: Snapshot;
+  readonly progress: Progress;
+}
+
+/** Creates an export; `export_too_large` with parts that fit where it is beyond the bound. */
+export async function createExport(
+  store: AccountStore,
+  manifests: Manifests,
+  query: AskedQuery,
+  now: number,
+  bounds: ExportBounds,
+): Promise<CreatedExport | ExportRefusal> {
+  const taken = await takeSnapshot(store, query, now, bounds);
+  if (taken.kind === 'refused') return taken;
+  const { snapshot, parts } = taken;
+  if (parts.length > 1) return { kind: 'refused', code: 'export_too_large', intervals: parts };
+  const manifest = await manifests.of(store, snapshot);
+  return { kind: 'created', manifest, snapshot, progress: begin(manifest) };
+}
+
+/** The progress of an export of which nothing was read yet. */
+export function begin(manifest: ExportManifest): Progress {
+  return { position: null, count: 0, digest: firstDigest(manifest) };
+}
+
+/** Rows of an export, in the order of acceptance, and how far it was read by them. */
+export interface ReadRows {
+  readonly rows: readonly AccountRow[];
+  readonly progress: Progress;
+  /** Whether the export ends with them. */
+  readonly terminal: boolean;
+}
+
+/** Reads on in an export: at most `limit` rows, fewer where filters let little through. */
+export async function readOn(
+  store: AccountStore,
+  snapshot: Snapshot,
+  from: Progress,
+  limit: number,
+): Promise<ReadRows> {
+  const { account, start } = snapshot;
+  const end = micros(Math.min(snapshot.end, snapshot.frontier));
+  const rows: AccountRow[] = [];
+  let { position, count, digest } = from;
+  if (end <= start) return { rows, progress: from, terminal: true };
+  for (let chunk = 0; chunk < chunksOfPage && rows.length < limit; chunk++) {
+    const read = await store.readAccount({
+      account,
+      start,
+      end,
+      order: 'oldest',
+      after: position,
+      limit: Math.min(limit - rows.length, maxChunkRows),
+    });
+    for (const observation of read.rows) {
+      if (!matches(observation, snapshot.filters)) continue;
+      const row = rowOf(observation);
+      rows.push(row);
+      digest = nextDigest(digest, row);
+      count += 1;
+    }
+    if (read.next === null) return { rows, progress: { position, count, digest }, terminal: true };
+    position = read.next;
+  }
+  return { rows, progress: { position, count, digest }, terminal: false };
+}
+
+/** Why a snapshot cannot be read on, or null: it is expired, or of another generation of the store. */
+export async function whyGone(store: AccountStore, snapshot: Snapshot, now: number): Promise<ExportRefusal | null> {
+  const expired = now >= snapshot.expiresAt;
+  if (!expired && markOf((await store.epoch()).generationId) === snapshot.generation) return null;
+  return { kind: 'refused', code: 'snapshot_expired' };
+}
+
+/** The parts of a snapshot that is beyond the bound, or null where it fits. */
+export async function tooLarge(
+  store: AccountStore,
+  { account, start, end, frontier, countBound }: Snapshot,
+  maxRows: number,
+): Promise<ExportRefusal | null> {
+  if (countBound <= maxRows) return null;
+  const intervals = await fittingParts(store, account, { start, end }, { end: frontier }, maxRows);
+  return { kind: 'refused', code: 'export_too_large', intervals };
+}

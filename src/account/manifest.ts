@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { type AccountCoverage, accountExportSchema, type ExportManifest } from '../contract/account.ts';
+import { formatMicros, formatTimestamp } from '../contract/timestamp.ts';
+import type { Origin } from '../contract/vocabulary.ts';
+import { storeOrigin } from '../store/origin.ts';
+import type { Epoch } from '../store/port.ts';
+import type { AccountStore } from './account-store.ts';
+import { readCoverage } from './coverage.ts';
+import { cursorBytes } from './cursor-bytes.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** The manifest of a snapshot. */
+export function manifestOf(
+  snapshot: Snapshot,
+  coverage: AccountCoverage,
+  { epoch, origin }: { readonly epoch: Epoch; readonly origin: Origin },
+): ExportManifest {
+  return {
+    schema: accountExportSchema,
+    ...(origin === 'live' ? {} : { origin }),
+    account: snapshot.account,
+    interval: { start: formatMicros(snapshot.start), end: formatMicros(snapshot.end), end_exclusive: true },
+    clipped: snapshot.clipped,
+    filters: { ...snapshot.filters },
+    coverage,
+    acquisition: {
+      generation_id: epoch.generationId,
+      started_at: formatMicros(epoch.startedAt),
+      basis: 'local_acceptance_clock',
+    },
+    frontier: formatMicros(snapshot.frontier),
+    count_bound: snapshot.countBound,
+    current_label_state: 'unknown',
+    page_rows: snapshot.pageRows,
+    created_at: formatTimestamp(snapshot.createdAt),
+    expires_at: formatTimestamp(snapshot.expiresAt),
+  };
+}
+
+/** Most manifests that are remembered; each is some ten kilobytes. */
+const remembered = 256;
+
+/** Manifests by snapshot. */
+export interface Manifests {
+  /** The manifest of a snapshot: as it was made first, as long as it is remembered; else as it is read now. */
+  of(store: AccountStore, snapshot: Snapshot): Promise<ExportManifest>;
+}
+
+/**
+ * Remembers manifests, so that the pages of an export carry the very one that it was created with: coverage is of the
+ * instant that it is read, and a gap may be recorded while an export is followed. A process that does not remember
+ * one reads it anew; the digest stays that of the first.
+ */
+export function rememberManifests(): Manifests {
+  const known = new Map<string, ExportManifest>();
+  return {
+    async of(store, snapshot) {
+      const key = createHash('sha256')
+        .update(cursorBytes({ kind: 'snapshot', snapshot }))
+        .digest('base64');
+      const found = known.get(key);
+      if (found) return found;
+      const { start, end, askedStart, filters } = snapshot;
+      const coverage = await readCoverage(store, { interval: { start, end }, askedStart, labeler: filters.labeler });
+      const of = { epoch: await store.epoch(), origin: await storeOrigin(store) };
+      const manifest = manifestOf(snapshot, coverage, of);
+      known.set(key, manifest);
+      const [oldest] = known.keys();
+      if (known.size > remembered && oldest !== undefined) known.delete(oldest);
+      return manifest;
+    },
+  };
+}

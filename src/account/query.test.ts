@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Micros } from '../contract/timestamp.ts';
+import { labelActions, targetKinds } from '../contract/vocabulary.ts';
+import { day, micros } from '../store/time.ts';
+import { type AskedQuery, availableWindow, clipInterval, parseAccountQuery, searchText } from './query.ts';
+import type { AccountFilters } from './row.ts';
+
+const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+const labeler = 'did:web:labels.example.com';
+const now = micros(1_795_176_000_000_000);
+
+function asked(search: string) {
+  const parsed = parseAccountQuery(search);
+  return parsed.kind === 'query' ? parsed.query : parsed.code;
+}
+
+const instants = fc.integer({ min: 0, max: 4_000_000_000_000_000 }).map(micros);
+const intervals = fc
+  .uniqueArray(instants, { minLength: 2, maxLength: 2 })
+  .map((pair) => pair.toSorted((a, b) => a - b) as [Micros, Micros]);
+const queries: fc.Arbitrary<AskedQuery> = fc.record({
+  account: fc.constantFrom(account, labeler),
+  asked: fc.oneof(
+    fc.constantFrom(7, 30).map((days) => ({ kind: 'days' as const, days: days as 7 | 30 })),
+    intervals.map(([start, end]) => ({ kind: 'explicit' as const, start, end })),
+  ),
+  filters: fc.record(
+    {
+      labeler: fc.constantFrom(account, labeler),
+      value: fc
+        .string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
+        .filter((text) => text.isWellFormed() && Buffer.byteLength(text) <= 128),
+      action: fc.constantFrom(...labelActions),
+      target_kind: fc.constantFrom(...targetKinds),
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<AccountFilters>,
+});
+
+describe('a query string', () => {
+  it('says the whole query, and is read back as it was written', () => {
+    fc.assert(
+      fc.property(queries, (query) => {
+        expect(asked(searchText(query))).toEqual(query);
+      }),
+    );
+  });
+
+  it('asks for 30 days when it names no interval', () => {
+    expect(asked(`did=${account}`)).toEqual({ account, asked: { kind: 'days', days: 30 }, filters: {} });
+  });
+
+  it('may leave fields of a form empty', () => {
+    expect(asked(`did=${account}&days=7&start=&end=&labeler=&value=&action=&target_kind=`)).toEqual({
+      account,
+      asked: { kind: 'days', days: 7 },
+      filters: {},
+    });
+  });
+
+  it.each([
+    '2026-11-20T12:00:00Z',
+    '2026-11-20T13:30:00%2B01:30',
+    '2026-11-20T13:30:00+01:30',
+    '2026-11-20T10:30:00-01:30',
+    '2026-11-20T12:00:00.0000009Z',
+  ])('gives an instant with a zone: start=%s', (start) => {
+    expect(asked(`did=${account}&start=${start}&end=2026-11-21T00:00:00Z`)).toMatchObject({
+      asked: { start: 1_795_176_000_000_000, end: 1_795_219_200_000_000 },
+    });
+  });
+
+  it('keeps parameters that its route allows beside the query', () => {
+    const parsed = parseAccountQuery(`did=${account}&before=x`, ['before']);
+    expect(parsed).toMatchObject({ kind: 'query', more: new Map([['before', 'x']]) });
+  });
+});
+
+describe('a query string is refused', () => {
+  const did = `did=${account}`;
+  it.each([
+    ['invalid_account', ''],
+    ['invalid_account', 'did='],
+    ['invalid_account', 'did=alice.example.com'],
+    ['invalid_account', 'did=did:key:z6Mk'],
+    ['invalid_account', `${did}&${did}`],
+    ['invalid_account', 'did=%ff'],
+    ['invalid_account', `days=9`],
+    ['unsupported_interval', `${did}&days=14`],
+    ['unsupported_interval', `${did}&days=007`],
+    ['invalid_interval', `${did}&days=7&days=7`],
+    ['invalid_interval', `${did}&days=-7`],
+    ['invalid_interval', `${did}&days=week`],
+    ['invalid_interval', `${did}&days=7&start=2026-11-20T12:00:00Z&end=2026-11-21T00:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-20T12:00:00Z`],
+    ['invalid_interval', `${did}&end=2026-11-20T12:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-20T12:00:00&end=2026-11-21T00:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-20&end=2026-11-21`],
+    ['invalid_interval', `${did}&start=2026-11-21T00:00:00Z&end=2026-11-21T00:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-21T00:00:00Z&end=2026-11-20T00:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-20T12:00:00+24:00&end=2026-11-21T00:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-20T12:00:00Z&end=9999-11-21T00:00:00Z`],
+    ['invalid_filter', `${did}&labeler=mod`],
+    ['invalid_filter', `${did}&labeler=${account}&labeler=${account}`],
+    ['invalid_filter', `${did}&value=%e2%82`],
+    ['invalid_filter', `${did}&value=${'a'.repeat(129)}`],
+    ['invalid_filter', `${did}&action=applied`],
+    ['invalid_filter', `${did}&target_kind=list`],
+    ['unknown_parameter', `${did}&cursor=x`],
+    ['unknown_parameter', `${did}&%ff=x`],
+    ['unknown_parameter', `${did}&Days=7`],
+    ['unknown_parameter', `${did}&${'days=&'.repeat(40)}`],
+  ])('%s: %s', (code, search) => {
+    expect(asked(search)).toBe(code);
+  });
+
+  it('whatever it holds, and never by an exception', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (search) => {
+        expect(parseAccountQuery(search).kind).toBeOneOf(['query', 'refused']);
+      }),
+    );
+  });
+});
+
+describe('the window', () => {
+  it('is 30 days long, and shorter where the store begins later', () => {
+    expect(availableWindow({ floor: micros(0) }, now)).toEqual({ start: now - 30 * day, end: now });
+    expect(availableWindow({ floor: micros(now - 5) }, now)).toEqual({ start: now - 5, end: now });
+  });
+
+  const available = { start: micros(now - 10 * day), end: now };
+  it('holds 7 days whole and 30 days in part', () => {
+    expect(clipInterval({ kind: 'days', days: 7 }, available)).toEqual({
+      start: now - 7 * day,
+      end: now,
+      askedStart: now - 7 * day,
+      clipped: false,
+    });
+    expect(clipInterval({ kind: 'days', days: 30 }, available)).toEqual({
+      ...available,
+      askedStart: now - 30 * day,
+      clipped: true,
+    });
+  });
+
+  it('clips an interval to what both hold, says so, and refuses one that it holds nothing of', () => {
+    fc.assert(
+      fc.property(intervals, intervals, ([start, end], [floor, ceiling]) => {
+        const got = clipInterval({ kind: 'explicit', start, end }, { start: floor, end: ceiling });
+        const both = { start: Math.max(start, floor), end: Math.min(end, ceiling) };
+        const clipped = both.start !== start || both.end !== end;
+        expect(got).toEqual(both.start < both.end ? { ...both, askedStart: start, clipped } : 'out_of_window');
+      }),
+    );
+  });
+});

@@ -1,0 +1,138 @@
+import { maxValueBytes } from '../contract/account.ts';
+import { isDid } from '../contract/identifiers.ts';
+import { formatMicros, type Micros, parseInstant } from '../contract/timestamp.ts';
+import { labelActions, targetKinds } from '../contract/vocabulary.ts';
+import type { Frontier } from '../store/port.ts';
+import { day, type Interval, micros } from '../store/time.ts';
+import { type Parameters, parseParameters } from './parameters.ts';
+import type { AccountFilters } from './row.ts';
+
+/** Why a query is refused: codes of this surface's errors. */
+export type QueryRefusal =
+  | 'invalid_account'
+  | 'invalid_interval'
+  | 'unsupported_interval'
+  | 'out_of_window'
+  | 'invalid_filter'
+  | 'unknown_parameter';
+
+/** Lengths of an interval that have a name, in days. */
+export const dayShortcuts = [7, 30] as const;
+/** A length of an interval that has a name. */
+export type DayShortcut = (typeof dayShortcuts)[number];
+
+/** Length of the rolling window that can be asked for, in days. */
+export const windowDays = 30;
+
+/** The interval as it was asked for, before the window is looked at. */
+export type AskedInterval =
+  | { readonly kind: 'days'; readonly days: DayShortcut }
+  | ({ readonly kind: 'explicit' } & Interval);
+
+/** What was asked of this surface about one account. */
+export interface AskedQuery {
+  /** DID of the account. */
+  readonly account: string;
+  readonly asked: AskedInterval;
+  readonly filters: AccountFilters;
+}
+
+/** A query, with the further parameters that its route allows; or why it is refused. */
+export type ParsedQuery =
+  | { readonly kind: 'query'; readonly query: AskedQuery; readonly more: Parameters }
+  | { readonly kind: 'refused'; readonly code: QueryRefusal };
+
+const parameterNames = ['did', 'days', 'start', 'end', 'labeler', 'value', 'action', 'target_kind'] as const;
+
+/** Reads a query string (without its question mark). `more` are further parameters that the route allows. */
+export function parseAccountQuery(search: string, more: readonly string[] = []): ParsedQuery {
+  const parameters = parseParameters(search);
+  const known: readonly string[] = [...parameterNames, ...more];
+  if (parameters === null || [...parameters.keys()].some((name) => !known.includes(name))) {
+    return refused('unknown_parameter');
+  }
+  const account = parameters.get('did');
+  if (typeof account !== 'string' || !isDid(account)) return refused('invalid_account');
+  const asked = askedInterval(parameters);
+  if (typeof asked === 'string') return refused(asked);
+  const filters = askedFilters(parameters);
+  if (filters === null) return refused('invalid_filter');
+  const further = new Map([...parameters].filter(([name]) => more.includes(name)));
+  return { kind: 'query', query: { account, asked, filters }, more: further };
+}
+
+function refused(code: QueryRefusal): ParsedQuery {
+  return { kind: 'refused', code };
+}
+
+function askedInterval(parameters: Parameters): AskedInterval | QueryRefusal {
+  const days = parameters.get('days');
+  const explicit = parameters.has('start') || parameters.has('end');
+  if (!explicit) return shortcut(days === undefined ? String(windowDays) : days);
+  if (days !== undefined) return 'invalid_interval';
+  const start = instant(parameters.get('start'));
+  const end = instant(parameters.get('end'));
+  if (start === null || end === null || start >= end) return 'invalid_interval';
+  return { kind: 'explicit', start, end };
+}
+
+function shortcut(text: string | null): AskedInterval | QueryRefusal {
+  if (text === null || !/^\d{1,9}$/.test(text)) return 'invalid_interval';
+  const days = dayShortcuts.find((known) => String(known) === text);
+  return days === undefined ? 'unsupported_interval' : { kind: 'days', days };
+}
+
+function instant(text: string | null | undefined): Micros | null {
+  // A plus that was not encoded arrives as a space, and nothing else can be meant by it there.
+  return typeof text === 'string' ? parseInstant(text.replace(/ (?=\d{2}:\d{2}$)/, '+')) : null;
+}
+
+function askedFilters(parameters: Parameters): AccountFilters | null {
+  const labeler = parameters.get('labeler');
+  const value = parameters.get('value');
+  const action = parameters.get('action');
+  const kind = parameters.get('target_kind');
+  const knownAction = labelActions.find((known) => known === action);
+  const knownKind = targetKinds.find((known) => known === kind);
+  if (labeler === null || (labeler !== undefined && !isDid(labeler))) return null;
+  if (value === null || (value !== undefined && Buffer.byteLength(value) > maxValueBytes)) return null;
+  if (action !== undefined && knownAction === undefined) return null;
+  if (kind !== undefined && knownKind === undefined) return null;
+  return {
+    ...(labeler === undefined ? {} : { labeler }),
+    ...(value === undefined ? {} : { value }),
+    ...(knownAction === undefined ? {} : { action: knownAction }),
+    ...(knownKind === undefined ? {} : { target_kind: knownKind }),
+  };
+}
+
+/** The query string (without its question mark) that asks for the same: what links that keep the filters hold. */
+export function searchText({ account, asked, filters }: AskedQuery): string {
+  const interval =
+    asked.kind === 'days'
+      ? { days: String(asked.days) }
+      : { start: formatMicros(asked.start), end: formatMicros(asked.end) };
+  return new URLSearchParams({ did: account, ...interval, ...filters }).toString();
+}
+
+/** What can be asked for at an instant: a part of the rolling window; start inclusive, end exclusive. */
+export function availableWindow({ floor }: Pick<Frontier, 'floor'>, now: Micros): Interval {
+  return { start: micros(Math.max(floor, now - windowDays * day)), end: now };
+}
+
+/** The part of an asked interval that is available, and whether that is less than was asked. */
+export interface ClippedInterval extends Interval {
+  /** Where the asked interval began. */
+  readonly askedStart: Micros;
+  readonly clipped: boolean;
+}
+
+/** Clips an asked interval to what is available; `out_of_window` when nothing of it is. */
+export function clipInterval(asked: AskedInterval, available: Interval): ClippedInterval | 'out_of_window' {
+  const wanted =
+    asked.kind === 'days' ? { start: micros(available.end - asked.days * day), end: available.end } : asked;
+  const start = micros(Math.max(wanted.start, available.start));
+  const end = micros(Math.min(wanted.end, available.end));
+  if (start >= end) return 'out_of_window';
+  return { start, end, askedStart: wanted.start, clipped: start !== wanted.start || end !== wanted.end };
+}

@@ -1,0 +1,38 @@
+import type { Reply, StreamedReply } from '../http/reply.ts';
+import type { AccountStore } from './account-store.ts';
+import type { Cursors } from './cursor.ts';
+import type { ExportBounds } from './exports.ts';
+import type { Manifests } from './manifest.ts';
+
+/** A request of one of this surface's routes. */
+export interface AccountRequest {
+  /** The query string, without its question mark. */
+  readonly search: string;
+  readonly acceptEncoding: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Address of the client. */
+  readonly client: string;
+  /** Aborted when the client leaves. */
+  readonly gone: AbortSignal;
+}
+
+/** An answer, whole or made while it is sent. */
+export type AccountReply = Reply | StreamedReply;
+
+/**
+ * A route. It may reject with `StoreBusy` or a `StoreError`: the application answers for it, unless the route has a
+ * form of its own for that.
+ */
+export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<AccountReply>;
+
+/** What routes share. */
+export interface AccountServices {
+  /** One turn of reads; rejects with `StoreBusy` when none comes in time. */
+  read<T>(request: Pick<AccountRequest, 'client' | 'gone'>, work: (store: AccountStore) => Promise<T>): Promise<T>;
+  /** Seconds until this client may ask for this account, or null: it may now, and is counted. */
+  waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
+  readonly cursors: Cursors;
+  readonly manifests: Manifests;
+  readonly bounds: ExportBounds;
+}

@@ -1,0 +1,53 @@
+import type { AccountRow } from '../contract/account.ts';
+import { formatMicros } from '../contract/timestamp.ts';
+import type { LabelAction, TargetKind } from '../contract/vocabulary.ts';
+import type { Observation } from '../store/port.ts';
+import { splitUri } from '../store/subject.ts';
+
+/** The collection of posts. */
+const postCollection = 'app.bsky.feed.post';
+
+/** The row of an observation: nothing of it goes out that this function does not name. */
+export function rowOf({ label, observedAt, signature }: Observation): AccountRow {
+  return {
+    labeler_did: label.src,
+    uri: label.uri,
+    ...(label.cid === undefined ? {} : { cid: label.cid }),
+    value: label.val,
+    action: actionOf(label.neg),
+    source_timestamp: label.cts,
+    observed_at: formatMicros(observedAt),
+    ...(label.exp === undefined ? {} : { expires_at: label.exp }),
+    signature,
+  };
+}
+
+function actionOf(neg: boolean | undefined): LabelAction {
+  return neg === true ? 'removal_observed' : 'application_observed';
+}
+
+/** What the label with this `uri` is about. An AT-URI that names no single record counts as a record. */
+export function targetKindOf(uri: string): TargetKind {
+  const parts = splitUri(uri);
+  if (parts?.kind === 'account') return 'account';
+  return parts?.kind === 'record' && parts.collection === postCollection ? 'post' : 'record';
+}
+
+/** Which rows are wanted: those that agree with every filter that is given. */
+export interface AccountFilters {
+  /** DID of the labeler. */
+  readonly labeler?: string;
+  /** The label's value, exactly. */
+  readonly value?: string;
+  readonly action?: LabelAction;
+  readonly target_kind?: TargetKind;
+}
+
+/** Whether an observation agrees with the filters. */
+export function matches({ label }: Observation, filters: AccountFilters): boolean {
+  const { labeler, value, action, target_kind } = filters;
+  if (labeler !== undefined && label.src !== labeler) return false;
+  if (value !== undefined && label.val !== value) return false;
+  if (action !== undefined && actionOf(label.neg) !== action) return false;
+  return target_kind === undefined || targetKindOf(label.uri) === target_kind;
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { OperatorError, systemCode } from '../ops/errors.ts';
+
+/** Secrets that cursors are made under: the first is the current one. */
+export type Secrets = readonly [Buffer, ...Buffer[]];
+
+/** Most secrets that are valid at once: the current one and the one before. */
+const maxSecrets = 2;
+
+/**
+ * Reads the secrets of a file: one of 64 hex digits a line, the current one first. A missing file is made with a new
+ * secret, readable by its owner alone; of two processes that make it at once, one wins and both use it. Throws an
+ * OperatorError where it cannot be read or made, or is something else.
+ */
+export function readSecrets(path: string): Secrets {
+  try {
+    return parseSecrets(path, readOrMake(path));
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`cannot read or make the secret file ${path} (${systemCode(error) ?? 'unknown error'})`);
+  }
+}
+
+function readOrMake(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+  make(path);
+  return readFileSync(path, 'utf8');
+}
+
+/** Complete before it has its name, so that nobody reads half of one. */
+function make(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const growing = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const file = openSync(growing, 'wx', 0o600);
+  try {
+    // The mode above passes through the umask, which may only take rights away; this one is exact.
+    chmodSync(growing, 0o600);
+    writeSync(file, `${randomBytes(32).toString('hex')}\n`);
+    fsyncSync(file);
+    linkSync(growing, path);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  } finally {
+    closeSync(file);
+    rmSync(growing, { force: true });
+  }
+}
+
+function parseSecrets(path: string, text: string): Secrets {
+  const lines = text.split('\n').flatMap((line) => line.trim() || []);
+  const [first, ...rest] = lines.filter((line) => /^[0-9a-f]{64}$/i.test(line)).map((line) => Buffer.from(line, 'hex'));
+  if (first === undefined || lines.length > maxSecrets || rest.length + 1 !== lines.length) {
+    throw new OperatorError(
+      `the secret file ${path} wants one or two lines of 64 hex digits each, the current secret first`,
+    );
+  }
+  return [first, ...rest];
+}

@@ -1,0 +1,113 @@
+import Type from 'typebox';
+import { errorTable } from './errors.ts';
+import { closed, count, timestamp, word } from './schema.ts';
+
+const { bad_request, not_found, method_not_allowed, request_timeout, uri_too_long, headers_too_large } = errorTable;
+
+/** Every error that a client of the account-view surface can meet: one table of code, status and message. */
+export const accountErrorTable = {
+  bad_request,
+  not_found,
+  method_not_allowed,
+  request_timeout,
+  invalid_account: {
+    status: 409,
+    message: 'did must be given once and be a did:plc or did:web. Resolve a handle to its DID first.',
+  },
+  invalid_interval: {
+    status: 409,
+    message:
+      'Give days, or start and end together: two RFC 3339 instants with a zone, the end after the start. Not both.',
+  },
+  unsupported_interval: { status: 409, message: 'days must be 7 or 30. Give start and end for another interval.' },
+  out_of_window: {
+    status: 409,
+    message:
+      'Nothing of this interval can be asked for: it lies outside of the last 30 days, or before acquisition began.',
+  },
+  invalid_filter: {
+    status: 409,
+    message:
+      'A filter does not fit. labeler is a DID, value has at most 128 bytes, action is application_observed or removal_observed, target_kind is account, post or record; each is given once.',
+  },
+  unknown_parameter: {
+    status: 409,
+    message: 'The query has a parameter that this path does not know. See openapi.json below the base address.',
+  },
+  invalid_cursor: {
+    status: 409,
+    message: 'This is no cursor of this path. Use it exactly as it was given, alone, or create the export again.',
+  },
+  export_too_large: {
+    status: 409,
+    message:
+      'The interval holds more rows than one export may have. Ask for each of the intervals instead; together they cover it.',
+  },
+  snapshot_expired: {
+    status: 410,
+    message:
+      'This export has expired or its observations are no longer kept. What was read of it is incomplete: start again.',
+  },
+  uri_too_long,
+  headers_too_large,
+  internal_error: {
+    status: 500,
+    message: 'The service could not answer. Nothing may be concluded from this; try again later.',
+  },
+  store_busy: {
+    status: 503,
+    message:
+      'The observations cannot be read now. Nothing may be concluded from this; try again after Retry-After seconds.',
+  },
+  client_budget: {
+    status: 503,
+    message: 'This client has asked for as many accounts as it may in a day. Try again after Retry-After seconds.',
+  },
+  asset_unavailable: {
+    status: 503,
+    message: 'This document is not available now. The service itself is not affected.',
+  },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+/** A code of the closed list of errors of the account-view surface. */
+export type AccountErrorCode = keyof typeof accountErrorTable;
+
+/** All codes, in the order of the table. */
+export const accountErrorCodes = Object.keys(accountErrorTable) as AccountErrorCode[];
+
+/** A part of an interval that fits into one export. */
+export const FittingInterval = closed(
+  {
+    start: timestamp('Start, inclusive.'),
+    end: timestamp('End, exclusive.'),
+    rows: count("The account's rows in it; with filters an upper bound."),
+  },
+  { title: 'FittingInterval' },
+);
+/** A part of an interval that fits into one export. */
+export type FittingInterval = Type.Static<typeof FittingInterval>;
+
+/** The Error object of this surface; `intervals` with `export_too_large` alone. */
+export const AccountErrorBody = closed(
+  {
+    error: closed({
+      status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
+      code: word(accountErrorCodes, 'A code of a closed list.'),
+      message: Type.String({ description: 'What happened and what to do, for a person. Not for matching.' }),
+      intervals: Type.Optional(
+        Type.Array(FittingInterval, {
+          description: 'Adjacent intervals, in order, that each fit into one export and together cover the asked one.',
+        }),
+      ),
+    }),
+  },
+  { title: 'Error', description: 'Clients preserve the error and never take it for an account without labels.' },
+);
+/** The Error object of this surface. */
+export type AccountErrorBody = Type.Static<typeof AccountErrorBody>;
+
+/** The Error object of a code. */
+export function accountErrorBody(code: AccountErrorCode, intervals?: readonly FittingInterval[]): AccountErrorBody {
+  const { status, message } = accountErrorTable[code];
+  return { error: { status, code, message, ...(intervals ? { intervals: [...intervals] } : {}) } };
+}

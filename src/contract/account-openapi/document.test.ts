@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { accountOpenApi } from '../../../test/support/openapi.ts';
+import { accountErrorCodes, accountErrorTable } from '../account-errors.ts';
+import { accountExamples as examples } from './examples.ts';
+
+const described: readonly (readonly [path: string, status: number, name: string, value: object])[] = [
+  ...Object.entries(examples.exports).map(([name, value]) => ['/exports', 200, name, value] as const),
+  ...Object.entries(examples.refused).map(([name, value]) => ['/exports', 409, name, value] as const),
+  ...Object.entries(examples.expired).map(([name, value]) => ['/exports', 410, name, value] as const),
+  ...Object.entries(examples.busy).map(([name, value]) => ['/exports', 503, name, value] as const),
+  ['/download', 200, 'whole', examples.download.whole],
+  ['/health', 200, 'ok', examples.health.ok],
+];
+
+describe('the examples of the account-view surface', () => {
+  it.each(described)('%s %i: %s is what the document describes', (path, status, _name, value) => {
+    expect(accountOpenApi.faults('get', path, status, JSON.parse(JSON.stringify(value)))).toEqual([]);
+  });
+
+  it('a page of an export that says it is not the last and has no cursor is not described', () => {
+    const { next } = examples.exports;
+    expect(accountOpenApi.faults('get', '/exports', 200, { ...next, next_cursor: null })).not.toEqual([]);
+  });
+});
+
+describe('the errors of the account-view surface', () => {
+  it('have the statuses that the contract names', () => {
+    const by = Map.groupBy(accountErrorCodes, (code) => accountErrorTable[code].status as number);
+    expect(Object.fromEntries([...by].filter(([status]) => [409, 410, 503].includes(status)))).toEqual({
+      409: [
+        'invalid_account',
+        'invalid_interval',
+        'unsupported_interval',
+        'out_of_window',
+        'invalid_filter',
+        'unknown_parameter',
+        'invalid_cursor',
+        'export_too_large',
+      ],
+      410: ['snapshot_expired'],
+      503: ['store_busy', 'client_budget', 'asset_unavailable'],
+    });
+  });
+});

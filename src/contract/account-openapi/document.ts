@@ -1,0 +1,64 @@
+import Type from 'typebox';
+import * as account from '../account.ts';
+import { AccountErrorBody, FittingInterval } from '../account-errors.ts';
+import { Health } from '../instruments.ts';
+import { Acquisition, Gap } from '../labels.ts';
+import { schemaComponents } from '../openapi/references.ts';
+import { parameterComponents, pathItems } from './paths.ts';
+import { headerComponents, responseComponents } from './responses.ts';
+
+/** The OpenAPI 3.1 document of the account-view surface, made from the same schemas that the types come from. */
+
+const components: Record<string, Type.TSchema> = {
+  ExportAnswer: Type.Union([account.ExportCreated, account.ExportNextPage, account.ExportLastPage], {
+    title: 'ExportAnswer',
+  }),
+  ExportCreated: account.ExportCreated,
+  ExportNextPage: account.ExportNextPage,
+  ExportLastPage: account.ExportLastPage,
+  AccountDownload: account.AccountDownload,
+  ExportManifest: account.ExportManifest,
+  ExportInterval: account.ExportInterval,
+  ExportFilters: account.ExportFilters,
+  AccountCoverage: account.AccountCoverage,
+  LabelerCoverage: account.LabelerCoverage,
+  AccountRow: account.AccountRow,
+  Acquisition,
+  Gap,
+  FittingInterval,
+  Health,
+  Error: AccountErrorBody,
+};
+
+const description = `What labels were observed on one account and its records, with what could not be seen.
+
+These are observed applications and removals in a rolling window of 30 days. They do not establish which labels are active, and observing none does not mean that none exist. Labels of every labeler are kept apart; nothing is merged.
+
+No key, no account, no cookies. Nothing is stored by caches. An unknown query parameter is refused. A client may ask for a number of distinct accounts a day.`;
+
+/** Builds the document. `version` is the package's. */
+export function accountOpenApiDocument(version: string): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Almanac: labels observed on an account',
+      version,
+      summary: 'Observed label events of one account, as a page and as a bounded export.',
+      description,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '.', description: 'The base address that this document was read from.' }],
+    security: [],
+    tags: [
+      { name: 'account', description: 'What was observed on one account.' },
+      { name: 'service', description: 'The service itself.' },
+    ],
+    paths: pathItems,
+    components: {
+      schemas: schemaComponents(components),
+      responses: responseComponents,
+      headers: headerComponents,
+      parameters: parameterComponents,
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { accountPaths, maxValueBytes } from '../account.ts';
+import { didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
+import { labelActions, targetKinds } from '../vocabulary.ts';
+import { accountExamples as examples } from './examples.ts';
+import { headers, jsonContent, response } from './responses.ts';
+
+/** The paths of the account-view surface. */
+
+const did = { type: 'string', pattern: `${didPlcPattern}|${didWebPattern}`, maxLength: maxDidLength };
+const instant = { type: 'string', format: 'date-time' };
+
+function query(name: string, description: string, schema: object, example?: string) {
+  return { name, in: 'query', required: false, description, schema, ...(example === undefined ? {} : { example }) };
+}
+
+/** Components of the kind `parameters`. */
+export const parameterComponents = {
+  Did: query(
+    'did',
+    'DID of the account: did:plc or did:web. Required, but on /exports where a cursor stands in its place.',
+    did,
+    'did:plc:ewvi7nxzyoun6zhxrhs64oiz',
+  ),
+  Days: query('days', 'The last 7 or 30 days, clipped to what is available; 30 where no interval is named.', {
+    type: 'integer',
+    enum: [7, 30],
+  }),
+  Start: query(
+    'start',
+    'Start of an explicit interval, inclusive: RFC 3339 with a zone. With `end`, not with `days`.',
+    instant,
+  ),
+  End: query('end', 'End of an explicit interval, exclusive.', instant),
+  Labeler: query('labeler', 'Only labels of this labeler.', did),
+  Value: query('value', `Only labels with exactly this value; at most ${maxValueBytes} bytes.`, { type: 'string' }),
+  Action: query('action', 'Only applications or only removals.', { type: 'string', enum: [...labelActions] }),
+  TargetKind: query('target_kind', 'Only labels on the account itself, on posts, or on other records.', {
+    type: 'string',
+    enum: [...targetKinds],
+  }),
+  Cursor: query('cursor', 'A cursor exactly as it was given. It stands alone: no other parameter goes with it.', {
+    type: 'string',
+    maxLength: 1024,
+  }),
+} as const;
+
+function parameters(...names: (keyof typeof parameterComponents)[]) {
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
+
+const filters = ['Labeler', 'Value', 'Action', 'TargetKind'] as const;
+
+interface Resource {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly object[];
+  readonly ok: { readonly description: string; readonly headers: object; readonly content: object };
+  readonly more?: Readonly<Record<string, { $ref: string }>>;
+}
+
+const below = {
+  '400': response('BadRequest'),
+  '404': response('NotFound'),
+  '405': response('MethodNotAllowed'),
+  '408': response('RequestTimeout'),
+  '414': response('UriTooLong'),
+  '431': response('HeadersTooLarge'),
+  '500': response('InternalError'),
+};
+const refusals = { '409': response('Refused'), '410': response('Expired'), '503': response('Busy') };
+
+const html = (description: string) => ({
+  description,
+  headers: headers(),
+  content: { 'text/html': { schema: { type: 'string', description: 'A page for a person.' } } },
+});
+
+const resources: Record<string, Resource> = {
+  [accountPaths.account]: {
+    id: 'Account',
+    tag: 'account',
+    summary: 'What was observed on one account, as a page',
+    description:
+      'Observed applications and removals of labels, direct ones first, with what could not be seen. It never says which labels are active. Errors are pages too.',
+    parameters: parameters('Did', 'Days', 'Start', 'End', ...filters),
+    ok: html('The page.'),
+    more: refusals,
+  },
+  [accountPaths.exports]: {
+    id: 'Exports',
+    tag: 'account',
+    summary: 'Create an export, or read a page of one',
+    description:
+      'With `did`: fixes an export at this instant and returns its manifest and a cursor. With `cursor`: a page. Follow `next_cursor` until `terminal` is true; an export without its terminal page is incomplete. Keep the manifest with the rows. A cursor may be asked for again: it opens the same page.',
+    parameters: parameters('Did', 'Days', 'Start', 'End', ...filters, 'Cursor'),
+    ok: {
+      description: 'The created export, or a page.',
+      headers: headers('ContentLength'),
+      content: jsonContent('ExportAnswer', examples.exports),
+    },
+    more: refusals,
+  },
+  [accountPaths.download]: {
+    id: 'Download',
+    tag: 'account',
+    summary: "An account page's rows as one document",
+    description:
+      'With the snapshot cursor of an account page. Cursors of exports are refused here, and snapshot cursors there. A body that ends early is no JSON: the download is then incomplete.',
+    parameters: parameters('Cursor'),
+    ok: {
+      description: 'The whole export.',
+      headers: headers('ContentDisposition'),
+      content: jsonContent('AccountDownload', examples.download),
+    },
+    more: refusals,
+  },
+  [accountPaths.health]: {
+    id: 'Health',
+    tag: 'service',
+    summary: 'Liveness of this service',
+    description: 'Says that the service answers. It says nothing about the store or any instrument.',
+    ok: {
+      description: 'It answers.',
+      headers: headers('ContentLength'),
+      content: jsonContent('Health', examples.health),
+    },
+  },
+  [accountPaths.openapi]: {
+    id: 'OpenApi',
+    tag: 'service',
+    summary: 'This document',
+    description: 'The machine-readable description of this surface (OpenAPI 3.1).',
+    ok: {
+      description: 'The document.',
+      headers: headers('ContentLength'),
+      content: { 'application/json': { schema: { type: 'object', description: 'An OpenAPI 3.1 document.' } } },
+    },
+    more: { '503': response('AssetUnavailable') },
+  },
+};
+
+function pathItem({ id, tag, summary, description, parameters, ok, more = {} }: Resource) {
+  const common = { tags: [tag], ...(parameters ? { parameters } : {}) };
+  const responses = { '200': ok, ...below, ...more };
+  return {
+    get: { operationId: `get${id}`, summary, description, ...common, responses },
+    head: {
+      operationId: `head${id}`,
+      summary: `Headers of GET: ${summary}`,
+      description: 'Same status and headers as GET, without a body.',
+      ...common,
+      responses: Object.fromEntries(
+        Object.keys(responses).map((status) => [status, { description: 'As GET, without a body.' }]),
+      ),
+    },
+    options: {
+      operationId: `options${id}`,
+      summary: `Preflight: ${summary}`,
+      description: 'Answered alike on every path.',
+      tags: [tag],
+      responses: { '204': response('Preflight'), '405': response('MethodNotAllowed') },
+    },
+  };
+}
+
+/** The path items of the document. */
+export const pathItems = Object.fromEntries(
+  Object.entries(resources).map(([path, resource]) => [path, pathItem(resource)]),
+);

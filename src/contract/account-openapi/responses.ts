@@ -1,0 +1,98 @@
+import { named } from '../openapi/named.ts';
+import { accountExamples as examples } from './examples.ts';
+
+/** Headers and responses that the operations share. */
+
+const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example });
+
+/** Components of the kind `headers`. */
+export const headerComponents = {
+  AccessControlAllowOrigin: text('On every response: any origin may read.', '*'),
+  AccessControlExposeHeaders: text(
+    'On every response: what a script may read.',
+    'ETag, Last-Modified, Cache-Control, Age, Date, Retry-After, Content-Disposition',
+  ),
+  AccessControlAllowMethods: text('What a preflight is told.', 'GET, HEAD, OPTIONS'),
+  AccessControlAllowHeaders: text('What a preflight is told.', 'If-None-Match'),
+  AccessControlMaxAge: text('How long a preflight may be remembered, in seconds.', '86400'),
+  Allow: text('The methods of this service.', 'GET, HEAD, OPTIONS'),
+  CacheControl: text('On every response: nothing of it is ever stored.', 'no-store'),
+  ContentDisposition: text('A file to be kept.', 'attachment; filename="account-export.json"'),
+  RetryAfter: text('When to try again, in whole seconds.', '2'),
+  XContentTypeOptions: text('On every response.', 'nosniff'),
+  XRobotsTag: text('On every response: nothing of it is to be indexed.', 'noindex, nofollow'),
+  ReferrerPolicy: text('On every response: an address with an account in it is told to nobody.', 'no-referrer'),
+  AcceptRanges: text('On every response: ranges are not evaluated.', 'none'),
+  Date: text('When the response was sent.', 'Fri, 20 Nov 2026 12:00:31 GMT'),
+  ContentLength: text('Length of the body; of HEAD, of the body that GET would have.', '2351'),
+} as const;
+
+const names: Record<keyof typeof headerComponents, string> = {
+  AccessControlAllowOrigin: 'Access-Control-Allow-Origin',
+  AccessControlExposeHeaders: 'Access-Control-Expose-Headers',
+  AccessControlAllowMethods: 'Access-Control-Allow-Methods',
+  AccessControlAllowHeaders: 'Access-Control-Allow-Headers',
+  AccessControlMaxAge: 'Access-Control-Max-Age',
+  Allow: 'Allow',
+  CacheControl: 'Cache-Control',
+  ContentDisposition: 'Content-Disposition',
+  RetryAfter: 'Retry-After',
+  XContentTypeOptions: 'X-Content-Type-Options',
+  XRobotsTag: 'X-Robots-Tag',
+  ReferrerPolicy: 'Referrer-Policy',
+  AcceptRanges: 'Accept-Ranges',
+  Date: 'Date',
+  ContentLength: 'Content-Length',
+};
+
+/** References to headers, after those that every response carries. */
+export function headers(...more: (keyof typeof headerComponents)[]): Record<string, { $ref: string }> {
+  const all: (keyof typeof headerComponents)[] = [
+    'AccessControlAllowOrigin',
+    'AccessControlExposeHeaders',
+    'CacheControl',
+    'XContentTypeOptions',
+    'XRobotsTag',
+    'ReferrerPolicy',
+    'AcceptRanges',
+    'Date',
+    ...more,
+  ];
+  return Object.fromEntries(all.map((name) => [names[name], { $ref: `#/components/headers/${name}` }]));
+}
+
+/** JSON content of a schema component. */
+export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples: named(values) } };
+}
+
+function error(description: string, values: Readonly<Record<string, unknown>>, ...more: ('RetryAfter' | 'Allow')[]) {
+  return { description, headers: headers('ContentLength', ...more), content: jsonContent('Error', values) };
+}
+
+/** Components of the kind `responses`. */
+export const responseComponents = {
+  Refused: error(
+    'Refused: what was asked cannot be answered, and why. Beyond the bound of an export it gives intervals that fit.',
+    examples.refused,
+  ),
+  Expired: error('The export expired, or its observations are gone. It is incomplete.', examples.expired),
+  Busy: error('The store is busy, or this client has asked for too many accounts today.', examples.busy, 'RetryAfter'),
+  NotFound: error('No such path. Paths are matched exactly.', examples.notFound),
+  MethodNotAllowed: error('Any method but GET, HEAD and OPTIONS, on every path.', examples.methodNotAllowed, 'Allow'),
+  BadRequest: error('What arrived is no well-formed HTTP request.', examples.badRequest),
+  RequestTimeout: error('The request did not arrive in time.', examples.requestTimeout),
+  UriTooLong: error('The request target is too long.', examples.uriTooLong),
+  HeadersTooLarge: error('The request headers are too large.', examples.headersTooLarge),
+  InternalError: error('The service could not answer.', examples.internalError),
+  AssetUnavailable: error('This document is missing.', examples.assetUnavailable),
+  Preflight: {
+    description: 'Preflight of a cross-origin request; the same on every path. No body.',
+    headers: headers('Allow', 'AccessControlAllowMethods', 'AccessControlAllowHeaders', 'AccessControlMaxAge'),
+  },
+} as const;
+
+/** A reference to a shared response. */
+export function response(name: keyof typeof responseComponents): { $ref: string } {
+  return { $ref: `#/components/responses/${name}` };
+}

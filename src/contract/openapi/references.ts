@@ -1,0 +1,22 @@
+import type Type from 'typebox';
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Components of the kind `schemas`: one that stands inside another, found by its title, becomes a reference. */
+export function schemaComponents(components: Readonly<Record<string, Type.TSchema>>): Record<string, Json> {
+  const names = Object.keys(components);
+  function withReferences(node: Json, owner: string | null): Json {
+    if (Array.isArray(node)) return node.map((member) => withReferences(member, null));
+    if (typeof node !== 'object' || node === null) return node;
+    const component = names.find((name) => name === node.title && name !== owner);
+    if (component !== undefined) return { $ref: `#/components/schemas/${component}` };
+    return Object.fromEntries(Object.entries(node).map(([key, member]) => [key, withReferences(member, null)]));
+  }
+  return Object.fromEntries(
+    Object.entries(components).map(([name, schema]) => [name, withReferences(plain(schema), name)]),
+  );
+}
+
+function plain(schema: Type.TSchema): Json {
+  return JSON.parse(JSON.stringify(schema)) as Json;
+}

@@ -1,0 +1,67 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ReadingTelemetry } from '../account/reading/reading-pool.ts';
+
+/** Metrics of the account process: bounded names and dimensions, no client and no account. */
+export interface AccountMetrics extends ReadingTelemetry {
+  answered(route: string, status: number): void;
+  /** Tells how to ask how many requests wait. */
+  waiting(count: () => number): void;
+}
+
+const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10];
+
+/** Registers the metrics of the account process. */
+export function accountMetrics(registry: Registry): AccountMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'almanac_account_requests_total',
+    help: 'Answers sent, by route of the closed list and status.',
+    labelNames: ['route', 'status'],
+    registers,
+  });
+  const waited = new Histogram({
+    name: 'almanac_account_wait_duration_seconds',
+    help: 'Time that turns of reading waited in the queue.',
+    buckets: seconds,
+    registers,
+  });
+  const read = new Histogram({
+    name: 'almanac_account_read_duration_seconds',
+    help: 'Time that turns of reading took with the store.',
+    buckets: seconds,
+    registers,
+  });
+  const busy = new Counter({
+    name: 'almanac_account_busy_total',
+    help: 'Turns that were refused, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of ['full', 'waited', 'deadline']) busy.inc({ reason }, 0);
+  const restarts = new Counter({
+    name: 'almanac_account_reader_deaths_total',
+    help: 'Reading processes that were killed at a deadline, or died.',
+    registers,
+  });
+  let ask = (): number => 0;
+  new Gauge({
+    name: 'almanac_account_waiting',
+    help: 'Requests that wait for the store now.',
+    registers,
+    collect() {
+      this.set(ask());
+    },
+  });
+  return {
+    answered: (route, status) => requests.inc({ route, status: String(status) }),
+    turn: (waitedMs, ranMs) => {
+      waited.observe(waitedMs / 1000);
+      read.observe(ranMs / 1000);
+    },
+    busy: (reason) => busy.inc({ reason }),
+    restarted: () => restarts.inc(),
+    waiting: (count) => {
+      ask = count;
+    },
+  };
+}

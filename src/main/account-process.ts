@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { createAccountApp } from '../account/app.ts';
+import { createClientBudget } from '../account/client-budget.ts';
+import { createCursors } from '../account/cursor.ts';
+import { createReadingPool, type ReadingTelemetry } from '../account/reading/reading-pool.ts';
+import { accountCommonHeaders } from '../account/replies.ts';
+import { readSecrets } from '../account/secret.ts';
+import { assetFile } from '../http/asset-file.ts';
+import { clientAddress } from '../http/client-address.ts';
+import { createHttpServer } from '../http/server.ts';
+import { errorFields, type Log } from '../ops/log.ts';
+import type { Values } from '../ops/setting.ts';
+import { parseStoreUrl } from '../store/open.ts';
+import type { AccountMetrics } from './account-metrics.ts';
+import type { accountSettings } from './account-settings.ts';
+import { packageRoot } from './command.ts';
+import { basePath, graceMs, listenOn } from './listen.ts';
+
+/** An account server that listens. */
+export interface RunningAccount {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
+
+/** Starts the account-view surface over a store. Throws OperatorError when it cannot listen or has no secret. */
+export async function startAccount(
+  settings: Values<typeof accountSettings>,
+  log: Log,
+  metrics: AccountMetrics | null,
+): Promise<RunningAccount> {
+  parseStoreUrl(settings.store);
+  const telemetry = metrics ?? noTelemetry;
+  const reading = createReadingPool({
+    url: settings.store,
+    readers: settings.readers,
+    maxWaiting: settings.queue,
+    waitMs: settings.queueMs,
+    deadlineMs: settings.readMs,
+    monotonic: () => performance.now(),
+    telemetry: {
+      ...telemetry,
+      restarted: () => {
+        log.warn('a reading process ended and is replaced');
+        telemetry.restarted();
+      },
+    },
+  });
+  metrics?.waiting(reading.waiting);
+  const answerLater = createAccountApp({
+    reading,
+    cursors: createCursors(readSecrets(settings.secretFile ?? join(settings.data, 'account-secret'))),
+    budget: createClientBudget(settings.clientAccounts === 0 ? null : settings.clientAccounts),
+    bounds: {
+      maxExportRows: settings.maxExportRows,
+      pageRows: settings.pageRows,
+      ttlMs: settings.exportTtlSeconds * 1000,
+    },
+    basePath: basePath(settings.basePath),
+    openapi: assetFile(join(packageRoot(), 'assets', 'account-openapi.json')),
+    pages: () => new Map(),
+    alarm: (route, error) => log.error('a request failed', { route, ...errorFields(error) }),
+    answered: (route, status) => {
+      metrics?.answered(route, status);
+      if (settings.accessLog) log.info('answered', { route, status });
+    },
+  });
+  const server = createHttpServer({
+    answerLater,
+    common: accountCommonHeaders,
+    clock: Date.now,
+    failed: (error) => log.error('an answer failed', errorFields(error)),
+    clientOf: clientAddress(settings.trustProxy),
+  });
+  const { host, port } = settings;
+  const listening = await listenOn(server, { host, port });
+  log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
+  return {
+    port: listening,
+    async stop() {
+      await server.stop(graceMs);
+      await reading.stop();
+      log.info('stopped');
+    },
+  };
+}

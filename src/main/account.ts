@@ -1,0 +1,30 @@
+import { createLog } from '../ops/log.ts';
+import { resolveSettingsAlone } from '../ops/settings.ts';
+import { accountSettings } from './account-settings.ts';
+import type { Command } from './command.ts';
+import { addressOf } from './listen.ts';
+import { serveUntilStopped } from './serve.ts';
+
+/** `almanac account`: the account-view surface over a store. */
+export const accountCommand: Command = {
+  summary: 'the account-view surface over a store: what labels were observed on one account, and its exports',
+  operands: '',
+  settings: accountSettings,
+  async run({ args, env, knownFlags, print }) {
+    const values = resolveSettingsAlone(accountSettings, { args, env, knownFlags });
+    // Loaded when it runs: the other commands carry none of this.
+    const { startAccount } = await import('./account-process.ts');
+    const log = createLog('account', values.logLevel);
+    return serveUntilStopped({
+      metricsPort: values.metricsPort,
+      collectMetrics: values.metricsPort !== null,
+      log,
+      start: async (registry) => {
+        const metrics = registry ? (await import('./account-metrics.ts')).accountMetrics(registry) : null;
+        const running = await startAccount(values, log, metrics);
+        print(`almanac account listening on ${addressOf(values, running.port)}`);
+        return running;
+      },
+    });
+  },
+};

@@ -1,0 +1,40 @@
+import type { HttpServer } from '../http/server.ts';
+import { OperatorError, systemCode } from '../ops/errors.ts';
+
+/** Requests in flight may take this long after a stop was asked for, in milliseconds. */
+export const graceMs = 5_000;
+
+/** Lets a server listen; resolves with its port. Throws OperatorError when it cannot. */
+export async function listenOn(server: HttpServer, at: { host: string; port: number }): Promise<number> {
+  return server.start(at).catch((error: unknown) => {
+    throw new OperatorError(`cannot listen on ${at.host}:${at.port}: ${listenFault(error)}`);
+  });
+}
+
+function listenFault(error: unknown): string {
+  switch (systemCode(error)) {
+    case 'EADDRINUSE':
+      return 'the port is in use; choose another with --port';
+    case 'EACCES':
+      return 'this user may not use the port; choose one above 1023 with --port';
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'this machine has no such address; choose another with --host';
+    default:
+      return systemCode(error) ?? 'unknown error';
+  }
+}
+
+/** A prefix without its trailing slash; the empty one serves at the root. */
+export function basePath(text: string): string {
+  const trimmed = text.replace(/\/+$/, '');
+  if (trimmed === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(trimmed)) return trimmed;
+  throw new OperatorError(`--base-path wants a path such as /atproto; got ${JSON.stringify(text)}`);
+}
+
+/** The address that a server announces. */
+export function addressOf({ host, basePath: path }: { host: string; basePath: string }, port: number): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}${basePath(path)}`;
+}

@@ -1,0 +1,321 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createCursors, markOf } from '../src/account/cursor.ts';
+import { readSecrets } from '../src/account/secret.ts';
+import type { AccountDownload, ExportCreated } from '../src/contract/account.ts';
+import { parseTimestamp } from '../src/contract/timestamp.ts';
+import { micros } from '../src/store/time.ts';
+import {
+  type Answer,
+  account,
+  ask,
+  create,
+  digestOf,
+  fill,
+  folderInTest,
+  follow,
+  labelers,
+  labelNo,
+  page,
+  startAccount,
+  writerInTest,
+} from './support/account.ts';
+import { accountOpenApi } from './support/openapi.ts';
+
+const dayMicros = 86_400_000_000;
+
+/** A store with rows of two accounts, and the surface over it. */
+async function observed(count: number, args: readonly string[] = []) {
+  const folder = folderInTest();
+  const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
+  await fill(store, count, { at: (Date.now() - 30_000) * 1000 });
+  await fill(store, 5, { from: 0, subject: 'did:plc:otherotherotherotherothe' });
+  const program = startAccount(folder, args);
+  const { url } = await program.listening();
+  return { folder, store, program, url };
+}
+
+/** The rows of labels number `from` to `to`, without our clock. */
+function expectedRows(count: number, wanted: (n: number) => boolean = () => true) {
+  return Array.from({ length: count }, (_, n) => n)
+    .filter(wanted)
+    .map((n) => {
+      const { src, uri, cid, val, neg, cts, exp } = labelNo(n);
+      return {
+        labeler_did: src,
+        uri,
+        ...(cid === undefined ? {} : { cid }),
+        value: val,
+        action: neg ? 'removal_observed' : 'application_observed',
+        source_timestamp: cts,
+        ...(exp === undefined ? {} : { expires_at: exp }),
+        signature: 'unverified',
+      };
+    });
+}
+
+function withoutClock<T extends { readonly observed_at: string }>(rows: readonly T[]) {
+  return rows.map(({ observed_at: _, ...rest }) => rest);
+}
+
+describe('an export', () => {
+  it('is every observation of the account in the order of acceptance, as the document describes, and verifies', async () => {
+    const { url } = await observed(1_234);
+    const created = await create(url, { days: '7' });
+    expect(accountOpenApi.faults('get', '/exports', 200, created)).toEqual([]);
+    expect(created.manifest).toMatchObject({
+      schema: 'atproto.account.export/v1',
+      account,
+      clipped: true,
+      filters: {},
+      count_bound: 1_234,
+      current_label_state: 'unknown',
+      page_rows: 500,
+    });
+    const { rows, pages, count, digest } = await follow(url, created);
+    expect(pages.map((one) => one.rows.length)).toEqual([500, 500, 234]);
+    for (const one of pages) {
+      expect(accountOpenApi.faults('get', '/exports', 200, one)).toEqual([]);
+      expect(one.manifest).toEqual(created.manifest);
+    }
+    expect(withoutClock(rows)).toEqual(expectedRows(1_234));
+    const stamps = rows.map(({ observed_at }) => parseTimestamp(observed_at) ?? 0);
+    expect(stamps).toEqual([...new Set(stamps)].sort((a, b) => a - b));
+    expect(count).toBe(1_234);
+    expect(digest).toBe(digestOf(created.manifest, rows));
+  });
+
+  it('does not verify with one byte of it changed', async () => {
+    const { url } = await observed(20);
+    const created = await create(url);
+    const { rows, digest } = await follow(url, created);
+    const text = JSON.stringify(rows);
+    for (const at of [text.indexOf('spam'), text.indexOf('T12:00'), text.lastIndexOf('unverified')]) {
+      const changed = JSON.parse(`${text.slice(0, at)}~${text.slice(at + 1)}`) as typeof rows;
+      expect(digestOf(created.manifest, changed)).not.toBe(digest);
+    }
+    expect(digestOf({ ...created.manifest, clipped: false }, rows)).not.toBe(digest);
+    expect(digestOf(created.manifest, rows.slice(1))).not.toBe(digest);
+  });
+
+  it('of an account without observations is a terminal page without rows', async () => {
+    const { url } = await observed(3);
+    const created = await create(url, { did: 'did:web:nobody.example.com' });
+    expect(created.manifest.count_bound).toBe(0);
+    const { rows, pages, count, digest } = await follow(url, created);
+    expect({ rows, pages: pages.length, count }).toEqual({ rows: [], pages: 1, count: 0 });
+    expect(digest).toBe(digestOf(created.manifest, []));
+  });
+
+  it.each([
+    [{ labeler: labelers[1] }, (n: number) => n % 2 === 1],
+    [{ value: 'spam' }, (n: number) => n % 5 === 0],
+    [{ action: 'removal_observed' }, (n: number) => n % 4 === 0],
+    [{ target_kind: 'account' }, (n: number) => n % 3 === 0],
+    [{ target_kind: 'post', action: 'application_observed' }, (n: number) => n % 3 === 1 && n % 4 !== 0],
+    [{ target_kind: 'record', labeler: labelers[0], value: 'value-2' }, (n: number) => n === 2],
+  ] as const)('with the filters %o holds what agrees with them', async (filters, wanted) => {
+    const { url } = await observed(600, ['--page-rows', '50']);
+    const created = await create(url, filters);
+    expect(created.manifest.filters).toEqual(filters);
+    const { rows, count, digest } = await follow(url, created);
+    expect(withoutClock(rows)).toEqual(expectedRows(600, wanted));
+    expect({ count, digest }).toEqual({ count: rows.length, digest: digestOf(created.manifest, rows) });
+  });
+
+  it('may have a short page that is not the last where filters let little through', async () => {
+    const { url } = await observed(1_000, ['--page-rows', '20']);
+    const { pages, rows } = await follow(url, await create(url, { value: 'value-999' }));
+    expect(rows).toHaveLength(1);
+    expect(pages.length).toBeGreaterThan(2);
+    expect(pages.slice(0, -1).every((one) => !one.terminal)).toBe(true);
+  });
+
+  it('never takes in what is accepted after it was created', async () => {
+    const { url, store } = await observed(30, ['--page-rows', '10']);
+    const created = await create(url);
+    const first = await page(url, created.cursor);
+    await fill(store, 40, { from: 100 });
+    const rest = first.next_cursor === null ? null : await follow(url, { cursor: first.next_cursor });
+    const rows = [...first.rows, ...(rest?.rows ?? [])];
+    expect(withoutClock(rows)).toEqual(expectedRows(30));
+    expect(rest?.digest).toBe(digestOf(created.manifest, rows));
+    expect((await follow(url, await create(url))).count).toBe(70);
+  });
+
+  it('is the same bytes for two clients that follow it at once, and for one that asks twice', async () => {
+    const { url } = await observed(900, ['--page-rows', '100', '--queue-ms', '20000']);
+    const created = await create(url);
+    const bytes = async (): Promise<string[]> => {
+      const texts: string[] = [];
+      for (let cursor: string | null = created.cursor; cursor !== null; ) {
+        const answer: Answer<{ next_cursor: string | null }> = await ask(`${url}/exports`, { cursor });
+        texts.push(answer.text);
+        cursor = answer.body.next_cursor;
+      }
+      return texts;
+    };
+    const [one, other] = await Promise.all([bytes(), bytes()]);
+    expect(one).toHaveLength(9);
+    expect(other).toEqual(one);
+  });
+
+  it('lives through a restart, and is the same whatever the size of its pages', async () => {
+    const { folder, program, url } = await observed(300, ['--page-rows', '40']);
+    const created = await create(url);
+    const whole = await follow(url, created);
+    const [first] = whole.pages;
+    program.child.kill('SIGTERM');
+    expect(await program.ended()).toBe(0);
+
+    const again = await startAccount(folder, ['--page-rows', '7']).listening();
+    const rest = await follow(again.url, { cursor: first?.next_cursor ?? '' });
+    expect([...(first?.rows ?? []), ...rest.rows]).toEqual(whole.rows);
+    expect({ count: rest.count, digest: rest.digest }).toEqual({ count: whole.count, digest: whole.digest });
+    const inSevens = await follow(again.url, created);
+    expect(inSevens.pages.length).toBeGreaterThan(whole.pages.length * 5);
+    expect({ rows: inSevens.rows, digest: inSevens.digest }).toEqual({ rows: whole.rows, digest: whole.digest });
+  });
+
+  it('completes while the retention passes by', async () => {
+    const folder = folderInTest();
+    const now = Date.now() * 1000;
+    const store = writerInTest(folder, now - 33 * dayMicros);
+    const days = [32.5, 31, 29.5, 15, 1];
+    for (const [nth, ago] of days.entries()) await fill(store, 10, { from: nth * 10, at: now - ago * dayMicros });
+    const { url } = await startAccount(folder, ['--page-rows', '4']).listening();
+    const created = await create(url);
+    const first = await page(url, created.cursor);
+    const floor = (await store.frontier()).floor;
+    await store.maintain(micros(now));
+    expect((await store.frontier()).floor).toBeGreaterThan(floor);
+    const rest = await follow(url, { cursor: first.next_cursor ?? '' });
+    const rows = [...first.rows, ...rest.rows];
+    expect(withoutClock(rows)).toEqual(expectedRows(50, (n) => n >= 20));
+    expect(rest.digest).toBe(digestOf(created.manifest, rows));
+  });
+});
+
+describe('beyond the bound', () => {
+  it('an export is refused with intervals that each fit, adjoin and together cover the asked one', async () => {
+    const { url, store } = await observed(95, ['--max-export-rows', '30']);
+    const { status, body } = await ask(`${url}/exports`, { did: account });
+    expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'export_too_large' });
+    expect(accountOpenApi.faults('get', '/exports', 409, body)).toEqual([]);
+    const intervals = body.error.intervals ?? [];
+    expect(intervals.map(({ rows }) => rows)).toEqual([30, 30, 30, 5, 0]);
+    for (const [nth, { start }] of intervals.entries()) if (nth > 0) expect(start).toBe(intervals[nth - 1]?.end);
+    expect(parseTimestamp(intervals[0]?.start)).toBe((await store.epoch()).startedAt);
+    const parts = [];
+    for (const { start, end } of intervals) parts.push(await follow(url, await create(url, { start, end })));
+    expect(withoutClock(parts.flatMap(({ rows }) => rows))).toEqual(expectedRows(95));
+  });
+
+  it('the bound itself still fits', async () => {
+    const { url } = await observed(30, ['--max-export-rows', '30']);
+    expect((await follow(url, await create(url))).count).toBe(30);
+  });
+});
+
+describe('a download', () => {
+  /** The snapshot cursor that an account page would carry, of the very instant of an export. */
+  function snapshotOf(folder: string, { cursor }: ExportCreated): string {
+    const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
+    const opened = cursors.open(cursor);
+    if (opened === null) throw new Error('not our cursor');
+    return cursors.seal({ kind: 'snapshot', snapshot: opened.snapshot });
+  }
+
+  it('is the export of the same instant in one document: same manifest, rows and digest', async () => {
+    const { folder, url } = await observed(1_700);
+    const created = await create(url);
+    const exported = await follow(url, created);
+    const { status, headers, body } = await ask<AccountDownload>(`${url}/download`, {
+      cursor: snapshotOf(folder, created),
+    });
+    expect(status).toBe(200);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="account-export.json"');
+    expect(accountOpenApi.faults('get', '/download', 200, body)).toEqual([]);
+    expect(body).toEqual({
+      manifest: created.manifest,
+      rows: exported.rows,
+      count: 1_700,
+      content_sha256: exported.digest,
+    });
+  });
+
+  it('beyond the bound is refused with intervals, as an export is', async () => {
+    const { folder, url } = await observed(50);
+    const cursor = snapshotOf(folder, await create(url));
+    const smaller = await startAccount(folder, ['--max-export-rows', '20']).listening();
+    const { status, body } = await ask(`${smaller.url}/download`, { cursor });
+    expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'export_too_large' });
+    expect(body.error.intervals?.map(({ rows }) => rows)).toEqual([20, 20, 10, 0]);
+  });
+
+  it('takes no cursor of an export, and an export takes none of a download', async () => {
+    const { folder, url } = await observed(3);
+    const created = await create(url);
+    const refused = { status: 409, code: 'invalid_cursor' };
+    const download = await ask(`${url}/download`, { cursor: created.cursor });
+    expect({ status: download.status, code: download.body.error.code }).toEqual(refused);
+    const exported = await ask(`${url}/exports`, { cursor: snapshotOf(folder, created) });
+    expect({ status: exported.status, code: exported.body.error.code }).toEqual(refused);
+  });
+});
+
+describe('a cursor', () => {
+  it.each([
+    ['altered', (cursor: string) => `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`],
+    ['cut short', (cursor: string) => cursor.slice(0, -4)],
+    ['of another make', () => 'bm90IGEgY3Vyc29y'],
+    ['too long', (cursor: string) => cursor.repeat(8)],
+    ['given twice', (cursor: string) => `${cursor}&cursor=${cursor}`],
+  ])('%s is refused', async (_what, change) => {
+    const { url } = await observed(1);
+    const { cursor } = await create(url);
+    const { status, body } = await ask(`${url}/exports`, `cursor=${change(cursor)}`);
+    expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'invalid_cursor' });
+  });
+
+  it('under another secret is refused; under the one before it goes on', async () => {
+    const { folder, url } = await observed(12, ['--page-rows', '5']);
+    const { cursor } = await create(url);
+    const foreign = await startAccount(folder, ['--secret-file', join(folder, 'other')]).listening();
+    expect((await ask(`${foreign.url}/exports`, { cursor })).body.error.code).toBe('invalid_cursor');
+    expect((await follow(url, { cursor })).count).toBe(12);
+  });
+
+  it('goes with no other parameter', async () => {
+    const { url } = await observed(1);
+    const { cursor } = await create(url);
+    const { status, body } = await ask(`${url}/exports`, { cursor, did: account });
+    expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'unknown_parameter' });
+  });
+
+  it('that has expired, or is of another generation of the store, is gone', async () => {
+    const { folder, url } = await observed(4);
+    const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
+    const made = cursors.open((await create(url)).cursor);
+    if (made?.kind !== 'export') throw new Error('not our cursor');
+    const changes = [{ expiresAt: Date.now() }, { generation: markOf('another') }];
+    for (const kind of ['export', 'snapshot'] as const) {
+      for (const change of changes) {
+        const cursor = cursors.seal({ ...made, kind, snapshot: { ...made.snapshot, ...change } });
+        const { status, body } = await ask(`${url}/${kind === 'export' ? 'exports' : 'download'}`, { cursor });
+        expect({ status, code: body.error.code }).toEqual({ status: 410, code: 'snapshot_expired' });
+      }
+    }
+  });
+
+  it('of a day that is kept no longer is gone', async () => {
+    const { folder, url } = await observed(4);
+    const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
+    const made = cursors.open((await create(url)).cursor);
+    if (made?.kind !== 'export') throw new Error('not our cursor');
+    const start = micros(made.snapshot.start - 40 * dayMicros);
+    const cursor = cursors.seal({ ...made, snapshot: { ...made.snapshot, start } });
+    const { status, body } = await ask(`${url}/exports`, { cursor });
+    expect({ status, code: body.error.code }).toEqual({ status: 410, code: 'snapshot_expired' });
+  });
+});

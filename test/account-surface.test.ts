@@ -1,0 +1,251 @@
+import { mkdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { accountErrorTable } from '../src/contract/account-errors.ts';
+import {
+  account,
+  ask,
+  childrenOf,
+  create,
+  fill,
+  folderInTest,
+  follow,
+  startAccount,
+  writerInTest,
+} from './support/account.ts';
+import { accountOpenApi } from './support/openapi.ts';
+import { until } from './support/program.ts';
+
+/** A store with a few rows, and the surface over it. */
+async function observed(args: readonly string[] = [], count = 12) {
+  const folder = folderInTest();
+  const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
+  await fill(store, count, { at: (Date.now() - 30_000) * 1000 });
+  const program = startAccount(folder, args);
+  const { url, port } = await program.listening();
+  return { folder, store, program, url, port };
+}
+
+function instant(agoMs: number): string {
+  return new Date(Date.now() - agoMs).toISOString();
+}
+
+const always = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'ETag, Last-Modified, Cache-Control, Age, Date, Retry-After, Content-Disposition',
+  'accept-ranges': 'none',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex, nofollow',
+};
+
+describe('what is refused', () => {
+  it('is a 409 with a code of its own, its message and nothing of the query', async () => {
+    const { url } = await observed();
+    const hour = 3_600_000;
+    const refusals: readonly (readonly [keyof typeof accountErrorTable, Readonly<Record<string, string>>])[] = [
+      ['invalid_account', { did: 'alice.example.com' }],
+      ['invalid_account', { days: '7' }],
+      ['unsupported_interval', { did: account, days: '14' }],
+      ['invalid_interval', { did: account, days: 'x' }],
+      ['invalid_interval', { did: account, start: instant(hour) }],
+      ['invalid_interval', { did: account, start: instant(0), end: instant(hour) }],
+      ['invalid_interval', { did: account, days: '7', start: instant(hour), end: instant(0) }],
+      ['invalid_interval', { did: account, start: '2026-11-20T12:00:00', end: '2026-11-20T13:00:00' }],
+      ['out_of_window', { did: account, start: instant(40 * 24 * hour), end: instant(35 * 24 * hour) }],
+      ['out_of_window', { did: account, start: instant(-hour), end: instant(-2 * hour) }],
+      ['invalid_filter', { did: account, labeler: 'mod' }],
+      ['invalid_filter', { did: account, value: 'v'.repeat(129) }],
+      ['invalid_filter', { did: account, action: 'applied' }],
+      ['invalid_filter', { did: account, target_kind: 'list' }],
+      ['unknown_parameter', { did: account, limit: '5' }],
+    ];
+    for (const [code, query] of refusals) {
+      const { status, headers, body } = await ask(`${url}/exports`, query);
+      expect(body).toEqual({ error: { status: 409, code, message: accountErrorTable[code].message } });
+      expect({ status, ...Object.fromEntries(headers) }).toMatchObject({ status: 409, ...always });
+      expect(accountOpenApi.faults('get', '/exports', 409, body)).toEqual([]);
+    }
+  });
+
+  it('an interval is clipped to the window and says so, instead of being refused, where a part of it can be asked', async () => {
+    const { url, store } = await observed();
+    const { startedAt } = await store.epoch();
+    const { manifest } = await create(url, { start: '1999-01-01T00:00:00Z', end: instant(-60_000) });
+    expect(manifest).toMatchObject({
+      clipped: true,
+      count_bound: 12,
+      coverage: { warmup: { reason: 'not_observed' } },
+    });
+    expect(Date.parse(manifest.interval.start)).toBe(Math.floor(startedAt / 1000));
+    expect(manifest.interval.end.slice(0, -4)).toBe(manifest.created_at.slice(0, -1));
+  });
+});
+
+describe('below the paths', () => {
+  it('answers each method as the facts API does, and stores nothing', async () => {
+    const { url } = await observed(['--base-path', '/people']);
+    const cases = [
+      ['GET', `${url}/health`, 200],
+      ['GET', `${url}/openapi.json`, 200],
+      ['GET', `${url}/robots.txt`, 200],
+      ['GET', `${url}/exports/`, 404],
+      ['GET', `${url}/EXPORTS`, 404],
+      ['GET', `${new URL(url).origin}/health`, 404],
+      ['POST', `${url}/exports`, 405],
+      ['DELETE', `${url}/nowhere`, 405],
+      ['OPTIONS', `${url}/exports`, 204],
+    ] as const;
+    for (const [method, target, status] of cases) {
+      const answer = await fetch(target, { method });
+      expect({ target, status: answer.status, ...Object.fromEntries(answer.headers) }).toMatchObject({
+        target,
+        status,
+        ...always,
+        ...(status === 405 ? { allow: 'GET, HEAD, OPTIONS' } : {}),
+      });
+      await answer.arrayBuffer();
+    }
+  });
+
+  it('says of HEAD what it says of GET, without a body', async () => {
+    const { url } = await observed();
+    for (const query of ['/health', '/openapi.json', '/exports?did=x', '/nowhere', '/download']) {
+      const [get, head] = [await fetch(url + query), await fetch(url + query, { method: 'HEAD' })];
+      const bytes = (await get.arrayBuffer()).byteLength;
+      expect((await head.arrayBuffer()).byteLength).toBe(0);
+      // The connection is the asking side's business.
+      const { date: _, connection: __, 'keep-alive': ___, ...headers } = Object.fromEntries(head.headers);
+      const { date: ____, connection: _____, 'keep-alive': ______, ...expected } = Object.fromEntries(get.headers);
+      expect({ status: head.status, ...headers }).toEqual({ status: get.status, ...expected });
+      expect(headers['content-length']).toBe(String(bytes));
+    }
+  });
+
+  it('hands out its own description', async () => {
+    const { url } = await observed();
+    expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(accountOpenApi.document);
+    expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok', service: 'almanac-account' });
+  });
+});
+
+describe('a busy store', () => {
+  const tight = ['--readers', '1', '--queue', '1', '--queue-ms', '30000', '--read-ms', '1500'];
+
+  it('is told with Retry-After when the queue is full and when a deadline passed; its slot is free when the process is gone', async () => {
+    const { url, program } = await observed(tight);
+    await create(url);
+    const [reader] = childrenOf(program.child.pid ?? 0);
+    if (reader === undefined) throw new Error('no reading process');
+    // A read that never ends, as one of a failing disk would not.
+    process.kill(reader, 'SIGSTOP');
+    const stuck = ask(`${url}/exports`, { did: account });
+    const waiting = ask(`${url}/exports`, { did: account, days: '7' });
+    let turnedAway = await ask(`${url}/exports`, { did: account });
+    await until(async () => {
+      if (turnedAway.status === 200) turnedAway = await ask(`${url}/exports`, { did: account });
+      return turnedAway.status !== 200;
+    }, 'one that is turned away');
+    for (const { status, headers, body } of [turnedAway, await stuck]) {
+      expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'store_busy' });
+      expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(accountOpenApi.faults('get', '/exports', 503, body)).toEqual([]);
+    }
+    // The one that waited got its turn, in a new process: the other was gone by then.
+    expect((await waiting).status).toBe(200);
+    const now = childrenOf(program.child.pid ?? 0);
+    expect(now).not.toContain(reader);
+    expect(now).toHaveLength(1);
+  });
+
+  it('a reading process that dies is replaced', async () => {
+    const { url, program } = await observed(['--readers', '1']);
+    const created = await create(url);
+    const [reader] = childrenOf(program.child.pid ?? 0);
+    process.kill(reader ?? 0, 'SIGKILL');
+    await until(async () => (await ask(`${url}/exports`, { did: account })).status === 200, 'another process');
+    expect((await follow(url, created)).count).toBe(12);
+  });
+
+  it('one that is not there yet is busy too, and is read as soon as it is', async () => {
+    const folder = folderInTest();
+    mkdirSync(folder, { recursive: true });
+    const { url } = await startAccount(folder).listening();
+    const { status, headers, body } = await ask(`${url}/exports`, { did: account });
+    expect({ status, code: body.error.code, retry: headers.get('retry-after') }).toEqual({
+      status: 503,
+      code: 'store_busy',
+      retry: '5',
+    });
+    await fill(writerInTest(folder, (Date.now() - 60_000) * 1000), 3, { at: (Date.now() - 30_000) * 1000 });
+    expect((await follow(url, await create(url))).count).toBe(3);
+  });
+
+  it('SIGTERM ends the program and every process of it', async () => {
+    const { url, program } = await observed();
+    await create(url);
+    const readers = childrenOf(program.child.pid ?? 0);
+    expect(readers.length).toBeGreaterThan(0);
+    program.child.kill('SIGTERM');
+    expect(await program.ended()).toBe(0);
+    expect(readers.filter(isAlive)).toEqual([]);
+  });
+
+  it('when the program is killed outright its reading processes end too', async () => {
+    const { url, program } = await observed();
+    await create(url);
+    const readers = childrenOf(program.child.pid ?? 0);
+    program.child.kill('SIGKILL');
+    await until(() => readers.every((pid) => !isAlive(pid)), 'the reading processes to end');
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('what is kept to oneself', () => {
+  it('a client may ask for so many accounts a day, as often as it likes', async () => {
+    const { url } = await observed(['--client-accounts', '2', '--trust-proxy', '1']);
+    const from = async (client: string, did: string) => {
+      const answer = await fetch(`${url}/exports?did=${did}`, { headers: { 'X-Forwarded-For': client } });
+      await answer.arrayBuffer();
+      return answer;
+    };
+    for (const did of [account, 'did:web:a.example.com', account]) {
+      expect((await from('192.0.2.1', did)).status).toBe(200);
+      expect((await from('2001:db8::1', did)).status).toBe(200);
+    }
+    const third = await from('192.0.2.1', 'did:web:b.example.com');
+    expect(third.status).toBe(503);
+    expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await from('192.0.2.1', account)).status).toBe(200);
+    expect((await from('192.0.2.2', 'did:web:b.example.com')).status).toBe(200);
+    // Another address of the same network of 64 bits is the same client.
+    expect((await from('2001:db8::2', 'did:web:b.example.com')).status).toBe(503);
+    expect((await from('2001:db8:0:1::1', 'did:web:b.example.com')).status).toBe(200);
+  });
+
+  it('no account, client or cursor stands in a log or a metric', async () => {
+    const { url, program } = await observed(['--access-log', '--metrics-port', '0', '--log-level', 'debug']);
+    const created = await create(url);
+    await follow(url, created);
+    await ask(`${url}/exports`, { did: 'did:web:secret.example.com', days: '9' });
+    await ask(`${url}/did:web:secret.example.com`, {});
+    await ask(`${url}/exports`, { cursor: 'secret' });
+    await until(() => program.log().filter(({ msg }) => msg === 'answered').length >= 5, 'the access log');
+    const port = program.log().find(({ msg }) => msg === 'metrics listening')?.port;
+    const metrics = await (await fetch(`http://127.0.0.1:${Number(port)}/metrics`)).text();
+    expect(metrics).toContain('almanac_account_requests_total{route="/exports",status="409"} 2');
+    const said = `${program.stderr.join('\n')}${program.stdout.join('\n')}${metrics}`;
+    for (const secret of [account, account.slice(8), 'secret.example', created.cursor, '"client"']) {
+      expect(said).not.toContain(secret);
+    }
+    expect(program.log().filter(({ msg }) => msg === 'answered')[0]).toMatchObject({ route: '/exports', status: 200 });
+  });
+});

@@ -12,7 +12,7 @@ it('tells the truth through a day of kills, a full disk, an outage and wrong clo
   expect(report.minutes).toMatchObject({ wrong: 0 });
   // The day did happen: most of it was watched, every part was killed, and facts were both served and refused.
   expect(report.minutes.watched).toBeGreaterThan(1000);
-  expect(report.restarts).toEqual(['facts', 'weather', 'labels']);
+  expect(report.restarts).toEqual(['facts', 'account', 'weather', 'labels']);
   expect(report.answers).toMatchObject({
     '/v1/labels/overview 200': expect.any(Number),
     '/v1/labels/overview 503': expect.any(Number),

@@ -98,8 +98,19 @@ describe('almanac demo', () => {
     }
   });
 
+  it('serves what was observed of a sample account, and says in the export that it is simulated', async () => {
+    const url = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
+    const [did = ''] = demo.lines.flatMap((line) => /^account {2}(did:\S+)$/.exec(line)?.[1] ?? []);
+    const created = await fetch(`${url}/exports?did=${did}&days=30`);
+    const { manifest, cursor } = (await created.json()) as { manifest: unknown; cursor: string };
+    expect([created.status, manifest]).toMatchObject([200, { account: did, origin: 'simulated', clipped: true }]);
+    const page = (await (await fetch(`${url}/exports?cursor=${cursor}`)).json()) as { rows: readonly unknown[] };
+    expect(page.rows.length).toBeGreaterThan(50);
+    expect(page).toMatchObject({ manifest: { origin: 'simulated' } });
+  });
+
   it('runs its parts and the simulated network as processes, and leaves none behind', async () => {
-    expect([...partsOf(demo).keys()].sort()).toEqual(['facts', 'labels', 'sim', 'weather']);
+    expect([...partsOf(demo).keys()].sort()).toEqual(['account', 'facts', 'labels', 'sim', 'weather']);
   });
 });
 

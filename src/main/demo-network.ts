@@ -23,7 +23,11 @@ export interface DemoNetwork extends Running {
 }
 
 /** Starts the network and writes what was observed of its past into the stores of a folder. */
-export async function startDemoNetwork(data: string, logLevel: LogLevel): Promise<DemoNetwork> {
+export async function startDemoNetwork(
+  data: string,
+  logLevel: LogLevel,
+  stderr: 'inherit' | number,
+): Promise<DemoNetwork> {
   const { seed, rate, labelers, labelRate, historyHours } = network;
   const endUs = Math.floor(Date.now() / 1000) * 1_000_000;
   const numbers = { seed, rate, labelers, 'label-rate': labelRate, 'history-hours': historyHours };
@@ -35,7 +39,7 @@ export async function startDemoNetwork(data: string, logLevel: LogLevel): Promis
         ...['--label-history', storeOf(data), '--host', '127.0.0.1', '--log-level', logLevel],
       ],
     },
-    'inherit',
+    stderr,
   );
   let stopping = false;
   const failed = new Promise<never>((_resolve, reject) => {

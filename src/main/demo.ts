@@ -1,10 +1,11 @@
-import { createLog } from '../ops/log.ts';
+import { silentLog } from '../ops/log.ts';
 import { optionalText } from '../ops/setting.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
 import { takeDemoFolder } from './demo-folder.ts';
 import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
 import { startObservatory } from './observatory.ts';
+import { openLog } from './observatory-log.ts';
 import { type Extra, type ObservatoryValues, observatoryParts, observatorySettings } from './observatory-parts.ts';
 import { showsScreen } from './screen.ts';
 import { type Running, serveUntilStopped } from './serve.ts';
@@ -25,22 +26,23 @@ export const demoCommand: Command = {
   settings: demoSettings,
   run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(demoSettings, { args, env, knownFlags });
-    const log = createLog('demo', values.logLevel);
     const screen = showsScreen(process.stdout.isTTY, env);
     return serveUntilStopped({
       metricsPort: null,
       collectMetrics: false,
-      log,
+      log: silentLog,
       start: async () => {
         const folder = takeDemoFolder(values.data);
+        const log = openLog('demo', values.logLevel, folder.path, screen);
         const started: Running[] = [];
         const stop = async (): Promise<void> => {
           for (const one of started.reverse()) await one.stop();
+          log.close();
           folder.release();
         };
         try {
           print('almanac demo: simulating a network and its past; nothing in it is real');
-          const network = await startDemoNetwork(folder.path, values.logLevel);
+          const network = await startDemoNetwork(folder.path, values.logLevel, log.stderr);
           started.push(network);
           started.push(
             await startObservatory({

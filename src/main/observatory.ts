@@ -1,11 +1,11 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileSource } from '../artifact/file-source.ts';
 import { recogniseLabels, recogniseWeather } from '../artifact/recognise.ts';
 import { artifactNames } from '../artifact/write.ts';
 import { defaultMaxArtifactBytes } from '../contract/limits.ts';
 import { OperatorError, systemCode } from '../ops/errors.ts';
-import type { Log } from '../ops/log.ts';
+import type { ObservatoryLog } from './observatory-log.ts';
 import { type Display, plainDisplay, screenDisplay } from './screen.ts';
 import type { Running } from './serve.ts';
 import { statusOf } from './status.ts';
@@ -29,33 +29,36 @@ export interface ObservatoryOptions {
   /** A screen in the terminal instead of plain lines. */
   readonly screen: boolean;
   readonly print: (line: string) => void;
-  readonly log: Log;
+  readonly log: ObservatoryLog;
 }
 
 /** Runs the parts of an observatory and tells how they are. */
 export async function startObservatory(options: ObservatoryOptions): Promise<Running> {
   const { name, data, endpoint, parts, remarks, screen, print, log } = options;
   const artifacts = join(data, 'artifacts');
-  const logFile = join(data, 'almanac.log');
   makeFolder(artifacts);
-  // A screen shares the terminal with nothing: the log goes to a file, unless it was sent elsewhere already.
-  const toFile = screen && process.stderr.isTTY;
-  const stderr = toFile ? openSync(logFile, 'a') : ('inherit' as const);
   let report: WeatherReport | null = null;
   const startedAt = Date.now();
   const supervised = await supervise(parts, {
-    log,
-    stderr,
+    log: log.log,
+    stderr: log.stderr,
     told: (part, message) => {
       if (part === 'weather') report = readReport(message) ?? report;
     },
-  }).finally(() => {
-    if (typeof stderr === 'number') closeSync(stderr);
+  }).catch((error: unknown) => {
+    // Why a part could not start stands in the file, which nobody sees, and which may be gone in a moment.
+    for (const line of log.said()) process.stderr.write(`${line}\n`);
+    throw error;
   });
   const addresses = [...supervised.ready].flatMap(([part, line]) => addressOf(part, line));
   const head = [...remarks, ...addresses.map(({ part, url }) => `${part.padEnd(9)}${url}`)];
   const display: Display = screen
-    ? screenDisplay(process.stdout, ['', `almanac ${name}`, ...head, ...(toFile ? [`log      ${logFile}`] : [])])
+    ? screenDisplay(process.stdout, [
+        '',
+        `almanac ${name}`,
+        ...head,
+        ...(log.file === null ? [] : [`log      ${log.file}`]),
+      ])
     : plainDisplay(print);
   if (!screen) {
     for (const line of supervised.ready.values()) print(line);

@@ -1,8 +1,9 @@
-import { createLog } from '../ops/log.ts';
+import { silentLog } from '../ops/log.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
 import { refuseDemoFolder } from './demo-folder.ts';
 import { startObservatory } from './observatory.ts';
+import { openLog } from './observatory-log.ts';
 import { dataSetting, observatoryParts, observatorySettings } from './observatory-parts.ts';
 import { showsScreen } from './screen.ts';
 import { serveUntilStopped } from './serve.ts';
@@ -17,24 +18,31 @@ export const upCommand: Command = {
   settings: upSettings,
   run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(upSettings, { args, env, knownFlags });
-    const log = createLog('up', values.logLevel);
+    const screen = showsScreen(process.stdout.isTTY, env);
     return serveUntilStopped({
       metricsPort: null,
       collectMetrics: false,
-      log,
-      start: () => {
+      log: silentLog,
+      start: async () => {
         refuseDemoFolder(values.data);
+        const log = openLog('up', values.logLevel, values.data, screen);
         const jetstream = ['--jetstream', values.jetstream];
-        return startObservatory({
+        const running = await startObservatory({
           name: 'up',
           data: values.data,
           endpoint: values.jetstream,
           parts: observatoryParts(values, args, { weather: jetstream, labels: jetstream }),
           remarks: [],
-          screen: showsScreen(process.stdout.isTTY, env),
+          screen,
           print,
           log,
         });
+        return {
+          async stop() {
+            await running.stop();
+            log.close();
+          },
+        };
       },
     });
   },

@@ -152,7 +152,7 @@ function reportTimes(name: string, times: number[], report: Report): void {
 }
 
 /** Makes the system forget what it has read of files; false where that is not ours to ask. */
-function dropPageCache(): boolean {
+export function dropPageCache(): boolean {
   try {
     spawnSync('sync');
     writeFileSync('/proc/sys/vm/drop_caches', '1');

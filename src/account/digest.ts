@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import type { AccountRow, ExportManifest } from '../contract/account.ts';
+import { hash } from 'node:crypto';
+import type { ExportManifest } from '../contract/account.ts';
 import { canonicalJson } from '../contract/canonical.ts';
 
 /**
@@ -9,10 +9,10 @@ import { canonicalJson } from '../contract/canonical.ts';
 
 /** The first link: SHA-256 of the canonical manifest, 32 bytes. */
 export function firstDigest(manifest: ExportManifest): Buffer {
-  return createHash('sha256').update(canonicalJson(manifest)).digest();
+  return hash('sha256', canonicalJson(manifest), 'buffer');
 }
 
-/** The link after a row: SHA-256 of the 32 bytes before, followed by the canonical row. */
-export function nextDigest(digest: Buffer, row: AccountRow): Buffer {
-  return createHash('sha256').update(digest).update(canonicalJson(row)).digest();
+/** The link after a row, given as canonical JSON: SHA-256 of the 32 bytes before, followed by it. */
+export function nextDigest(digest: Buffer, row: string): Buffer {
+  return hash('sha256', Buffer.concat([digest, Buffer.from(row)]), 'buffer');
 }

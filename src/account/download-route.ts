@@ -59,7 +59,7 @@ async function* documentOf(
     const read = await patiently(services, request, snapshot, progress);
     ({ progress, terminal } = read);
     if (read.rows.length > 0) {
-      const rows = read.rows.map((row) => JSON.stringify(row)).join(',');
+      const rows = read.rows.join(',');
       yield Buffer.from(before > 0 ? `,${rows}` : rows);
     }
   }

@@ -1,5 +1,5 @@
-import type { ExportCreated, ExportPage } from '../contract/account.ts';
-import { json } from '../http/reply.ts';
+import type { ExportCreated, ExportLastPage, ExportNextPage } from '../contract/account.ts';
+import { json, jsonType, withBody } from '../http/reply.ts';
 import type { AskedCursor } from './asked-cursor.ts';
 import { askedCursor } from './asked-cursor.ts';
 import { createExport, type ExportRefusal, readOn, whyGone } from './exports.ts';
@@ -45,18 +45,16 @@ async function page(
   });
   if (found.kind === 'refused') return refusal(found);
   const { manifest, rows, progress, terminal } = found;
-  const body: ExportPage = terminal
-    ? {
-        manifest,
-        rows: [...rows],
-        next_cursor: null,
-        terminal,
-        count: progress.count,
-        content_sha256: progress.digest.toString('hex'),
-      }
-    : { manifest, rows: [...rows], next_cursor: cursors.seal({ kind: 'export', snapshot, progress }), terminal };
-  return json(200, body, accountCommonHeaders);
+  const end: PageEnd = terminal
+    ? { next_cursor: null, terminal, count: progress.count, content_sha256: progress.digest.toString('hex') }
+    : { next_cursor: cursors.seal({ kind: 'export', snapshot, progress }), terminal };
+  // Rows are written as the digest has them, and once.
+  const text = `{"manifest":${JSON.stringify(manifest)},"rows":[${rows.join(',')}],${JSON.stringify(end).slice(1)}`;
+  return withBody(200, jsonType, Buffer.from(text), accountCommonHeaders);
 }
+
+/** What a page says after its rows. */
+type PageEnd = Omit<ExportNextPage, 'manifest' | 'rows'> | Omit<ExportLastPage, 'manifest' | 'rows'>;
 
 /** The answer of a refusal. */
 export function refusal({ code, intervals }: ExportRefusal): AccountReply {

@@ -1,4 +1,4 @@
-import type { AccountRow, ExportManifest } from '../contract/account.ts';
+import type { ExportManifest } from '../contract/account.ts';
 import type { AccountErrorCode } from '../contract/account-errors.ts';
 import { microsFromMillis } from '../contract/timestamp.ts';
 import { type AccountInterval, type Frontier, maxChunkRows } from '../store/port.ts';
@@ -124,7 +124,8 @@ export function begin(manifest: ExportManifest): Progress {
 
 /** Rows of an export, in the order of acceptance, and how far it was read by them. */
 export interface ReadRows {
-  readonly rows: readonly AccountRow[];
+  /** Each as canonical JSON. */
+  readonly rows: readonly string[];
   readonly progress: Progress;
   /** Whether the export ends with them. */
   readonly terminal: boolean;
@@ -139,7 +140,7 @@ export async function readOn(
 ): Promise<ReadRows> {
   const { account, start } = snapshot;
   const end = micros(Math.min(snapshot.end, snapshot.frontier));
-  const rows: AccountRow[] = [];
+  const rows: string[] = [];
   let { position, count, digest } = from;
   if (end <= start) return { rows, progress: from, terminal: true };
   for (let chunk = 0; chunk < chunksOfPage && rows.length < limit; chunk++) {
@@ -153,7 +154,7 @@ export async function readOn(
     });
     for (const observation of read.rows) {
       if (!matches(observation, snapshot.filters)) continue;
-      const row = rowOf(observation);
+      const row = JSON.stringify(rowOf(observation));
       rows.push(row);
       digest = nextDigest(digest, row);
       count += 1;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../contract/canonical.ts';
 import { labelActions, targetKinds } from '../contract/vocabulary.ts';
 import type { Observation } from '../store/port.ts';
 import { micros } from '../store/time.ts';
@@ -41,15 +42,26 @@ describe('the row of an observation', () => {
     });
   });
 
+  it('is canonical JSON as it is written, whatever it holds', () => {
+    const texts = fc.string({ unit: 'grapheme' });
+    const optional = fc.record({ cid: texts, exp: texts, neg: fc.boolean() }, { requiredKeys: [] });
+    fc.assert(
+      fc.property(texts, optional, (val, more) => {
+        const row = rowOf(observation({ val, ...more } as Partial<Observation['label']>));
+        expect(JSON.stringify(row)).toBe(canonicalJson(row));
+      }),
+    );
+  });
+
   it('leaves out what the label has not', () => {
     expect(Object.keys(rowOf(observation()))).toEqual([
-      'labeler_did',
-      'uri',
-      'value',
       'action',
-      'source_timestamp',
+      'labeler_did',
       'observed_at',
       'signature',
+      'source_timestamp',
+      'uri',
+      'value',
     ]);
   });
 

@@ -7,18 +7,21 @@ import { splitUri } from '../store/subject.ts';
 /** The collection of posts. */
 const postCollection = 'app.bsky.feed.post';
 
-/** The row of an observation: nothing of it goes out that this function does not name. */
+/**
+ * The row of an observation: nothing of it goes out that this function does not name. Its keys are in the order of
+ * canonical JSON, so that a row is written once, for its reader and for the digest.
+ */
 export function rowOf({ label, observedAt, signature }: Observation): AccountRow {
   return {
-    labeler_did: label.src,
-    uri: label.uri,
-    ...(label.cid === undefined ? {} : { cid: label.cid }),
-    value: label.val,
     action: actionOf(label.neg),
-    source_timestamp: label.cts,
-    observed_at: formatMicros(observedAt),
+    ...(label.cid === undefined ? {} : { cid: label.cid }),
     ...(label.exp === undefined ? {} : { expires_at: label.exp }),
+    labeler_did: label.src,
+    observed_at: formatMicros(observedAt),
     signature,
+    source_timestamp: label.cts,
+    uri: label.uri,
+    value: label.val,
   };
 }
 

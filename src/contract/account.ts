@@ -168,6 +168,9 @@ export const ExportNextPage = closed(
   { title: 'ExportNextPage' },
 );
 
+/** A page that others follow. */
+export type ExportNextPage = Type.Static<typeof ExportNextPage>;
+
 /** The last page. */
 export const ExportLastPage = closed(
   {
@@ -180,6 +183,9 @@ export const ExportLastPage = closed(
   },
   { title: 'ExportLastPage' },
 );
+
+/** The last page. */
+export type ExportLastPage = Type.Static<typeof ExportLastPage>;
 
 /** A page of an export. An export is whole only with its terminal page. */
 export const ExportPage = Type.Union([ExportNextPage, ExportLastPage], { title: 'ExportPage' });

@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ExportCreated, ExportPage } from '../src/contract/account.ts';
+import type { NewObservation, StoreWriter } from '../src/store/port.ts';
+import { dayOf, micros } from '../src/store/time.ts';
+import { accountDid, labelOf, planDay } from './store-traffic.ts';
+
+/** What the bench of the account-view surface asks and appends. */
+
+/** An account that no generated row is about. */
+export const denseDid = accountDid(7_999_999);
+
+/** Middle, 99th percentile and worst of some milliseconds. */
+export function times(milliseconds: readonly number[]): string {
+  const sorted = milliseconds.toSorted((a, b) => a - b);
+  const at = (share: number): string =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(1);
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
+}
+
+/** Accepts rows of the dense account, as many at once as a batch may hold: many of one instant. */
+export async function appendDense(writer: StoreWriter, rows: number, now: () => number): Promise<void> {
+  for (let first = 0; first < rows; first += 2_000) {
+    const observations = Array.from(
+      { length: Math.min(2_000, rows - first) },
+      (_, i): NewObservation => ({
+        signature: 'verified',
+        label: {
+          ver: 1,
+          src: accountDid(8_001_000),
+          uri: `at://${denseDid}/app.bsky.feed.post/${first + i}`,
+          val: 'spam',
+          cts: new Date(now() / 1000).toISOString(),
+          sig: new Uint8Array(64),
+        },
+      }),
+    );
+    await writer.append({ at: micros(now()), observations, refusals: [], positions: [] });
+  }
+}
+
+/** Appends 500 labels a second until it is told to end; resolves with the milliseconds of each commit. */
+export async function appendSteadily(writer: StoreWriter, now: () => number, signal: AbortSignal): Promise<number[]> {
+  const plan = planDay(dayOf(now()) + 1, 100_000);
+  const took: number[] = [];
+  for (let row = 0; !signal.aborted; row += 50) {
+    const began = performance.now();
+    const observations = Array.from({ length: 50 }, (_, i) => labelOf(plan, (row + i) % 100_000));
+    await writer.append({ at: micros(now()), observations, refusals: [], positions: [] });
+    const lasted = performance.now() - began;
+    took.push(lasted);
+    await delay(Math.max(0, 100 - lasted));
+  }
+  return took;
+}
+
+/** Milliseconds of each of a number of requests, one after the other. */
+export async function askAll(count: number, url: (n: number) => string): Promise<number[]> {
+  const took: number[] = [];
+  for (let n = 0; n < count; n++) {
+    const began = performance.now();
+    const answer = await fetch(url(n + 1));
+    await answer.arrayBuffer();
+    if (answer.status !== 200) throw new Error(`${answer.status} of ${url(n + 1)}`);
+    took.push(performance.now() - began);
+  }
+  return took;
+}
+
+/** Follows an export to its end. */
+export async function followExport(url: string, did: string) {
+  const created = (await (await fetch(`${url}/exports?did=${did}&days=7`)).json()) as ExportCreated;
+  const began = performance.now();
+  const pageMs: number[] = [];
+  let rows = 0;
+  for (let cursor: string | null = created.cursor; cursor !== null; ) {
+    const asked = performance.now();
+    const answer: Response = await fetch(`${url}/exports?cursor=${cursor}`);
+    const page = (await answer.json()) as ExportPage;
+    pageMs.push(performance.now() - asked);
+    rows += page.rows.length;
+    cursor = page.next_cursor;
+  }
+  return { rows, seconds: (performance.now() - began) / 1000, pageMs };
+}
+
+/** Clients that ask at once for one ordinary account after the other; one that is refused waits as it was told. */
+export async function crowd(url: string, clients: number, seconds: number) {
+  const admitted: number[] = [];
+  const others: string[] = [];
+  let refused = 0;
+  const until = performance.now() + seconds * 1000;
+  async function client(number: number): Promise<void> {
+    const headers = { 'X-Forwarded-For': `10.0.${number >> 8}.${number & 255}` };
+    for (let n = 1; performance.now() < until; n++) {
+      const asked = performance.now();
+      const answer = await fetch(`${url}/exports?did=${accountDid(((number * 37 + n) % 4_000) * 1_003)}`, { headers });
+      await answer.arrayBuffer();
+      const retry = Number(answer.headers.get('retry-after'));
+      if (answer.status === 200) admitted.push(performance.now() - asked);
+      else if (answer.status === 503 && retry > 0) {
+        refused += 1;
+        await delay(retry * 1000);
+      } else others.push(`${answer.status}`);
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+  return { admitted, refused, others };
+}

@@ -1,0 +1,120 @@
+/**
+ * Measures the account-view surface: the built program, pinned to one core, over a generated store.
+ *
+ *   node bench/account.ts [--rows 3000000] [--dense 165000] [--clients 200] [--seconds 5] [--folder DIR] [--keep]
+ *
+ * `--rows` are those of the 31 days before today (45000000 is the size to plan for; it takes an hour and 8 GB);
+ * `--dense` rows of one account are accepted today, as the instrument would store them. `--folder` with a store that
+ * `--keep` left is measured without making it again.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { begin, readOn, takeSnapshot } from '../src/account/exports.ts';
+import { rememberManifests } from '../src/account/manifest.ts';
+import { openSqliteReader } from '../src/store/sqlite/reader.ts';
+import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
+import { dayOf, micros } from '../src/store/time.ts';
+import { appendDense, appendSteadily, askAll, crowd, denseDid, followExport, times } from './account-load.ts';
+import { startMeasured } from './processes.ts';
+import { generateStore } from './store-generator.ts';
+import { accountDid } from './store-traffic.ts';
+import { dropPageCache } from './store-window.ts';
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '3000000' },
+    dense: { type: 'string', default: '165000' },
+    clients: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '5' },
+    folder: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+const days = 31;
+const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'almanac-account-bench-'));
+const store = join(folder, 'labels');
+const now = (): number => Date.now() * 1000;
+
+function report(what: string, figures: string): void {
+  console.log(`${what.padEnd(58)}${figures}   (load ${loadavg()[0]?.toFixed(1)})`);
+}
+
+if (!existsSync(store)) {
+  const rows = Math.round(Number(values.rows) / days);
+  await generateStore({ folder: store, days, rows, last: dayOf(now()) - 1 });
+}
+const writer = openSqliteWriter({ folder: store, at: micros(now()) });
+const already = await writer.readAccount({
+  account: denseDid,
+  start: (await writer.frontier()).floor,
+  end: micros(now() + 60_000_000),
+  order: 'newest',
+  after: null,
+  limit: 1,
+});
+if (already.rows.length === 0) await appendDense(writer, Number(values.dense), now);
+
+await measureStore();
+const program = await startMeasured(0, [
+  process.execPath,
+  join(import.meta.dirname, '..', 'bin', 'almanac.mjs'),
+  'account',
+  ...['--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--log-level', 'silent', '--trust-proxy', '1'],
+  ...['--max-export-rows', '1000000', '--client-accounts', '0', '--readers', '1'],
+]);
+try {
+  await measureAnswers(program.url);
+  await measureCrowd(program.url);
+} finally {
+  await program.stop();
+  await writer.close();
+  if (!values.keep && values.folder === undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+/** The export of the dense account at the store: chunks, rows and digest, without a process or a socket between. */
+async function measureStore(): Promise<void> {
+  const reader = openSqliteReader(store);
+  const query = { account: denseDid, asked: { kind: 'days', days: 7 }, filters: {} } as const;
+  const bounds = { maxExportRows: 1_000_000, pageRows: 500, ttlMs: 900_000 };
+  for (const state of ['first', 'again']) {
+    const counting = performance.now();
+    const taken = await takeSnapshot(reader, query, Date.now(), bounds);
+    if (taken.kind === 'refused') throw new Error(taken.code);
+    report(`dense account, ${state}: snapshot`, `${(performance.now() - counting).toFixed(0)} ms`);
+    let progress = begin(await rememberManifests().of(reader, taken.snapshot));
+    const started = performance.now();
+    for (let terminal = false; !terminal; ) {
+      ({ progress, terminal } = await readOn(reader, taken.snapshot, progress, 500));
+    }
+    const perSecond = Math.round((progress.count * 1000) / (performance.now() - started));
+    report(`dense account, ${state}: export at the store`, `${progress.count} rows, ${perSecond} rows a second`);
+  }
+  await reader.close();
+}
+
+/** One request at a time. */
+async function measureAnswers(url: string): Promise<void> {
+  const ordinary = (n: number): string => `${url}/exports?did=${accountDid(n * 100_003)}`;
+  if (dropPageCache()) report('create, ordinary account, cold cache', times(await askAll(40, ordinary)));
+  else report('create, ordinary account, cold cache', 'not measured: the cache cannot be dropped here');
+  report('create, ordinary account, warm', times(await askAll(200, (n) => ordinary(n % 40))));
+  report('create, dense account, warm', times(await askAll(20, () => `${url}/exports?did=${denseDid}&days=7`)));
+  const { rows, seconds, pageMs } = await followExport(url, denseDid);
+  report('export of the dense account through HTTP', `${rows} rows, ${Math.round(rows / seconds)} rows a second`);
+  report('  its pages of 500 rows', times(pageMs));
+  report('resident memory of the serving process', `${program.residentMiB()} MiB`);
+}
+
+/** Everybody at once, beside 500 labels a second. */
+async function measureCrowd(url: string): Promise<void> {
+  const ended = new AbortController();
+  const appended = appendSteadily(writer, now, ended.signal);
+  const { admitted, refused, others } = await crowd(url, Number(values.clients), Number(values.seconds));
+  ended.abort();
+  report(`${values.clients} clients at once: admitted`, `${admitted.length}, ${times(admitted)}`);
+  report('  told that the store is busy, with Retry-After', String(refused));
+  report('  anything else', others.length === 0 ? 'nothing' : JSON.stringify(others.slice(0, 5)));
+  report('commits of 50 labels, ten a second, meanwhile', times(await appended));
+}

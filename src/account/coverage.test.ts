@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StoredGap } from '../store/port.ts';
+import type { RosterRow } from '../store/roster.ts';
+import { hour, micros } from '../store/time.ts';
+import { atMost, coverageOf } from './coverage.ts';
+
+const start = micros(1_795_176_000_000_000);
+const end = micros(start + 24 * hour);
+const [one, two] = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
+
+function known(did: string, state = 'established', enrolled = true): RosterRow {
+  return { did, origin: 'seeded', provenance: [], enrolled, endpoint: null, state, stateSince: start, detail: '' };
+}
+
+function gap(
+  source: string | null,
+  from: number,
+  to: number,
+  reason: StoredGap['reason'] = 'ingest_paused',
+): StoredGap {
+  return { source, start: micros(start + from * hour), end: micros(start + to * hour), reason };
+}
+
+function coverage(
+  gaps: readonly StoredGap[],
+  roster: readonly RosterRow[],
+  more: { labeler?: string; epoch?: number } = {},
+) {
+  return coverageOf({
+    interval: { start, end },
+    askedStart: micros(start - hour),
+    labeler: more.labeler,
+    epoch: { generationId: 'g', startedAt: micros(start - (more.epoch ?? 5) * hour) },
+    frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 1) },
+    gaps,
+    roster,
+  });
+}
+
+describe('coverage', () => {
+  it('lists our own interruptions once and each labeler with what was missed of it alone', () => {
+    expect(coverage([gap(null, 1, 2), gap(one, 3, 4, 'cursor_reset')], [known(one), known(two)])).toEqual({
+      status: 'gapped',
+      observed_through: '2026-11-21T11:59:59.999999Z',
+      warmup: null,
+      gaps: [{ start: '2026-11-20T13:00:00.000000Z', end: '2026-11-20T14:00:00.000000Z', reason: 'ingest_paused' }],
+      labelers: [
+        {
+          labeler_did: one,
+          state: 'established',
+          gaps: [{ start: '2026-11-20T15:00:00.000000Z', end: '2026-11-20T16:00:00.000000Z', reason: 'cursor_reset' }],
+        },
+        { labeler_did: two, state: 'established', gaps: [] },
+      ],
+    });
+  });
+
+  it.each([
+    ['no_recorded_gaps', coverage([], [known(one)])],
+    ['gapped', coverage([gap(one, 1, 2)], [known(one)])],
+    ['warming_up', coverage([gap(one, 1, 2)], [known(one)], { epoch: 0 })],
+    ['unknown', coverage([], [known(one), known(two, 'unavailable')], { epoch: 0 })],
+    ['unknown', coverage([], [])],
+  ])('is %s by the first rule that applies', (status, got) => {
+    expect(got.status).toBe(status);
+  });
+
+  it('tells the part of what was asked that lies before the epoch', () => {
+    expect(coverage([], [known(one)], { epoch: 0 }).warmup).toEqual({
+      start: '2026-11-20T11:00:00.000000Z',
+      end: '2026-11-20T12:00:00.000000Z',
+      reason: 'not_observed',
+    });
+  });
+
+  it('of a filter is of its labeler, known or not', () => {
+    const both = [known(one), known(two, 'refused')];
+    expect(coverage([], both, { labeler: one })).toMatchObject({
+      status: 'no_recorded_gaps',
+      labelers: [{ labeler_did: one }],
+    });
+    const stranger = 'did:web:labels.example.com';
+    expect(coverage([], both, { labeler: stranger })).toMatchObject({
+      status: 'unknown',
+      labelers: [{ labeler_did: stranger, state: 'not_known', gaps: [] }],
+    });
+  });
+
+  it('leaves out a labeler that is not enrolled, unless something of it was missed in the interval', () => {
+    const gone = known(two, 'established', false);
+    expect(coverage([], [known(one), gone]).labelers).toHaveLength(1);
+    expect(coverage([gap(two, 1, 2)], [known(one), gone])).toMatchObject({
+      status: 'unknown',
+      labelers: [{ labeler_did: one }, { labeler_did: two, state: 'not_enrolled' }],
+    });
+  });
+});
+
+describe('too many gaps', () => {
+  const gaps = fc.array(
+    fc
+      .tuple(
+        fc.integer({ min: 0, max: 500 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.constantFrom('maintenance', 'cursor_reset'),
+      )
+      .map(([from, length, reason]) => gap(one, from, from + length, reason as StoredGap['reason'])),
+    { minLength: 1, maxLength: 40 },
+  );
+
+  it('are joined where the least lies between them: never hidden, never beyond the first and last', () => {
+    fc.assert(
+      fc.property(gaps, fc.integer({ min: 1, max: 8 }), (all, limit) => {
+        const got = atMost(all, limit);
+        expect(got.length).toBeLessThanOrEqual(limit);
+        for (const { start: from, end: to } of all) {
+          expect(got.some((joined) => joined.start <= from && joined.end >= to)).toBe(true);
+        }
+        const edge = (of: readonly { start: number; end: number }[]) => [
+          Math.min(...of.map((each) => each.start)),
+          Math.max(...of.map((each) => each.end)),
+        ];
+        expect(edge(got)).toEqual(edge(all));
+      }),
+    );
+  });
+
+  it('keep their reason where they agree on it', () => {
+    const [first, ...rest] = atMost([gap(one, 0, 1), gap(one, 2, 3), gap(one, 9, 10, 'maintenance')], 2);
+    expect(first).toMatchObject({ reason: 'ingest_paused', end: start + 3 * hour });
+    expect(rest).toMatchObject([{ reason: 'maintenance' }]);
+    expect(atMost([gap(one, 0, 1), gap(one, 2, 3, 'maintenance')], 1)).toMatchObject([{ reason: 'unknown' }]);
+  });
+});

@@ -7,6 +7,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
+import { countBusy } from '../src/store/sqlite/busy.ts';
 import { openWritable, setPragma, syncFolder } from '../src/store/sqlite/connection.ts';
 import { metaNames, rowColumns, sealedDayMigrations } from '../src/store/sqlite/day-schema.ts';
 import { dayPath, storePaths } from '../src/store/sqlite/files.ts';
@@ -79,6 +80,7 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
       of.push({ offset: id % minute, removed: label.neg === true });
     }
     writeCounters(db, stamps);
+    countBusy(db);
     const setMeta = db.prepare('INSERT INTO meta(name, value) VALUES (?, ?)');
     const end = dayStart(plan.day) + (plan.offsets.at(-1) ?? 0);
     setMeta.run(metaNames.generation, generationId);

@@ -4,11 +4,16 @@ import { join } from 'node:path';
 import { accountOpenApiDocument } from '../src/contract/account-openapi/document.ts';
 import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { packageRoot, packageVersion } from '../src/main/command.ts';
+import { clientTypes } from './client-types.ts';
+import { policyPage } from './policy-page.ts';
 import { settingsDocument } from './settings-doc.ts';
 
+const document = openApiDocument(packageVersion());
 const files = {
-  'assets/openapi.json': `${JSON.stringify(openApiDocument(packageVersion()), null, 2)}\n`,
+  'assets/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'assets/account-openapi.json': `${JSON.stringify(accountOpenApiDocument(packageVersion()), null, 2)}\n`,
+  'src/client/schemas.ts': await clientTypes(document),
+  'assets/policy.html': policyPage(),
   'docs/settings.md': settingsDocument(),
 };
 

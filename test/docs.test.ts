@@ -1,18 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Registry } from 'prom-client';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createFactsClient } from '../src/client/index.ts';
 import { accountPaths } from '../src/contract/account.ts';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
+import { csvColumns } from '../src/export/csv.ts';
+import { exportFormats } from '../src/export/format.ts';
+import { pagePath } from '../src/facts/app.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
-import { accountMetrics } from '../src/main/account-metrics.ts';
+import { pauseReasons } from '../src/labels/acceptance.ts';
 import { commands } from '../src/main/commands.ts';
-import { factsMetrics } from '../src/main/facts-metrics.ts';
-import { labelsMetrics } from '../src/main/labels-metrics.ts';
-import { weatherMetrics } from '../src/main/weather-metrics.ts';
+import { exportExitCodes } from '../src/main/export.ts';
 import { root } from './support/imports.ts';
+import { registeredMetrics } from './support/metrics.ts';
 import { accountOpenApi, openApi } from './support/openapi.ts';
 
 /** Docs are tests: what they name exists, and what exists is named. */
@@ -62,7 +64,15 @@ describe('README', () => {
 
   it('names settings that exist', () => {
     const known = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
-    const pages = ['README.md', 'SECURITY.md', 'docs/operations.md', 'docs/api.md', 'docs/account.md']
+    const pages = [
+      'README.md',
+      'SECURITY.md',
+      'docs/operations.md',
+      'docs/operations/incidents.md',
+      'docs/api.md',
+      'docs/account.md',
+      'docs/export.md',
+    ]
       .map(page)
       .join('\n');
     const named = [...pages.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
@@ -83,7 +93,8 @@ describe('docs/api.md', () => {
     const documents = factsDocuments(join(root, 'assets'), [], '');
     const listed = firstCells(`\n# x\n${api}`, '# The facts API for a client');
     for (const path of Object.values(paths)) expect(listed).toContain(path);
-    const beside = listed.filter((path) => !(Object.values(paths) as string[]).includes(path));
+    expect(listed).toContain(pagePath);
+    const beside = listed.filter((path) => !([pagePath, ...Object.values(paths)] as string[]).includes(path));
     expect(beside.filter((path) => documents.answer(path, 'identity') === null)).toEqual([]);
     expect(listed.filter((path) => path === '/openapi.json' || beside.includes(path)).sort()).toEqual(
       [...documents.routes].sort(),
@@ -119,18 +130,52 @@ describe('docs/account.md', () => {
 
 describe('docs/operations.md', () => {
   it('lists every metric with its dimensions, and no other', async () => {
-    const registry = new Registry();
-    factsMetrics(registry);
-    weatherMetrics(registry);
-    labelsMetrics(registry);
-    accountMetrics(registry);
-    const metrics = await registry.getMetricsAsJSON();
     const section = page('docs/operations.md').split('\n## Metrics\n')[1] ?? '';
     expect(
       rowsOf(section)
         .map(([name]) => name)
         .sort(),
-    ).toEqual(metrics.map(({ name }) => name).sort());
+    ).toEqual((await registeredMetrics()).sort());
+  });
+
+  const pages = ['docs/operations.md', 'docs/operations/incidents.md'];
+
+  it('names every file of deploy/, and no other', () => {
+    const files = readdirSync(join(root, 'deploy'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+    const named = new Set(
+      pages.flatMap((name) => [...page(name).matchAll(/`(deploy\/[^`]+\.?\w*)`/g)].map(([, path = '']) => path)),
+    );
+    const matches = (file: string, path: string) =>
+      new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]+')}$`).test(file);
+    // What proves a file of ours is named where it is run.
+    const meant = files.filter((file) => !file.endsWith('.test.yml'));
+    expect(meant.filter((file) => ![...named].some((path) => matches(file, path)))).toEqual([]);
+    expect([...named].filter((path) => path !== 'deploy/' && !files.some((file) => matches(file, path)))).toEqual([]);
+  });
+
+  it('names every reason for which labels are not accepted, and no other', () => {
+    const section =
+      page('docs/operations/incidents.md').split('\n## Labels are not accepted\n')[1]?.split('\n## ')[0] ?? '';
+    expect(
+      rowsOf(section)
+        .map(([reason]) => reason)
+        .sort(),
+    ).toEqual([...pauseReasons].sort());
+  });
+
+  it('links to pages and headings that exist', () => {
+    for (const name of pages) {
+      for (const [, target = ''] of page(name).matchAll(/\]\(([^)]+)\)/g)) {
+        const [path = '', anchor] = target.split('#');
+        const at = path === '' ? name : join(dirname(name), path);
+        const anchors = [...page(at).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+          heading.toLowerCase().replaceAll(/[`,?]/g, '').replaceAll(' ', '-'),
+        );
+        if (anchor !== undefined) expect(anchors, target).toContain(anchor);
+      }
+    }
   });
 });
 
@@ -149,5 +194,31 @@ describe('ARCHITECTURE.md', () => {
     );
     expect(named.length).toBeGreaterThan(5);
     for (const path of named) expect(() => page(path), path).not.toThrow();
+  });
+});
+
+describe('docs/client.md', () => {
+  it('names every method and option of the client, and every example', () => {
+    const text = page('docs/client.md');
+    const methods = Object.keys(createFactsClient('http://127.0.0.1:1'));
+    expect(firstCells(`\n${text}`, '# A client for programs')).toEqual(methods);
+    const examples = readdirSync(join(root, 'examples')).filter((file) => !file.startsWith('facts.'));
+    const named = [...text.matchAll(/`([a-z_-]+\.(?:ts|py|sh))`/g)].map(([, file]) => file);
+    expect(named.sort()).toEqual(examples.sort());
+  });
+});
+
+describe('docs/export.md', () => {
+  const text = page('docs/export.md');
+
+  it('lists every exit code with its name, and no other', () => {
+    const listed = rowsOf(text.split('\n## Exit codes\n')[1] ?? '').map(([code, name]) => [name, Number(code)]);
+    expect(listed.filter(([name]) => name !== '')).toEqual(Object.entries(exportExitCodes));
+    expect(listed.filter(([name]) => name === '')).toEqual([['', 1]]);
+  });
+
+  it('lists every format and every column, in their order', () => {
+    expect(firstCells(text, '## The file')).toEqual([...exportFormats]);
+    expect(firstCells(text, '### CSV')).toEqual([...csvColumns]);
   });
 });

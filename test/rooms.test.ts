@@ -17,6 +17,8 @@ const mayImport: Record<string, readonly string[]> = {
   labels: ['contract', 'artifact', 'store', 'network', 'ops'],
   weather: ['contract', 'artifact', 'network', 'ops'],
   account: ['contract', 'store', 'network', 'http', 'web', 'ops'],
+  client: [],
+  export: ['contract', 'client', 'network', 'ops'],
   main: [
     'contract',
     'artifact',
@@ -29,11 +31,14 @@ const mayImport: Record<string, readonly string[]> = {
     'labels',
     'weather',
     'account',
+    'export',
     'sim',
   ],
   sim: ['contract'],
 };
 
+/** Made by the generator: its length is the contract's. */
+const generated = ['src/client/schemas.ts'];
 const files = [...sourceFiles('src'), ...(existsSync(join(root, 'sim')) ? sourceFiles('sim') : [])];
 const graph = new Map(files.map((file) => [file, importsOf(file)]));
 
@@ -90,13 +95,19 @@ describe('the rooms', () => {
 
 describe('files', () => {
   it('have one reason to change: none is longer than 400 lines', () => {
-    const long = files.filter((file) => parsed(file).text.split('\n').length > 400);
+    const written = files.filter((file) => !generated.includes(file));
+    const long = written.filter((file) => parsed(file).text.split('\n').length > 400);
     expect(long).toEqual([]);
   });
 
   it('explain what they export where others build on it', () => {
     const bare = files
-      .filter((file) => ['contract', 'artifact', 'store', 'http', 'facts', 'ops', 'network'].includes(roomOf(file)))
+      .filter(
+        (file) =>
+          ['contract', 'artifact', 'store', 'http', 'facts', 'ops', 'network', 'client', 'export'].includes(
+            roomOf(file),
+          ) && !generated.includes(file),
+      )
       .flatMap((file) => undocumented(file).map((name) => `${file}: ${name}`));
     expect(bare).toEqual([]);
   });

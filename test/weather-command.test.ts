@@ -75,6 +75,17 @@ describe('almanac weather', () => {
     await sim.stop();
   });
 
+  test.each([
+    ['golden_v1.jsonl', 'not a zstd dictionary'],
+    ['no-such-file', 'ENOENT'],
+    ['.', 'not a file of at most 16 MiB'],
+  ])('takes no other file for a dictionary, and says so in one line: %s', async (name, why) => {
+    const path = join(import.meta.dirname, 'fixtures', 'jetstream', name);
+    const command = run(['weather', '--data', folder(), '--jetstream-dictionary', path]);
+    expect(await command.ended).toBe(1);
+    expect(command.stderr()).toBe(`almanac: cannot use the dictionary ${path} (${why})\n`);
+  });
+
   test('feeds the facts API: a client sees rates by collection, coverage and conditions', async () => {
     const data = folder();
     const sim = run(['sim', '--seed', '3', '--rate', '50']);

@@ -27,6 +27,7 @@ function settingsOf({ folder }: Station) {
     publishSeconds: 1,
     backfillHours: 0.05,
     backfillBytes: 1e9,
+    dictionary: null,
   };
 }
 

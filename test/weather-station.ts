@@ -48,6 +48,7 @@ export interface StationOptions {
   /** A clock of the test's own, in place of one with a speed; milliseconds. */
   readonly clock?: () => number;
   readonly backfillHours?: number;
+  readonly dictionary?: Buffer;
   readonly deps?: Partial<WeatherDeps>;
 }
 
@@ -79,6 +80,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
         publishSeconds: 1,
         backfillHours: options.backfillHours ?? 0.05,
         backfillBytes: 1e9,
+        dictionary: options.dictionary ?? null,
       },
       policy: { allowLoopback: true },
       clock,

@@ -9,6 +9,7 @@ export const accountStoreMethods = [
   'frontier',
   'readAccount',
   'accountIntervals',
+  'tallyAccount',
   'coverage',
   'gaps',
   'roster',

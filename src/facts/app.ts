@@ -11,8 +11,9 @@ import type { FactsDocuments } from './documents.ts';
 import { instrumentIndex } from './instruments.ts';
 import type { FreshnessBounds } from './judge.ts';
 import { labelsResource } from './labels-resource.ts';
+import { observatoryPage } from './page/page.ts';
 import { cacheControl } from './representation.ts';
-import type { FactResource } from './resource.ts';
+import { type FactResource, refusing } from './resource.ts';
 import { weatherResource } from './weather-resource.ts';
 
 /** What the facts application needs; it has no handle on any store. */
@@ -28,6 +29,9 @@ export interface FactsAppOptions {
   /** Told of every answer; `route` is a path of the closed list, or `other`; `client` where the server tells it. */
   readonly answered?: (route: string, status: number, client: string | undefined) => void;
 }
+
+/** Path of the observatory's page; outside the contract. */
+export const pagePath = '/';
 
 /** Headers of every response of the facts API. */
 export const factsCommonHeaders = commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date');
@@ -46,18 +50,21 @@ export function createFactsApp(options: FactsAppOptions) {
   const options204 = preflight(common);
   const health = json(200, { status: 'ok', service: 'almanac-facts' }, ['Cache-Control', 'no-store', ...common]);
 
-  const fact = (path: string, resource: FactResource): Route => {
-    let alarmed: unknown;
-    return (conditions, now) => {
-      try {
-        return factReply(conditions, resource, now);
-      } catch (error) {
-        // Once for each failure, however often it is asked for.
-        if (error !== alarmed) alarm(path, error);
-        alarmed = error;
-        return errorReply('internal_error', common, ['Cache-Control', 'no-store']);
-      }
-    };
+  const resource = (path: string, made: FactResource): FactResource => refusing(made, (error) => alarm(path, error));
+  const facts = {
+    labels: resource(paths.labelsOverview, labelsResource(labels, bounds, common)),
+    conditions: resource(paths.weatherConditions, weatherResource('weatherConditions', weather, common)),
+    metrics: resource(paths.weatherMetrics, weatherResource('weatherMetrics', weather, common)),
+  };
+  const fact =
+    (from: FactResource): Route =>
+    (conditions, now) =>
+      factReply(conditions, from, now);
+
+  const drawn = observatoryPage(common);
+  const page: Route = ({ acceptEncoding }, now) => {
+    const outcomes = { conditions: facts.conditions(now), metrics: facts.metrics(now), labels: facts.labels(now) };
+    return drawn(outcomes, chooseCoding(acceptEncoding), now);
   };
 
   function index(_conditions: Conditions, now: number): Reply {
@@ -67,9 +74,10 @@ export function createFactsApp(options: FactsAppOptions) {
 
   const routes = new Map<string, Route>([
     [paths.instruments, index],
-    [paths.labelsOverview, fact(paths.labelsOverview, labelsResource(labels, bounds, common))],
-    [paths.weatherConditions, fact(paths.weatherConditions, weatherResource('weatherConditions', weather, common))],
-    [paths.weatherMetrics, fact(paths.weatherMetrics, weatherResource('weatherMetrics', weather, common))],
+    [paths.labelsOverview, fact(facts.labels)],
+    [paths.weatherConditions, fact(facts.conditions)],
+    [paths.weatherMetrics, fact(facts.metrics)],
+    [pagePath, page],
     [paths.health, () => health],
   ]);
 

@@ -34,6 +34,14 @@ const pagePolicy: HeaderList = [
   'no-referrer',
 ];
 
+/** A page without scripts. */
+const textPolicy: HeaderList = [
+  'Content-Security-Policy',
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy',
+  'no-referrer',
+];
+
 /**
  * The documents in the asset folder of the built program. `common` are the headers of every response, `base` is
  * the address that links start with: the public URL, or the base path where none is known.
@@ -50,12 +58,16 @@ export function factsDocuments(assets: string, common: HeaderList, base: string)
   const documents = new Map<string, Document>([
     served(paths.openapi, 'openapi.json', jsonType),
     linked('/llms.txt', 'llms.txt', text),
+    served('/assets/almanac.css', 'almanac.css', css),
+    served('/assets/observatory.css', 'observatory.css', css),
+    served('/assets/observatory.js', 'built/observatory.js', script),
     served('/docs', 'docs.html', html, pagePolicy),
     served('/assets/docs.js', 'docs.js', script),
     served('/assets/docs.css', 'docs.css', css),
     served('/assets/swagger-ui-bundle.js', 'vendor/swagger-ui/swagger-ui-bundle.js', script),
     served('/assets/swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
     served('/assets/swagger-ui-license.txt', 'vendor/swagger-ui/LICENSE', text),
+    served('/policy', 'policy.html', html, textPolicy),
   ]);
 
   return {

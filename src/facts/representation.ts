@@ -22,6 +22,8 @@ export class PrivacyAlarm extends Error {
 
 /** The bytes of one fact in one age bucket: built once and served as they are. */
 export interface Representation {
+  /** What the bytes say: the page is drawn from it, so that both say the same. */
+  readonly envelope: FactEnvelope;
   readonly etag: string;
   readonly notModified: Reply;
   /** The 200 in a content coding, made when it is first asked for. */
@@ -70,6 +72,7 @@ export function represent({ envelope, etag, modifiedAt, builtAt, common }: Repre
   }
 
   return {
+    envelope,
     etag,
     notModified: { status: 304, headers: validators, body: null },
     ok(coding) {

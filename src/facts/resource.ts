@@ -8,7 +8,8 @@ export type Outcome =
   | { readonly kind: 'served'; readonly representation: Representation }
   | {
       readonly kind: 'refused';
-      readonly code: Extract<ErrorCode, 'source_unavailable' | 'source_stale' | 'source_held'>;
+      /** `internal_error`: the fact could not be built, and the log says why. */
+      readonly code: Extract<ErrorCode, 'source_unavailable' | 'source_stale' | 'source_held' | 'internal_error'>;
       readonly freshness?: LabelFreshness;
     };
 
@@ -47,5 +48,19 @@ export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) =
   return (key) => {
     if (last?.key !== key) last = { key, value: compute(key) };
     return last.value;
+  };
+}
+
+/** The resource, refusing what cannot be built: `alarm` is told once for each failure, however often it is asked for. */
+export function refusing(resource: FactResource, alarm: (error: unknown) => void): FactResource {
+  let alarmed: unknown;
+  return (now) => {
+    try {
+      return resource(now);
+    } catch (error) {
+      if (error !== alarmed) alarm(error);
+      alarmed = error;
+      return { kind: 'refused', code: 'internal_error' };
+    }
   };
 }

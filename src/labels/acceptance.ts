@@ -23,8 +23,10 @@ export interface AcceptedPage {
   readonly positions: readonly PositionChange[];
 }
 
-/** Why acceptance stands still, or null while it does not. */
-export type PauseReason = 'wal_full' | 'disk_full' | 'clock_behind' | 'busy' | 'clock_doubtful' | 'disk_low';
+/** Every reason for which acceptance stands still. */
+export const pauseReasons = ['wal_full', 'disk_full', 'clock_behind', 'busy', 'clock_doubtful', 'disk_low'] as const;
+/** Why acceptance stands still. */
+export type PauseReason = (typeof pauseReasons)[number];
 
 /** What acceptance is given. */
 export interface AcceptanceOptions {

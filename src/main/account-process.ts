@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { createAccountApp } from '../account/app.ts';
 import { createClientBudget } from '../account/client-budget.ts';
 import { createCursors } from '../account/cursor.ts';
+import { accountPages } from '../account/pages.tsx';
 import { createReadingPool, type ReadingTelemetry } from '../account/reading/reading-pool.ts';
 import { accountCommonHeaders } from '../account/replies.ts';
 import { readSecrets } from '../account/secret.ts';
@@ -15,6 +16,7 @@ import { parseStoreUrl } from '../store/open.ts';
 import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
 import { packageRoot } from './command.ts';
+import { handleFinder } from './handle-finder.ts';
 import { basePath, graceMs, listenOn } from './listen.ts';
 
 /** An account server that listens. */
@@ -49,6 +51,9 @@ export async function startAccount(
     },
   });
   metrics?.waiting(reading.waiting);
+  const alarm = (route: string, error: unknown): void =>
+    log.error('a request failed', { route, ...errorFields(error) });
+  const handles = settings.noHandles ? null : handleFinder(settings.plc);
   const answerLater = createAccountApp({
     reading,
     cursors: createCursors(readSecrets(settings.secretFile ?? join(settings.data, 'account-secret'))),
@@ -60,8 +65,16 @@ export async function startAccount(
     },
     basePath: basePath(settings.basePath),
     openapi: assetFile(join(packageRoot(), 'assets', 'account-openapi.json')),
-    pages: () => new Map(),
-    alarm: (route, error) => log.error('a request failed', { route, ...errorFields(error) }),
+    pages: accountPages({
+      base: basePath(settings.basePath),
+      styles: new Map(
+        ['almanac.css', 'account.css'].map((name) => [name, assetFile(join(packageRoot(), 'assets', name))]),
+      ),
+      findHandle: handles?.find ?? null,
+      monotonic: () => performance.now(),
+      alarm,
+    }),
+    alarm,
     answered: (route, status) => {
       metrics?.answered(route, status);
       if (settings.accessLog) log.info('answered', { route, status });
@@ -82,6 +95,7 @@ export async function startAccount(
     async stop() {
       await server.stop(graceMs);
       await reading.stop();
+      await handles?.close();
       log.info('stopped');
     },
   };

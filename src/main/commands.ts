@@ -2,6 +2,8 @@ import { accountCommand } from './account.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
+import { doctorCommand } from './doctor.ts';
+import { exportCommand } from './export.ts';
 import { factsCommand } from './facts.ts';
 import { labelsCommand } from './labels.ts';
 import { simCommand } from './sim.ts';
@@ -16,7 +18,9 @@ export const commands = {
   account: accountCommand,
   weather: weatherCommand,
   labels: labelsCommand,
+  export: exportCommand,
   check: checkCommand,
+  doctor: doctorCommand,
   sim: simCommand,
 } as const satisfies Record<string, Command>;
 

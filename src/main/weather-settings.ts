@@ -7,6 +7,11 @@ const defaultJetstream = 'wss://jetstream1.us-east.bsky.network/subscribe';
 /** Settings of `almanac weather`. */
 export const weatherSettings = {
   jetstream: text('jetstream', 'URL', defaultJetstream, 'the one Jetstream host to observe'),
+  jetstreamDictionary: optionalText(
+    'jetstream-dictionary',
+    'FILE',
+    "the host's zstd dictionary: live reading then asks for compression, which more than halves its traffic",
+  ),
   data: text('data', 'DIR', defaultData, 'folder of what the instrument keeps'),
   artifacts: optionalText('artifacts', 'DIR', 'folder of the artifacts; "artifacts" in --data unless given'),
   publishSeconds: integer(

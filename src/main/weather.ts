@@ -1,12 +1,29 @@
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { OperatorError, systemCode } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
+import { isZstdDictionary } from '../weather/compression.ts';
 import { noTelemetry } from '../weather/telemetry.ts';
 import type { Command } from './command.ts';
 import { serveUntilStopped } from './serve.ts';
 import { parentChannel, reportingTelemetry } from './weather-report.ts';
 import { weatherSettings } from './weather-settings.ts';
+
+/** Larger than any dictionary. */
+const maxDictionaryBytes = 16 * 1024 * 1024;
+
+async function readDictionary(path: string): Promise<Buffer> {
+  const refused = (why: string): OperatorError => new OperatorError(`cannot use the dictionary ${path} (${why})`);
+  const file = await stat(path).catch((error: unknown) => {
+    throw refused(systemCode(error) ?? 'unknown error');
+  });
+  if (!file.isFile() || file.size > maxDictionaryBytes) throw refused('not a file of at most 16 MiB');
+  const bytes = await readFile(path);
+  if (!isZstdDictionary(bytes)) throw refused('not a zstd dictionary');
+  return bytes;
+}
 
 /** `almanac weather`: the weather instrument. */
 export const weatherCommand: Command = {
@@ -33,6 +50,7 @@ export const weatherCommand: Command = {
             artifacts: values.artifacts ?? join(values.data, 'artifacts'),
             publishSeconds: values.publishSeconds,
             backfillHours: values.backfillHours,
+            dictionary: values.jetstreamDictionary === null ? null : await readDictionary(values.jetstreamDictionary),
             backfillBytes: values.backfillMegabytes * 1_000_000,
           },
           policy: { allowLoopback: values.allowLoopback },

@@ -1,5 +1,6 @@
 import { OperatorError } from '../ops/errors.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
+import { inspectStore, type StoreInspection } from './sqlite/inspect.ts';
 import { openSqliteReader } from './sqlite/reader.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/writer.ts';
 
@@ -27,4 +28,9 @@ export function openStoreWriter(url: string, options: Omit<SqliteWriterOptions, 
 /** Opens the store at a URL for reading. */
 export function openStoreReader(url: string): StoreReader {
   return openSqliteReader(parseStoreUrl(url).folder);
+}
+
+/** Looks at the store at a URL and leaves it as it is; see `inspectStore`. */
+export function inspect(url: string): StoreInspection {
+  return inspectStore(parseStoreUrl(url).folder);
 }

@@ -24,7 +24,7 @@
  * Errors: every method rejects with a `StoreError` (errors.ts) and nothing else, unless it says otherwise.
  */
 import type { Micros } from '../contract/timestamp.ts';
-import type { GapReason } from '../contract/vocabulary.ts';
+import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
 import type { Definitions, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
@@ -135,6 +135,17 @@ export interface StoredGap extends Interval {
   readonly reason: GapReason;
 }
 
+/** Which of an account's rows are wanted: those that agree with every part that is given. */
+export interface AccountFilter {
+  /** DID of the labeler. */
+  readonly labeler?: string;
+  /** The label's value, exactly. */
+  readonly value?: string;
+  /** Removals (true) or applications (false). */
+  readonly removed?: boolean;
+  readonly target?: TargetKind;
+}
+
 /** One chunk of an account's rows. */
 export interface AccountQuery extends Interval {
   /** DID of the account; labels of its records are its rows too. */
@@ -145,6 +156,8 @@ export interface AccountQuery extends Interval {
   readonly after: Micros | null;
   /** At most `maxChunkRows`. */
   readonly limit: number;
+  /** Only these rows; absent for all. The store still passes by the others: see `tallyAccount`. */
+  readonly filter?: AccountFilter;
 }
 
 /** A chunk; `next` is null when the interval holds no further row. */
@@ -158,11 +171,40 @@ export interface AccountInterval extends Interval {
   readonly rows: number;
 }
 
-/** Observed events of a labeler: `applied` were no negations, `removed` were. */
-export interface LabelerCount {
-  readonly labeler: string;
+/** Applications and removals, in rows. */
+export interface EventCount {
   readonly applied: number;
   readonly removed: number;
+}
+
+/** An account's rows of one UTC day's share of an interval. */
+export interface DayCounts extends Readonly<Record<TargetKind, EventCount>> {
+  /** All rows, whatever the filter. */
+  readonly rows: number;
+}
+
+/** One UTC day's share of an interval; `counts` null: its rows were not counted. */
+export interface AccountDay extends Interval {
+  /** By what the rows are about: those that agree with the filter. */
+  readonly counts: DayCounts | null;
+}
+
+/** An account's rows of an interval in numbers; where a day was not counted, no sum here holds it. */
+export interface AccountTally {
+  /** Every UTC day that the interval touches, oldest first. */
+  readonly days: readonly AccountDay[];
+  /** Rows by labeler, whatever the filter, most first (then by DID). */
+  readonly labelers: readonly LabelerCount[];
+  /** Values of the rows, whatever the filter, most first (then by text); at most `maxTallyValues`. */
+  readonly values: readonly ({ readonly value: string } & EventCount)[];
+}
+
+/** Most values that a tally lists. */
+export const maxTallyValues = 200;
+
+/** Observed events of a labeler: `applied` were no negations, `removed` were. */
+export interface LabelerCount extends EventCount {
+  readonly labeler: string;
 }
 
 /** The same within one bucket of time. */
@@ -214,6 +256,15 @@ export interface StoreReader {
   accountIntervals(
     query: Interval & { readonly account: string; readonly maxRows: number; readonly budget: number },
   ): Promise<AccountInterval[]>;
+
+  /**
+   * An account's rows in numbers, exact for every day that is counted. A closed day of an account with many rows has
+   * them kept; the others are counted row by row, newest day first, `budget` rows at most: a day that would need
+   * more is not counted and says so. `out_of_window` as for `readAccount`.
+   */
+  tallyAccount(
+    query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
+  ): Promise<AccountTally>;
 
   /** Exact counts per labeler, most events first (then by DID); labelers without events are absent. */
   countsByLabeler(interval: Interval): Promise<LabelerCount[]>;

@@ -1,3 +1,5 @@
+import type { TargetKind } from '../contract/vocabulary.ts';
+
 /**
  * The account that a label is about. A DID and the AT-URIs below it are one subject, so that labels of an account
  * and labels of its records are found together.
@@ -32,6 +34,16 @@ export function joinUri(parts: UriParts): string {
   return parts.kind === 'record'
     ? `${prefix}${parts.did}/${parts.collection}/${parts.rkey}`
     : `${prefix}${parts.did}${parts.rest}`;
+}
+
+/** The collection whose records are posts. */
+export const postCollection = 'app.bsky.feed.post';
+
+/** What the label with this `uri` is about. An AT-URI that names no single record counts as a record. */
+export function targetOf(uri: string): TargetKind {
+  const parts = splitUri(uri);
+  if (parts?.kind === 'account') return 'account';
+  return parts?.kind === 'record' && parts.collection === postCollection ? 'post' : 'record';
 }
 
 /** The DID of the account that a label is about, or null: admission refuses such a label as malformed. */

@@ -41,6 +41,19 @@ export function lengthBit(length: number): number {
   return 1 << Math.min(length, 31);
 }
 
+/** Whether exactly these bytes stand at an index; the view must reach `length` bytes beyond it. */
+export interface Spelling {
+  readonly length: number;
+  at(bytes: DataView, from: number): boolean;
+}
+
+/** One exact spelling of four or more ASCII characters. */
+export function spelling(text: string): Spelling {
+  const pieces = piecesOf(text);
+  const length = text.length;
+  return { length, at: (bytes, from) => holds(bytes, from, from + length, pieces) };
+}
+
 function piecesOf(word: string): Int32Array {
   const bytes = Uint8Array.from(Buffer.from(word, 'ascii'));
   if (bytes.length < piece) throw new RangeError(`the word ${word} is too short`);

@@ -1,4 +1,4 @@
-import { type ByteWords, byteWords } from './byte-words.ts';
+import { type ByteWords, byteWords, type Spelling, spelling } from './byte-words.ts';
 import { JsonScan, malformed } from './json-scan.ts';
 import { metricIndex, operations, trackedCollections, trackedEmbeds, trackedStatuses } from './metric-names.ts';
 
@@ -30,6 +30,7 @@ const kindCommit = 0;
 const kindAccount = 1;
 const kindIdentity = 2;
 const operationWords = byteWords(operations);
+const created = operations.indexOf('create');
 const deleted = operations.indexOf('delete');
 const collectionWords = byteWords(trackedCollections.map(([, nsid]) => nsid));
 const post = trackedCollections.findIndex(([alias]) => alias === 'post');
@@ -39,6 +40,10 @@ const embedRecordWithMedia = trackedEmbeds.findIndex(([alias]) => alias === 'rec
 const statusWords = byteWords(trackedStatuses);
 /** Where the shapes of a post begin in `metricNames`, by operation. */
 const shapesOf = [metricIndex['post.create.reply'], metricIndex['post.update.reply']];
+
+/** The values that most frames have, as they are spelled there. */
+const usualKind = spelling('"commit"');
+const usualOperation = spelling('"create"');
 
 /** In place of a word's place: a string that is no known word. */
 const other = -1;
@@ -50,6 +55,9 @@ const activeTrue = 0;
 const activeFalse = 1;
 const activeUnknown = 2;
 
+const topKeys = ['time_us', 'kind', 'commit', 'account', 'cursor'];
+const commitKeys = ['operation', 'collection', 'record'];
+
 const quote = 0x22;
 const comma = 0x2c;
 const letterF = 0x66;
@@ -60,7 +68,20 @@ const closeObject = 0x7d;
 /** What one level of the frame reads: its keys, and past the value of the key at that place. */
 interface Level {
   readonly keys: ByteWords;
+  /** In the order in which they stand; another order, or another key between them, only costs time. */
+  readonly usual: readonly UsualKey[];
   readonly take: (key: number, from: number) => number;
+}
+
+/** A key as Jetstream writes it, where it nearly always stands: recognised without walking it. */
+interface UsualKey {
+  readonly spelling: Spelling;
+  /** Its place among the level's keys, or -1. */
+  readonly key: number;
+}
+
+function usualKeys(keys: readonly string[], order: readonly string[]): UsualKey[] {
+  return order.map((name) => ({ spelling: spelling(`"${name}":`), key: keys.indexOf(name) }));
 }
 
 /**
@@ -122,7 +143,8 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
   }
 
   const topLevel: Level = {
-    keys: byteWords(['time_us', 'kind', 'commit', 'account', 'cursor']),
+    keys: byteWords(topKeys),
+    usual: usualKeys(topKeys, ['did', 'time_us', 'kind', 'commit']),
     take(key, from) {
       let end: number;
       switch (key) {
@@ -131,6 +153,10 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
           timeUs = scan.integer;
           return end;
         case 1:
+          if (scan.spells(usualKind, from)) {
+            kind = kindCommit;
+            return from + usualKind.length;
+          }
           end = word(from, kindWords);
           kind = found;
           return end;
@@ -150,11 +176,16 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
   };
 
   const commitLevel: Level = {
-    keys: byteWords(['operation', 'collection', 'record']),
+    keys: byteWords(commitKeys),
+    usual: usualKeys(commitKeys, ['rev', 'operation', 'collection', 'rkey', 'record', 'cid']),
     take(key, from) {
       let end: number;
       switch (key) {
         case 0:
+          if (scan.spells(usualOperation, from)) {
+            operation = created;
+            return from + usualOperation.length;
+          }
           end = word(from, operationWords);
           operation = found;
           return end;
@@ -172,6 +203,7 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
 
   const recordLevel: Level = {
     keys: byteWords(['reply', 'embed']),
+    usual: usualKeys([], ['$type', 'createdAt']),
     take(key, from) {
       if (key === 0) {
         reply = isObject(from);
@@ -184,6 +216,7 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
 
   const embedLevel: Level = {
     keys: byteWords(['$type']),
+    usual: [],
     take(_key, from) {
       const end = word(from, embedWords);
       embed = found < 0 ? other : found;
@@ -193,6 +226,7 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
 
   const accountLevel: Level = {
     keys: byteWords(['active', 'status']),
+    usual: [],
     take(key, from) {
       if (key === 1) {
         const end = word(from, statusWords);
@@ -208,13 +242,24 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
   function members(from: number, level: Level): number {
     let i = scan.space(from + 1);
     if (scan.bytes[i] === closeObject) return i + 1;
+    /** How many of the usual keys were met. */
+    let met = 0;
     for (;;) {
-      if (scan.bytes[i] !== quote) return malformed;
-      const keyEnd = scan.string(i + 1);
-      if (keyEnd === malformed) return malformed;
-      const key = scan.find(level.keys, i + 1, keyEnd - 1);
-      const value = scan.afterKey(keyEnd);
-      if (value === malformed) return malformed;
+      let key: number;
+      let value: number;
+      const usual = level.usual[met];
+      if (usual !== undefined && scan.spells(usual.spelling, i)) {
+        met += 1;
+        key = usual.key;
+        value = scan.space(i + usual.spelling.length);
+      } else {
+        if (scan.bytes[i] !== quote) return malformed;
+        const keyEnd = scan.string(i + 1);
+        if (keyEnd === malformed) return malformed;
+        key = scan.find(level.keys, i + 1, keyEnd - 1);
+        value = scan.afterKey(keyEnd);
+        if (value === malformed) return malformed;
+      }
       i = key < 0 ? scan.value(value) : level.take(key, value);
       if (i === malformed) return malformed;
       i = scan.space(i);

@@ -33,9 +33,10 @@ export function parseEndpoint(text: string, policy: AddressPolicy): Endpoint {
 }
 
 /** The address of one connection: from the cursor on, or from now where there is none. */
-export function subscribeUrl({ url }: Endpoint, cursor: number | null): string {
+export function subscribeUrl({ url }: Endpoint, cursor: number | null, compressed = false): string {
   const target = new URL(url);
   target.searchParams.delete('cursor');
+  if (compressed) target.searchParams.set('compress', 'true');
   if (cursor !== null) target.searchParams.set('cursor', String(cursor));
   return target.href;
 }

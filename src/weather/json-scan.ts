@@ -1,4 +1,4 @@
-import { type ByteWords, lengthBit } from './byte-words.ts';
+import { type ByteWords, lengthBit, type Spelling } from './byte-words.ts';
 
 /** Returned in place of an index where the text is not JSON. */
 export const malformed = -1;
@@ -7,11 +7,17 @@ const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
+/** `:"` and `,"` as one little-endian number. */
+const colonQuote = 0x223a;
+const commaQuote = 0x222c;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 const openArray = 0x5b;
 /** In ASCII, the bracket that closes stands this far behind the one that opens. */
 const opensBeforeCloses = 2;
+
+/** Bytes that may be read behind a text: the longest spelling that is looked for. */
+const slack = 32;
 
 /** Longest decoded string that is ever compared with a known word, in characters. */
 const longestWord = 64;
@@ -42,8 +48,8 @@ export class JsonScan {
   /** Takes a new text. */
   load(text: Uint8Array): void {
     const length = text.length;
-    if (length + 8 > this.bytes.length) {
-      this.bytes = new Uint8Array(2 * length + 8);
+    if (length + slack > this.bytes.length) {
+      this.bytes = new Uint8Array(2 * length + slack);
       this.#view = new DataView(this.bytes.buffer);
     }
     this.bytes.set(text);
@@ -112,6 +118,11 @@ export class JsonScan {
     return this.bytes[i] === colon ? this.space(i + 1) : malformed;
   }
 
+  /** Whether exactly these bytes stand here: a string that is spelled as usual need not be walked. */
+  spells(spelling: Spelling, from: number): boolean {
+    return spelling.at(this.#view, from);
+  }
+
   /** The place of a string's value among the words, or -1; `escaped` must still be this string's. */
   find(words: ByteWords, from: number, to: number): number {
     if (this.escaped) return this.#findDecoded(words, from, to);
@@ -151,6 +162,7 @@ export class JsonScan {
   /** Past an object or array. Not by recursion: the peer chooses the depth. */
   #container(from: number): number {
     const bytes = this.bytes;
+    const view = this.#view;
     let depth = 0;
     /** Of the innermost open container. */
     let closer = 0;
@@ -162,11 +174,23 @@ export class JsonScan {
       if (first === quote) {
         i = this.string(i + 1);
         if (i === malformed) return malformed;
+        const pair = view.getUint16(i, true);
         if (key) {
+          key = false;
+          // Written without space, as nearly always: straight on to the value.
+          if (pair === colonQuote) {
+            i += 1;
+            continue;
+          }
           i = this.afterKey(i);
           if (i === malformed) return malformed;
-          key = false;
           continue;
+        }
+        if (pair === commaQuote) {
+          i += 1;
+          key = closer === closeObject;
+          if (depth > 0) continue;
+          return i;
         }
       } else if (key) {
         return malformed;

@@ -4,10 +4,13 @@ import { ConnectError } from '../network/connect-error.ts';
 import type { GuardedSocket, SocketOptions } from '../network/websocket.ts';
 import type { Log } from '../ops/log.ts';
 import { createClassifier } from './classify.ts';
+import { decompressor } from './compression.ts';
 import { type Endpoint, subscribeUrl } from './endpoint.ts';
 import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
 import type { Track } from './track.ts';
 
+/** Longest frame taken, in bytes, decompressed too. */
+export const maxFrameBytes = 10 * 1024 * 1024;
 /** How often a connection is looked at, in milliseconds. */
 const lookMs = 250;
 
@@ -19,6 +22,8 @@ export interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
   readonly backoff: BackoffOptions;
+  /** The host's zstd dictionary: live reading asks for compressed frames. Null: frames come as they are. */
+  readonly dictionary: Buffer | null;
   /** This machine's wall clock, milliseconds. */
   readonly clock: () => number;
   readonly log: Log;
@@ -47,17 +52,23 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
   const backoff = createBackoff(context.backoff);
   const feed = createFeed(context, task);
   let fruitless = 0;
+  // A backlog is read as it is: decompressing would set its pace.
+  let compressed = context.dictionary !== null && task.role === 'live';
   while (!signal.aborted && !feed.finished()) {
     const cursor = task.begin(fruitless);
     if (cursor === 'give_up') return;
     feed.start();
-    const cause = await connection(context, task, feed, cursor, signal);
+    const cause = await connection(context, task, feed, { cursor, compressed }, signal);
     if (signal.aborted || feed.finished()) return;
     context.telemetry.disconnected(task.role, cause.name);
     if (feed.fruitful()) {
       fruitless = 0;
       backoff.reset();
-    } else if (cause.refused || (cause.answered && feed.empty())) fruitless += 1;
+    } else if (cause.refused || (cause.answered && feed.empty())) {
+      fruitless += 1;
+      if (compressed) context.log.warn('the host and the dictionary do not agree; reading without compression');
+      compressed = false;
+    }
     await pause(context, task.role, cause, backoff, signal);
   }
 }
@@ -76,19 +87,20 @@ async function connection(
   { endpoint, connect, telemetry, log }: ReaderContext,
   { role }: ReaderTask,
   feed: Feed,
-  cursor: number | null,
+  { cursor, compressed }: { cursor: number | null; compressed: boolean },
   signal: AbortSignal,
 ): Promise<Cause> {
   let socket: GuardedSocket;
   try {
-    socket = await connect(subscribeUrl(endpoint, cursor), feed.frame, signal);
+    socket = await connect(subscribeUrl(endpoint, cursor, compressed), feed.frame, signal);
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const refused = error.kind === 'handshake_status' && !error.retryable;
     return { name: error.kind, answered: false, refused, why: error.message };
   }
   telemetry.connected(role);
-  log.info('connected', { reader: role, endpoint: endpoint.name, from: cursor === null ? 'live' : 'cursor' });
+  const from = cursor === null ? 'live' : 'cursor';
+  log.info('connected', { reader: role, endpoint: endpoint.name, from, ...(compressed ? { compressed } : {}) });
   const watch = setInterval(() => {
     if (feed.finished() || feed.silent()) socket.close();
   }, lookMs);
@@ -128,8 +140,9 @@ interface Feed {
   finished(): boolean;
 }
 
-function createFeed({ clock }: ReaderContext, { track, read, silenceUs, reached }: ReaderTask): Feed {
+function createFeed({ clock, dictionary }: ReaderContext, { track, read, silenceUs, reached }: ReaderTask): Feed {
   const classify = createClassifier();
+  const plain = dictionary ? decompressor(dictionary, maxFrameBytes) : (data: Buffer) => data;
   let news = false;
   let came = false;
   let empty = true;
@@ -137,13 +150,13 @@ function createFeed({ clock }: ReaderContext, { track, read, silenceUs, reached 
   let lastMs = 0;
   let spent = false;
   return {
-    frame: (data) => {
+    frame: (data, isBinary) => {
       if (spent || track.done) return;
       if (read?.(data.length)) {
         spent = true;
         return;
       }
-      const outcome = track.frame(classify(data));
+      const outcome = track.frame(classify(plain(data, isBinary)));
       if (outcome === 'beyond_end') reached?.();
       if (outcome === 'counted') news = true;
       if (outcome === 'counted' || outcome === 'skipped' || outcome === 'late_or_repeat') came = true;

@@ -3,7 +3,7 @@ import { OperatorError } from '../ops/errors.ts';
 import { metricNames } from './metric-names.ts';
 
 /** Version of the layout below, kept in the file's `user_version`. */
-const version = 1;
+export const weatherStoreVersion = 1;
 
 /** A metric's column: the metric's own name. */
 export function metricColumn(name: string): string {
@@ -49,16 +49,18 @@ function layout(): string {
       ${metricNames.map((name) => `${metricColumn(name)} INTEGER NOT NULL`).join(',\n      ')},
       PRIMARY KEY (series, start_us)
     ) STRICT, WITHOUT ROWID;
-    PRAGMA user_version = ${version};
+    PRAGMA user_version = ${weatherStoreVersion};
   `;
 }
 
 /** Makes the tables in a new file. Throws OperatorError for a file of another version. */
 export function ensureSchema(db: Database, path: string): void {
   const found = db.pragma('user_version', { simple: true });
-  if (found === version) return;
+  if (found === weatherStoreVersion) return;
   if (found !== 0) {
-    throw new OperatorError(`the weather store ${path} has version ${String(found)}; this program reads ${version}`);
+    throw new OperatorError(
+      `the weather store ${path} has version ${String(found)}; this program reads ${weatherStoreVersion}`,
+    );
   }
   db.transaction(() => db.exec(layout())).immediate();
 }

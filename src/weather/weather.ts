@@ -10,7 +10,7 @@ import { errorFields, type Log } from '../ops/log.ts';
 import { parseEndpoint } from './endpoint.ts';
 import { createPublisher, sweepTemporaries } from './publisher.ts';
 import { closedEnd, readSummary } from './read-summary.ts';
-import type { Connect } from './reader.ts';
+import { type Connect, maxFrameBytes } from './reader.ts';
 import { runSession } from './session.ts';
 import { storeFault } from './store-faults.ts';
 import type { WeatherTelemetry } from './telemetry.ts';
@@ -18,7 +18,6 @@ import { damaged, keptFrom, openWindowStore, type StoreFaults, storeFile, type W
 
 /** Limits of a connection, in milliseconds; silence has a watchdog of its own, which knows the rate. */
 const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
-const maxFrameBytes = 10 * 1024 * 1024;
 const pruneMs = 3_600_000;
 
 /** What the instrument is told by its operator. */
@@ -32,6 +31,8 @@ export interface WeatherSettings {
   readonly publishSeconds: number;
   readonly backfillHours: number;
   readonly backfillBytes: number;
+  /** The host's zstd dictionary; null to read without compression. */
+  readonly dictionary: Buffer | null;
 }
 
 /** What the instrument is given by its process. */
@@ -133,6 +134,7 @@ export function createWeather(deps: WeatherDeps): Weather {
             store: open(),
             endpoint,
             connect,
+            dictionary: settings.dictionary,
             backoff: { ...pace.backoff, random: deps.random },
             clock,
             log,

@@ -1,24 +1,5 @@
-import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-
-/** What a page of either server is made of. */
-export interface PageParts {
-  /** Title of the tab and the history; plain text. */
-  readonly title: string;
-  /** One sentence about the page, for search results; absent on pages that must not be indexed. */
-  readonly description?: string;
-  /** Prefix of this server's links: the base path, without a trailing slash. */
-  readonly base: string;
-  /** Whether the page may be indexed; an account's page never may. */
-  readonly indexed: boolean;
-  /** Scripts to load from this origin; a page must work without them. */
-  readonly scripts?: readonly string[];
-  /** What every page of the server links to. */
-  readonly navigation: readonly { readonly href: string; readonly text: string }[];
-  /** A line above everything else: simulated or sample facts say so on every page. */
-  readonly banner?: string;
-  readonly children: ComponentChildren;
-}
+import { PageBody, type PageParts } from './page-body.tsx';
 
 /**
  * A whole HTML page: text is escaped by the renderer, nothing is inline (the policy of the servers allows neither
@@ -28,7 +9,8 @@ export function renderPage(parts: PageParts): string {
   return `<!doctype html>${renderToString(<Page {...parts} />)}`;
 }
 
-function Page({ title, description, base, indexed, scripts = [], navigation, banner, children }: PageParts) {
+function Page(parts: PageParts) {
+  const { title, description, base, indexed, scripts = [], styles = [] } = parts;
   return (
     <html lang="en">
       <head>
@@ -39,33 +21,15 @@ function Page({ title, description, base, indexed, scripts = [], navigation, ban
         {description === undefined ? null : <meta name="description" content={description} />}
         <title>{title}</title>
         <link rel="icon" href="data:," />
-        <link rel="stylesheet" href={`${base}/assets/almanac.css`} />
+        {['/assets/almanac.css', ...styles].map((style) => (
+          <link key={style} rel="stylesheet" href={`${base}${style}`} />
+        ))}
         {scripts.map((script) => (
           <script key={script} src={`${base}${script}`} type="module" />
         ))}
       </head>
       <body>
-        <a class="skip" href="#main">
-          Skip to the content
-        </a>
-        {banner === undefined ? null : (
-          <p class="banner" role="note">
-            {banner}
-          </p>
-        )}
-        <header class="site">
-          <nav aria-label="Site">
-            <a class="name" href={`${base}/`}>
-              Almanac
-            </a>
-            {navigation.map(({ href, text }) => (
-              <a key={href} href={href}>
-                {text}
-              </a>
-            ))}
-          </nav>
-        </header>
-        <main id="main">{children}</main>
+        <PageBody {...parts} />
       </body>
     </html>
   );

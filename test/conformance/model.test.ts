@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import type { Batch, Observation, StoreWriter } from '../../src/store/port.ts';
+import { targetKinds } from '../../src/contract/vocabulary.ts';
+import type { AccountFilter, Batch, Observation, StoreWriter } from '../../src/store/port.ts';
 import { day, hour, micros, minute, second } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf, subjects } from './labels.ts';
 import { StoreModel } from './model.ts';
@@ -57,6 +58,15 @@ const question = fc.record({
   account: fc.constantFrom(...subjects),
   order: fc.constantFrom('oldest', 'newest'),
   limit: fc.integer({ min: 1, max: 7 }),
+  filter: fc.record(
+    {
+      labeler: fc.constantFrom(...labelers, 'did:web:nobody.example'),
+      value: fc.constantFrom('spam', 'porn', 'none'),
+      removed: fc.boolean(),
+      target: fc.constantFrom(...targetKinds),
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<AccountFilter>,
 });
 type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 
@@ -74,7 +84,7 @@ async function agree(store: StoreWriter, steps: readonly Step[], questions: read
     if (maintain) await store.maintain(now);
   }
   const end = later(now, hour);
-  for (const { from, to, align, beside, account, order, limit } of questions) {
+  for (const { from, to, align, beside, account, order, limit, filter } of questions) {
     const instant = (share: number): number => {
       const row = model.rows[Math.floor(share * (model.rows.length - 1))];
       return beside !== null && row
@@ -95,6 +105,11 @@ async function agree(store: StoreWriter, steps: readonly Step[], questions: read
     expect(rows).toEqual(model.account(account, interval, order));
     expect(await store.accountIntervals({ account, ...interval, maxRows: limit, budget: 1e6 })).toEqual(
       model.intervals(account, interval, limit),
+    );
+    const filtered = await store.readAccount({ account, ...interval, order, after: null, limit: 500, filter });
+    expect(filtered).toEqual({ rows: model.account(account, interval, order, filter), next: null });
+    expect(await store.tallyAccount({ account, ...interval, filter, budget: 1e6 })).toEqual(
+      model.tally(account, interval, filter),
     );
     expect(await store.countsByLabeler(interval)).toEqual(model.byLabeler(interval));
     expect(await store.labelersActive(interval)).toBe(model.byLabeler(interval).length);

@@ -1,8 +1,12 @@
+import type { TargetKind } from '../../src/contract/vocabulary.ts';
 import type {
+  AccountFilter,
   AccountInterval,
+  AccountTally,
   AppendResult,
   Batch,
   BucketCount,
+  EventCount,
   LabelerCount,
   Observation,
   Position,
@@ -51,9 +55,49 @@ export class StoreModel {
     };
   }
 
-  account(account: string, interval: Interval, order: 'oldest' | 'newest'): Observation[] {
-    const rows = within(this.rows, interval).filter((row) => subject(row) === account);
+  account(
+    account: string,
+    interval: Interval,
+    order: 'oldest' | 'newest',
+    { labeler, value, removed, target }: AccountFilter = {},
+  ): Observation[] {
+    const rows = within(this.rows, interval).filter(
+      (row) =>
+        subject(row) === account &&
+        (labeler ?? row.label.src) === row.label.src &&
+        (value ?? row.label.val) === row.label.val &&
+        (removed ?? removal(row)) === removal(row) &&
+        (target ?? about(row)) === about(row),
+    );
     return order === 'oldest' ? rows : rows.toReversed();
+  }
+
+  tally(account: string, interval: Interval, filter: AccountFilter): AccountTally {
+    const rows = this.account(account, interval, 'oldest');
+    const days: AccountTally['days'][number][] = [];
+    for (let day = dayOf(interval.start); day <= dayOf(interval.end - 1); day++) {
+      const part = {
+        start: micros(Math.max(interval.start, dayStart(day))),
+        end: micros(Math.min(interval.end, dayStart(day + 1))),
+      };
+      const wanted = this.account(account, part, 'oldest', filter);
+      const counts = {
+        rows: within(rows, part).length,
+        account: events(wanted.filter((row) => about(row) === 'account')),
+        post: events(wanted.filter((row) => about(row) === 'post')),
+        record: events(wanted.filter((row) => about(row) === 'record')),
+      };
+      days.push({ ...part, counts });
+    }
+    const by = (nameOf: (row: Observation) => string) =>
+      [...Map.groupBy(rows, nameOf)]
+        .sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1))
+        .map(([name, group]) => [name, events(group)] as const);
+    return {
+      days,
+      labelers: by((row) => row.label.src).map(([labeler, counts]) => ({ labeler, ...counts })),
+      values: by((row) => row.label.val).map(([value, counts]) => ({ value, ...counts })),
+    };
   }
 
   intervals(account: string, interval: Interval, maxRows: number): AccountInterval[] {
@@ -95,6 +139,20 @@ export class StoreModel {
 function identity({ label }: Pick<Observation, 'label'>): string {
   const { src, uri, cid, val, neg, cts, exp } = label;
   return JSON.stringify({ src, uri, cid, val, neg: neg === true, cts, exp });
+}
+
+function removal({ label }: Observation): boolean {
+  return label.neg === true;
+}
+
+function about({ label: { uri } }: Observation): TargetKind {
+  if (!uri.startsWith('at://')) return 'account';
+  return /^at:\/\/[^/]+\/app\.bsky\.feed\.post\/[^/]+$/s.test(uri) ? 'post' : 'record';
+}
+
+function events(rows: readonly Observation[]): EventCount {
+  const removed = rows.filter(removal).length;
+  return { applied: rows.length - removed, removed };
 }
 
 function subject({ label }: Observation): string {

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import type { AccountFilter } from '../../src/store/port.ts';
 import { scanAccount } from '../../src/store/scan.ts';
-import { dayStart, micros } from '../../src/store/time.ts';
+import { day, dayStart, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf, subjects } from './labels.ts';
-import { around, batch, collect, kinds, later, useStore } from './suite.ts';
+import { StoreModel } from './model.ts';
+import { around, batch, collect, kinds, later, problems, useStore } from './suite.ts';
 
 const [alice = '', bob = ''] = subjects;
 const [mod = '', other = ''] = labelers;
+const filters: AccountFilter[] = [
+  {},
+  { labeler: mod },
+  { value: 'spam', removed: true },
+  { target: 'post', removed: false },
+];
 
 describe.each(kinds)('reading over $name', (kind) => {
   const on = useStore(kind);
@@ -47,6 +55,59 @@ describe.each(kinds)('reading over $name', (kind) => {
       await expect(on.store.accountIntervals({ ...query, maxRows: 9, budget: 2 })).rejects.toMatchObject({
         code: 'budget_exceeded',
       });
+    });
+  });
+
+  describe('an account in numbers', () => {
+    // 70 rows of alice a day: enough for their counts to be kept once the day is sealed; bob has one.
+    const numbers = (d: number): number[] => Array.from({ length: 70 }, (_, i) => 4 * (100 * d + i));
+    const uriOf = (n: number): string =>
+      [alice, `at://${alice}/app.bsky.feed.post/${n}`, `at://${alice}/a.b.c/d`][(n / 4) % 3] ?? '';
+
+    it('is the same before and after its days are sealed, whole days and parts of them', async () => {
+      const model = new StoreModel();
+      for (let d = 0; d < 5; d++) {
+        const labels = numbers(d).map((n) => labelNumber(n, { uri: uriOf(n) }));
+        const asked = {
+          ...batch(later(noon, d * day), [1]),
+          observations: [...labels, labelNumber(400 * d + 1)].map(observationOf),
+        };
+        model.append(asked);
+        await on.store.append(asked);
+      }
+      const questions = [
+        { start: noon, end: later(noon, 5 * day) },
+        { start: dayStart(20_001), end: dayStart(20_002) },
+        { start: later(noon, 20), end: later(noon, day + 30) },
+      ].flatMap((interval) =>
+        [alice, bob].flatMap((account) => filters.map((filter) => ({ ...interval, account, filter }))),
+      );
+      for (const sealed of [false, true]) {
+        if (sealed) expect((await on.store.maintain(later(noon, 4 * day))).sealed).toHaveLength(2);
+        for (const { account, filter, ...interval } of questions) {
+          const tally = await on.store.tallyAccount({ account, ...interval, filter, budget: 1_000 });
+          expect(tally).toEqual(model.tally(account, interval, filter));
+        }
+      }
+      expect(await problems(on.store)).toEqual([]);
+    });
+
+    it('says of a day that would need more than the budget that it was not counted, and counts newer days first', async () => {
+      for (let d = 0; d < 4; d++) await on.store.append(batch(later(noon, d * day), numbers(d)));
+      const asked = { account: alice, start: noon, end: later(noon, 3 * day + day / 2), budget: 150 };
+      const { days, labelers: by } = await on.store.tallyAccount(asked);
+      expect(days.map(({ counts }) => counts?.rows ?? null)).toEqual([null, null, 70, 70]);
+      expect(by.reduce((sum, { applied, removed }) => sum + applied + removed, 0)).toBe(140);
+      await on.store.append(batch(later(noon, 6 * day), [1]));
+      await on.store.maintain(later(noon, 6 * day));
+      // Sealed: what is kept costs nothing; of the first day only a part is asked for.
+      const again = await on.store.tallyAccount({ ...asked, start: later(noon, 1) });
+      expect(again.days.map(({ counts }) => counts?.rows ?? null)).toEqual([69, 70, 70, 70]);
+    });
+
+    it('refuses an interval that begins before the floor', async () => {
+      const asked = { account: alice, start: micros(noon - 1), end: later(noon, 1), budget: 1 };
+      await expect(on.store.tallyAccount(asked)).rejects.toMatchObject({ code: 'out_of_window' });
     });
   });
 

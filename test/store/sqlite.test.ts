@@ -190,6 +190,20 @@ describe('damage', () => {
     await reader.close();
   });
 
+  it.each([
+    ['of counts', 'UPDATE busy SET applied = applied + 1', /the counts of did:plc:\S+ are not those of its rows/],
+    ['of counts that are gone', 'DELETE FROM busy', /the counts of did:plc:\S+ are not those of its rows/],
+    ['of counts of nobody', "INSERT INTO busy VALUES (x'ff', 1, 1, 0, 1, 0)", /counts are kept of a subject/],
+  ])('%s that a sealed day keeps is found by verify', async (_, change, problem) => {
+    await sealBusyDay();
+    const db = new Database(join(folder, 'days', '2024-10-04.sealed.sqlite'));
+    db.exec(change);
+    db.close();
+    const reader = openSqliteReader(folder);
+    expect((await problemsOf(reader)).join('\n')).toMatch(problem);
+    await reader.close();
+  });
+
   it('by a lost file is said at opening and on reading, never read as an empty day', async () => {
     const writer = open();
     await writer.append(batch([1]));
@@ -213,6 +227,25 @@ describe('damage', () => {
 });
 
 describe('opening', () => {
+  it('reads days of the first version, sealed and open, and goes on with the open one', async () => {
+    await sealBusyDay();
+    const reader = openSqliteReader(folder);
+    const asked = { account: alice, start: noon, end: micros(noon + 5 * day), budget: 1_000 };
+    const before = await reader.tallyAccount(asked);
+    await reader.close();
+    toFirstVersion('2024-10-04.sealed.sqlite', 'DROP TABLE busy');
+    toFirstVersion(
+      '2024-10-08.open.sqlite',
+      'DROP INDEX observation_subject; CREATE INDEX observation_subject ON observation(subject)',
+    );
+    const writer = open();
+    expect(await writer.tallyAccount(asked)).toEqual(before);
+    await writer.append({ ...batch([400]), at: micros(noon + 4 * day) });
+    const after = await writer.tallyAccount(asked);
+    expect(after.days.map(({ counts }) => counts?.rows)).toEqual([70, 0, 0, 0, 2, 0]);
+    expect(await problemsOf(writer)).toEqual([]);
+  });
+
   it('refuses a store of a newer version, by writer and reader', async () => {
     await open().append(batch([1]));
     await store?.close();
@@ -292,6 +325,22 @@ const page = {
 
 function batch(numbers: readonly number[]): Batch {
   return { at: noon, observations: numbers.map((n) => observationOf(labelNumber(n))), refusals: [], positions: [] };
+}
+
+/** A store, closed, whose first day is sealed and holds 70 rows of one account. */
+async function sealBusyDay(): Promise<void> {
+  const writer = open();
+  await writer.append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
+  await writer.append({ ...batch([1_000]), at: micros(noon + 4 * day) });
+  expect((await writer.maintain(micros(noon + 4 * day))).sealed).toEqual(['2024-10-04']);
+  await writer.close();
+}
+
+/** Takes a day's file back to what the first version wrote. */
+function toFirstVersion(name: string, sql: string): void {
+  const db = new Database(join(folder, 'days', name));
+  db.exec(`${sql}; DELETE FROM migration WHERE version = 2; PRAGMA user_version = 1`);
+  db.close();
 }
 
 /** A thousand labels; the n-th such batch shares none with another. */

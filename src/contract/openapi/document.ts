@@ -43,7 +43,7 @@ const description = `Public, anonymous, read-only aggregate facts about the AT P
 
 Every fact carries the limits of the observation behind it: coverage, freshness and, for labels, adequacy. Absence of evidence is reported as absence, never as a confident zero. A refused fact is a 503 with an Error object: keep the error, and never put zeros or an older reading in its place.
 
-No key, no account, no cookies. Query parameters are ignored. Within v1 meanings do not change, and a field is added only on purpose, with a new version of this document. Each response names its contract: pin against it.`;
+No key, no account, no cookies. Query parameters are ignored. Within v1 meanings do not change, and a field is added only on purpose, with a new version of this document. Each response names its contract: pin against it. What may change, how that is told and for how long is the policy at \`policy\` below the base address.`;
 
 /** Builds the document. `version` is the package's. */
 export function openApiDocument(version: string): object {

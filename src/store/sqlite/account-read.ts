@@ -17,7 +17,7 @@ const stampsAtOnce = 20_000;
 
 /** Reads one chunk of an account's rows. */
 export function readAccount(days: Days, query: AccountQuery): AccountChunk {
-  const { account, order, after, limit } = query;
+  const { account, order, after, limit, filter } = query;
   assertInterval(query);
   if (!Number.isInteger(limit) || limit < 1 || limit > maxChunkRows) {
     throw new StoreError('invalid_query', `limit must be 1 to ${maxChunkRows}`);
@@ -31,7 +31,7 @@ export function readAccount(days: Days, query: AccountQuery): AccountChunk {
     for (const day of order === 'oldest' ? look.days : look.days.toReversed()) {
       if (rows.length > limit) break;
       if (dayStart(day.day + 1) <= start || dayStart(day.day) >= end) continue;
-      rows.push(...day.account(key, start, end, order, limit + 1 - rows.length));
+      rows.push(...day.account(key, start, end, order, limit + 1 - rows.length, filter));
     }
     const chunk = rows.slice(0, limit);
     return { rows: chunk, next: rows.length > limit ? (chunk.at(-1)?.observedAt ?? null) : null };

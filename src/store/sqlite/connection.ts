@@ -104,6 +104,8 @@ export function assertPragma(db: Sqlite, name: string, expected: PragmaValue): v
 const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
   [/^SQLITE_(FULL|IOERR_SHMSIZE)/, 'disk_full'],
   [/^SQLITE_(BUSY|LOCKED)/, 'busy'],
+  // A reader without the right to write depends on the log's index that a writer keeps: without a writer it waits for one.
+  [/^SQLITE_READONLY_(DIRECTORY|CANTINIT|RECOVERY|CANTLOCK)/, 'busy'],
   [/^SQLITE_CANTOPEN/, 'not_a_store'],
   [/^SQLITE_(NOTADB|CORRUPT|IOERR|SCHEMA|ERROR|CONSTRAINT|MISMATCH|READONLY|INTERNAL)/, 'damaged'],
 ];

@@ -1,12 +1,13 @@
 import type Database from 'better-sqlite3';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
-import type { Observation, Position, RefusalCount, RefusalReason } from '../port.ts';
+import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../port.ts';
 import { hour, minute } from '../time.ts';
+import { busySql, countsSql, filterSql, type Group, targetSql } from './busy.ts';
 import { openImmutable, openReadonly, type Sqlite, storeError } from './connection.ts';
 import { metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from './day-schema.ts';
 import type { DayForm } from './files.ts';
-import { assertKnown } from './migrate.ts';
+import { assertKnown, schemaVersion } from './migrate.ts';
 import { decodeRow, type NameOf, type NameTable, removalFlag, type StoredRow, type SubjectKey } from './row.ts';
 import { unpackStamps } from './stamps.ts';
 
@@ -16,14 +17,21 @@ const cacheBytes = 2 * 1024 * 1024;
 /** Takes one count: a labeler, a bucket of time, and what was applied and removed in it. */
 export type Tally = (labeler: string, bucket: number, applied: number, removed: number) => void;
 
+type Order = AccountQuery['order'];
 type RawStatement = Database.Statement<unknown[], unknown>;
 
 /** Queries of one day's file, of either form. */
 export class DayReader {
   readonly day: number;
   readonly form: DayForm;
+  /** Whether the file keeps counts of subjects with many rows: a sealed one does, unless it is of an older version. */
+  readonly keepsBusy: boolean;
   readonly #db: Sqlite;
-  readonly #names = new Map<string, string>();
+  readonly #names: Readonly<Record<NameTable, Map<number, string>>> = {
+    source: new Map(),
+    val: new Map(),
+    collection: new Map(),
+  };
   readonly #statements = new Map<string, RawStatement>();
 
   constructor(path: string, day: number, form: DayForm) {
@@ -32,6 +40,7 @@ export class DayReader {
     this.#db = form === 'sealed' ? openImmutable(path, cacheBytes) : openReadonly(path, cacheBytes);
     try {
       assertKnown(this.#db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
+      this.keepsBusy = form === 'sealed' && schemaVersion(this.#db) >= 2;
     } catch (error) {
       this.#db.close();
       throw storeError(error, path);
@@ -47,14 +56,45 @@ export class DayReader {
     return this.#db.transaction(work)();
   }
 
-  /** An account's rows with `start <= id < end`, in the asked order. */
-  account(key: SubjectKey, start: number, end: number, order: 'oldest' | 'newest', limit: number): Observation[] {
+  /** An account's rows with `start <= id < end` that agree with the filter, in the asked order. */
+  account(key: SubjectKey, start: number, end: number, order: Order, limit: number, filter?: AccountFilter) {
     const direction = order === 'oldest' ? 'ASC' : 'DESC';
+    const { sql, parameters } = filterSql(filter);
     const rows = this.#all<StoredRow>(
-      `SELECT ${rowColumns} FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id ${direction} LIMIT ?`,
-      [key, start, end, limit],
+      `SELECT ${rowColumns} FROM observation WHERE subject = ? AND id >= ? AND id < ?${sql} ORDER BY id ${direction} LIMIT ?`,
+      [key, start, end, ...parameters, limit],
     );
-    return rows.map((row) => decodeRow(row, this.nameOf));
+    return rows.map((row): Observation => decodeRow(row, this.nameOf));
+  }
+
+  /** An account's rows with `start <= id < end` in groups; null when there are more than `most` of them. */
+  groups(key: SubjectKey, start: number, end: number, most: number): Group[] | null {
+    const groups = this.#all<Group>(
+      `SELECT source, val, ${targetSql} AS target, ${countsSql}
+       FROM (SELECT * FROM observation WHERE subject = ? AND id >= ? AND id < ? LIMIT ?) GROUP BY source, val, target`,
+      [key, start, end, most + 1],
+    );
+    const rows = groups.reduce((sum, [, , , applied, removed]) => sum + applied + removed, 0);
+    return rows > most ? null : groups;
+  }
+
+  /** The kept groups of an account with many rows; none where it has few, or where the file keeps none. */
+  busyGroups(key: SubjectKey): Group[] {
+    if (!this.keepsBusy) return [];
+    return this.#all<Group>('SELECT source, val, target, applied, removed FROM busy WHERE subject = ?', [key]);
+  }
+
+  /** Every kept group, in order. */
+  *allBusyGroups(): Generator<readonly [subject: SubjectKey, ...Group]> {
+    yield* this.#iterate<[SubjectKey, ...Group]>(
+      'SELECT subject, source, val, target, applied, removed FROM busy ORDER BY subject, source, val, target',
+      [],
+    );
+  }
+
+  /** The groups that a sealed file must keep, from its rows, in the same order. */
+  *countedBusyGroups(): Generator<readonly [subject: SubjectKey, ...Group]> {
+    yield* this.#iterate<[SubjectKey, ...Group]>(`${busySql} ORDER BY subject, source, val, target`, []);
   }
 
   /** The stamps alone of an account's rows, ascending. */
@@ -168,13 +208,13 @@ export class DayReader {
 
   /** The text of a number in this file. */
   readonly nameOf: NameOf = (table: NameTable, id: number): string => {
-    const key = `${table} ${id}`;
-    const known = this.#names.get(key);
+    const names = this.#names[table];
+    const known = names.get(id);
     if (known !== undefined) return known;
     const [row] = this.#all<[string]>(`SELECT name FROM ${table} WHERE id = ?`, [id]);
     if (!row) throw new StoreError('damaged', `${this.#db.name}: ${table} ${id} has no name`);
-    if (this.#names.size >= maxNames) this.#names.clear();
-    this.#names.set(key, row[0]);
+    if (names.size >= maxNames) names.clear();
+    names.set(id, row[0]);
     return row[0];
   };
 
@@ -207,5 +247,5 @@ export class DayReader {
   }
 }
 
-/** Texts remembered of one file. */
+/** Texts of a kind remembered of one file. */
 const maxNames = 10_000;

@@ -5,7 +5,8 @@ import type { Migration } from './migrate.ts';
  * Both forms have the same tables but for `observation`:
  *  - open: in order of acceptance, with the identity of each row and an index by subject;
  *  - sealed: clustered by (subject, id), so that an account's rows lie side by side, without identities: a day is
- *    sealed only when it can hold no more duplicates. `counter_minute.stamps` then says when each row was accepted.
+ *    sealed only when it can hold no more duplicates. `counter_minute.stamps` then says when each row was accepted,
+ *    and `busy` counts the rows of every subject with at least `busyRows` of them.
  *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, the DID's text for others. `cts` is
  * milliseconds when that gives the text back, else NULL and `cts_text` has it.
@@ -47,6 +48,13 @@ export const openDayMigrations: readonly Migration[] = [
     sql: `CREATE TABLE observation(id INTEGER PRIMARY KEY, subject NOT NULL, ${columns}, identity BLOB NOT NULL);
 CREATE INDEX observation_subject ON observation(subject);${shared}`,
   },
+  {
+    version: 2,
+    // An account's rows are counted, and passed by, without a look at rows that lie all over the file.
+    name: 'what is counted and filtered stands in the index by subject',
+    sql: `DROP INDEX observation_subject;
+CREATE INDEX observation_subject ON observation(subject, id, source, val, collection, flags);`,
+  },
 ];
 
 /** Schema of a day that never changes again. */
@@ -57,7 +65,16 @@ export const sealedDayMigrations: readonly Migration[] = [
     sql: `CREATE TABLE observation(subject NOT NULL, id INTEGER NOT NULL, ${columns},
 PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
   },
+  {
+    version: 2,
+    name: 'counts of subjects with many rows',
+    sql: `CREATE TABLE busy(subject NOT NULL, source INTEGER NOT NULL, val INTEGER NOT NULL, target INTEGER NOT NULL,
+applied INTEGER NOT NULL, removed INTEGER NOT NULL, PRIMARY KEY(subject, source, val, target)) WITHOUT ROWID;`,
+  },
 ];
+
+/** Rows of a subject in one sealed day from which on the file keeps their counts. */
+export const busyRows = 64;
 
 /** Columns of a row that both forms have, in the order of `StoredRow`. */
 export const rowColumns = 'id, subject, source, val, collection, rest, flags, ver, cts, cts_text, cid, exp, sig, extra';

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
 import { isAbsent, type Sqlite, storeError } from './connection.ts';
@@ -30,4 +31,21 @@ export function takeWriterLock(path: string): WriterLock {
     throw isAbsent(refused) ? new StoreError('not_a_store', `${path} cannot be made`, { cause: error }) : refused;
   }
   return { release: () => db.close() };
+}
+
+/** Whether somebody holds the lock now, without taking it or writing anything. */
+export function writerLockHeld(path: string): boolean {
+  if (!existsSync(path)) return false;
+  let db: Sqlite | undefined;
+  try {
+    db = new Database(path, { readonly: true, fileMustExist: true, timeout: 0 });
+    db.prepare('SELECT 1 FROM sqlite_master').get();
+    return false;
+  } catch (error) {
+    const refused = storeError(error, path);
+    if (refused instanceof StoreError && refused.code === 'busy') return true;
+    throw refused;
+  } finally {
+    db?.close();
+  }
 }

@@ -3,6 +3,7 @@ import { StoreError } from '../errors.ts';
 import type { StoreReader } from '../port.ts';
 import { dayName, dayStart, micros } from '../time.ts';
 import { accountIntervals, assertInterval, readAccount } from './account-read.ts';
+import { tallyAccount } from './account-tally.ts';
 import { openReadonly, storeError } from './connection.ts';
 import { Counts } from './counts.ts';
 import { Days } from './days.ts';
@@ -67,6 +68,7 @@ function readerOf(
       }),
     readAccount: (asked) => query(() => readAccount(days, asked)),
     accountIntervals: (asked) => query(() => accountIntervals(days, asked)),
+    tallyAccount: (asked) => query(() => tallyAccount(days, asked)),
     countsByLabeler: (interval) => query(() => counts.byLabeler(interval)),
     countsOverTime: (asked) => query(() => counts.overTime(asked)),
     labelersActive: (interval) => query(() => counts.byLabeler(interval).length),

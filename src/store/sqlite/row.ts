@@ -42,6 +42,9 @@ const kinds = ['account', 'record', 'other'] as const;
 /** The bit of `flags` that marks a removal, for use in SQL. */
 export const removalFlag = negTrue;
 
+/** The bits of `flags` that are all zero where the label is about the account itself, for use in SQL. */
+export const recordBits = 3 << kindShift;
+
 const plcPrefix = 'did:plc:';
 const plcLength = plcPrefix.length + 24;
 const cidBytes = 36;

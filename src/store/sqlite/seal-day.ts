@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
 import { minute } from '../time.ts';
+import { countBusy } from './busy.ts';
 import { openWritable, pageBytes, type Sqlite, setPragma, storeError } from './connection.ts';
 import { metaNames, rowColumns, sealedDayMigrations, sharedTables } from './day-schema.ts';
 import { removeDatabase } from './files.ts';
@@ -33,6 +34,7 @@ export function sealDay(open: string, growing: string, day: number): number {
     const rows = copyRows(db, growing);
     for (const table of sharedTables) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
     copyStamps(db, day);
+    countBusy(db);
     const expected = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get();
     if (expected !== rows)
       throw new StoreError('damaged', `${open} holds ${expected} rows, ${rows} were found by subject`);

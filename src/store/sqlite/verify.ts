@@ -4,7 +4,7 @@ import type { DayReport } from '../port.ts';
 import { dayName, dayOf, minute } from '../time.ts';
 import type { DayReader } from './day-reader.ts';
 import { metaNames } from './day-schema.ts';
-import { decodeRow, type SubjectKey } from './row.ts';
+import { decodeRow, type SubjectKey, subjectDid } from './row.ts';
 
 /** Problems listed of one day; one damaged page can make thousands. */
 const maxProblems = 50;
@@ -54,6 +54,7 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   compareCounters(day, 'hour', hours, report);
   if (day.form === 'sealed') {
     compareStamps(day, minutes, report);
+    compareBusy(day, report);
     if (day.meta(metaNames.rows) !== rows) report(`the file says ${day.meta(metaNames.rows)} rows, it holds ${rows}`);
   }
   const stated = day.meta(metaNames.last);
@@ -89,6 +90,29 @@ function compareCounters(
     }
   }
   for (const [key, [a, r]] of left) report(`${bucket} ${key}: not counted, rows say ${a}+${r}`);
+}
+
+/** A sealed day's kept counts must be those of its rows, for every subject with many rows and for no other. */
+function compareBusy(day: DayReader, report: (problem: string) => void): void {
+  if (!day.keepsBusy) return;
+  const kept = day.allBusyGroups();
+  try {
+    for (const expected of day.countedBusyGroups()) {
+      const found = kept.next();
+      if (found.done || !sameGroup(found.value, expected)) {
+        report(`the counts of ${subjectDid(expected[0])} are not those of its rows`);
+        return;
+      }
+    }
+    if (!kept.next().done) report('counts are kept of a subject that has not as many rows');
+  } finally {
+    // A query left open would keep the file from its next one.
+    kept.return(undefined);
+  }
+}
+
+function sameGroup(a: readonly (SubjectKey | number)[], b: readonly (SubjectKey | number)[]): boolean {
+  return a.every((value, i) => value === b[i] || (value instanceof Buffer && value.equals(b[i] as Buffer)));
 }
 
 /** A sealed day's stamps must say of each minute what its rows say. */

@@ -1,0 +1,26 @@
+/** How busy is the network? `node network-activity.ts BASE-ADDRESS`. Exit code 3 when the service refuses the fact. */
+import { createFactsClient, FactsError } from 'almanac/client';
+
+const client = createFactsClient(process.argv[2] ?? 'http://127.0.0.1:8400');
+try {
+  const { value } = await client.weatherMetrics();
+  const { window, collections, total_events } = value.facts;
+  console.log(`origin\t${value.provenance.origin ?? 'not stated'}`);
+  console.log(`window\t${window.start ?? 'not known'}\t${window.end ?? 'not known'}`);
+  console.log(`watched\t${window.observed_seconds} of ${window.span_seconds} seconds`);
+  console.log(
+    `all events\t${total_events.total ?? 'not known'}\t${total_events.mean_rate_per_s ?? 'not known'} a second`,
+  );
+  for (const [name, metrics] of Object.entries(collections)) {
+    // Missing or null means that it was not observed. It is not a zero.
+    if (metrics) console.log(`${name}\t${metrics.total}\t${metrics.mean_rate_per_s ?? 'not known'} a second`);
+    else console.log(`${name}\tnot observed`);
+  }
+  // Caveats are part of the fact.
+  for (const caveat of value.caveats) console.log(`caveat\t${caveat}`);
+} catch (error) {
+  if (!(error instanceof FactsError)) throw error;
+  // The refusal is the answer: nothing is shown in its place.
+  console.error(`refused\t${error.status} ${error.code}\t${error.message}`);
+  process.exitCode = 3;
+}

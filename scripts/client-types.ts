@@ -1,0 +1,22 @@
+import openapiTS, { astToString } from 'openapi-typescript';
+
+/** The types of `almanac/client`: the schemas of the OpenAPI document and nothing else of it. */
+export async function clientTypes(whole: object): Promise<string> {
+  const { openapi, info, components } = whole as Document;
+  const document = { openapi, info, paths: {}, components: { schemas: components.schemas } };
+  const types = await openapiTS(document as Parameters<typeof openapiTS>[0], {
+    immutable: true,
+    rootTypes: true,
+    rootTypesNoSchemaPrefix: true,
+    silent: true,
+  });
+  return `${head}\n${astToString(types).replace(/\n{3,}/g, '\n\n')}`;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: object;
+  readonly components: { readonly schemas: object };
+}
+
+const head = '/** The shapes of the facts API. Generated from its OpenAPI document: npm run generate. */';

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../src/main/command.ts';
+
+/** The page at `/policy`, made from docs/compatibility.md: one text, which people read in either place. */
+export function policyPage(): string {
+  const markdown = readFileSync(join(packageRoot(), 'docs', 'compatibility.md'), 'utf8');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="What a client of this service may rely on, what may change, and how a change is told.">
+<title>Almanac: compatibility</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="assets/almanac.css">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="site"><nav aria-label="Site"><a class="name" href="./">Almanac</a> <a href="docs">API reference</a> <a href="openapi.json">OpenAPI</a> <a href="llms.txt">llms.txt</a></nav></header>
+<main id="main">
+${blocks(markdown)}
+</main>
+</body>
+</html>
+`;
+}
+
+/** Only what that page needs of Markdown; anything else is an error, so that nothing is ever drawn wrongly. */
+function blocks(markdown: string): string {
+  return markdown
+    .trim()
+    .split(/\n\n+/)
+    .map((block) => {
+      const [first = ''] = block.split('\n');
+      const heading = /^(#{1,2}) (.+)$/.exec(block);
+      if (heading?.[1] && heading[2]) return tag(`h${heading[1].length}`, inline(heading[2]));
+      if (first.startsWith('|')) return table(block.split('\n'));
+      if (first.startsWith('- ')) return tag('ul', items(block, /^- /m));
+      if (first.startsWith('1. ')) return tag('ol', items(block, /^\d\. /m));
+      if (/^[#>|`!<]|^ {4}/.test(first)) throw new Error(`docs/compatibility.md: not drawn: ${first}`);
+      return tag('p', inline(block));
+    })
+    .join('\n');
+}
+
+function items(block: string, mark: RegExp): string {
+  const texts = block.split(new RegExp(mark.source, 'gm')).filter((text) => text !== '');
+  return `\n${texts.map((text) => tag('li', inline(text.trim()))).join('\n')}\n`;
+}
+
+function table(lines: readonly string[]): string {
+  const [head = '', , ...rows] = lines;
+  const cells = (line: string, name: string): string =>
+    tag(
+      'tr',
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => tag(name, inline(cell.trim())))
+        .join(''),
+    );
+  const body = rows.map((row) => cells(row, 'td')).join('\n');
+  return `<table>\n<thead>${cells(head, 'th')}</thead>\n<tbody>\n${body}\n</tbody>\n</table>`;
+}
+
+/** Code, strong words and no links; the lines of a paragraph become one. */
+function inline(text: string): string {
+  const escaped = text
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+  if (/\]\(/.test(escaped)) throw new Error(`docs/compatibility.md: a link is not drawn: ${text}`);
+  return escaped.replaceAll(/`([^`]+)`/g, '<code>$1</code>').replaceAll(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>');
+}
+
+function tag(name: string, content: string): string {
+  return `<${name}>${content}</${name}>`;
+}

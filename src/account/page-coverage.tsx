@@ -1,0 +1,132 @@
+import { gappedTime } from '../store/gaps.ts';
+import type { StoredGap } from '../store/port.ts';
+import { minute } from '../store/time.ts';
+import { Did, Instant } from './page-observation.tsx';
+import type { AccountView, LabelerView } from './page-view.ts';
+import { counted, durationWords, minuteWords, numberWords, reasonWords, stateWords } from './page-words.ts';
+
+/** Gaps listed one by one; all of them count in the sums. */
+const maxGapsListed = 20;
+
+/** What could not be seen: in words, and for each labeler of the account. */
+export function CoverageSection({ view }: { readonly view: AccountView }) {
+  const { labelers, otherLabelers, query } = view;
+  return (
+    <section aria-labelledby="coverage">
+      <h2 id="coverage">What could not be seen</h2>
+      <ul class="plain">
+        {sentences(view).map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+      <GapList gaps={view.ownGaps} heading="Our own interruptions" />
+      {labelers.length === 0 ? null : (
+        <>
+          <h3 id="labelers">
+            {query.filters.labeler === undefined ? 'Labelers of these observations' : 'The labeler you asked for'}
+          </h3>
+          <ul class="labelers" aria-labelledby="labelers">
+            {labelers.map((labeler) => (
+              <LabelerItem key={labeler.labeler} labeler={labeler} />
+            ))}
+          </ul>
+          {otherLabelers > 0 && query.filters.labeler === undefined ? (
+            <p>{counted(otherLabelers, 'more labeler')} with fewer observations are not listed here.</p>
+          ) : null}
+        </>
+      )}
+    </section>
+  );
+}
+
+function LabelerItem({
+  labeler: { labeler, applied, removed, state, lastAsked, gaps },
+}: {
+  readonly labeler: LabelerView;
+}) {
+  return (
+    <li>
+      <p>
+        <Did did={labeler} />
+      </p>
+      <p class="soft">
+        {numberWords(applied)} applied, {numberWords(removed)} removed in this interval, whatever the filters.{' '}
+        {state === null ? 'Not read at this time.' : `State: ${stateWords(state)}.`}{' '}
+        {lastAsked === null ? (
+          'It was not asked successfully yet.'
+        ) : (
+          <>
+            Last asked successfully at <Instant at={lastAsked} />.
+          </>
+        )}{' '}
+        {gaps.length === 0
+          ? 'No gap of its own is recorded in this interval, which does not prove that there was none.'
+          : `${counted(gaps.length, 'gap')} of its own, ${durationWords(gappedTime(gaps))} in all.`}
+      </p>
+      <GapList gaps={gaps} heading="Its gaps" />
+    </li>
+  );
+}
+
+function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; readonly heading: string }) {
+  if (gaps.length === 0) return null;
+  const newest = gaps.toReversed().slice(0, maxGapsListed);
+  return (
+    <details>
+      <summary>{heading}</summary>
+      <ul>
+        {newest.map(({ start, end, reason }) => (
+          <li key={`${start} ${reason}`}>
+            <Instant at={start} /> to <Instant at={end} /> ({durationWords(end - start)}): {reasonWords[reason]}
+          </li>
+        ))}
+        {gaps.length > newest.length ? <li>and {counted(gaps.length - newest.length, 'earlier gap')}</li> : null}
+      </ul>
+    </details>
+  );
+}
+
+function sentences({ startedAt, shown, frontier, now, ownGaps, interval, network }: AccountView): string[] {
+  const found: string[] = [];
+  if (shown.start < interval.start) {
+    const missing = durationWords(interval.start - shown.start);
+    found.push(
+      interval.start > startedAt
+        ? `Observations before ${minuteWords(interval.start)} are no longer kept: ${missing} of the interval are missing.`
+        : `Observation began at ${minuteWords(startedAt)}: the ${missing} before it were not observed.`,
+    );
+  }
+  const { observedThrough } = frontier;
+  if (observedThrough === null) found.push('No labeler has given us a page yet: nothing was observed so far.');
+  else if (now - observedThrough > 10 * minute) {
+    found.push(
+      `Nothing was received from any labeler since ${minuteWords(observedThrough)}: what came later is not known.`,
+    );
+  } else found.push(`The last page of any labeler was received at ${minuteWords(observedThrough)}.`);
+  found.push(
+    ownGaps.length === 0
+      ? 'No interruption of our own is recorded in this interval.'
+      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${numberWords(ownGaps.length)} times`} in this interval, for ${durationWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
+  );
+  found.push(networkSentence(network.states, network.notEnrolled));
+  found.push(
+    'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
+  );
+  return found;
+}
+
+function networkSentence(states: AccountView['network']['states'], notEnrolled: number): string {
+  const byState = Map.groupBy(states.values(), (state) => state);
+  const read = byState.get('established')?.length ?? 0;
+  const others = [...byState]
+    .filter(([state]) => state !== 'established')
+    .map(([state, all]) => `${numberWords(all.length)}: ${stateWords(state)}`)
+    .sort();
+  const rest =
+    others.length === 0 ? '' : ` The others are not, and their labels are missing here (${others.join('; ')}).`;
+  const known =
+    notEnrolled === 0
+      ? ''
+      : ` ${counted(notEnrolled, 'known labeler')} ${notEnrolled === 1 ? 'is' : 'are'} not read at all.`;
+  return `${numberWords(read)} of ${counted(states.size, 'labeler')} ${read === 1 ? 'is' : 'are'} read from the place where we stopped last.${rest}${known}`;
+}

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { micros } from '../store/time.ts';
+import { DefinitionCache, parseDefinitions } from './page-definitions.ts';
+
+function content(definitions: unknown): string {
+  return JSON.stringify({ labelValues: [], labelValueDefinitions: definitions });
+}
+
+const locale = (lang: unknown, name: unknown = `name ${lang}`) => ({ lang, name, description: `description ${lang}` });
+
+function chosen(...locales: unknown[]) {
+  return parseDefinitions(content([{ identifier: 'spam', locales }])).get('spam');
+}
+
+describe('a labeler’s definitions', () => {
+  it('are taken in the language of the page, else one of its varieties, else the first', () => {
+    expect(chosen(locale('de'), locale('en-GB'), locale('en'))).toEqual({
+      name: 'name en',
+      description: 'description en',
+      lang: 'en',
+    });
+    expect(chosen(locale('de'), locale('en-GB'))?.lang).toBe('en-GB');
+    expect(chosen(locale('pt-BR'), locale('de'))?.lang).toBe('pt-BR');
+  });
+
+  it('say no language where theirs is no tag', () => {
+    expect(chosen(locale('"><script>'))).toMatchObject({ name: 'name "><script>', lang: null });
+  });
+
+  it('leave out what has not the lexicon’s shape, and take the first of two', () => {
+    expect([
+      ...parseDefinitions(
+        content([
+          null,
+          { identifier: 7, locales: [locale('en')] },
+          { identifier: 'none', locales: [] },
+          { identifier: 'no name', locales: [{ lang: 'en', description: 'x' }] },
+          { identifier: 'twice', locales: [locale('en', 'first')] },
+          { identifier: 'twice', locales: [locale('en', 'second')] },
+        ]),
+      ).entries(),
+    ]).toEqual([['twice', { name: 'first', description: 'description en', lang: 'en' }]]);
+  });
+
+  it('of any JSON, and of no JSON, never throw', () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => void parseDefinitions(JSON.stringify(value))));
+    fc.assert(fc.property(fc.jsonValue(), (value) => void parseDefinitions(content(value))));
+    expect(parseDefinitions('{').size).toBe(0);
+  });
+
+  it('are read once in a minute, also where there are none', async () => {
+    let now = 0;
+    const asked: string[] = [];
+    const store = {
+      definitions: (did: string) => {
+        asked.push(did);
+        const seenAt = micros(1);
+        return Promise.resolve(
+          did === 'did:a' ? [{ did, seenAt, content: content([{ identifier: 'x', locales: [locale('en')] }]) }] : [],
+        );
+      },
+    };
+    const cache = new DefinitionCache(() => now);
+    const first = await cache.of(store, ['did:a', 'did:b']);
+    expect([...first.keys()]).toEqual(['did:a']);
+    now = 59_999;
+    await cache.of(store, ['did:a', 'did:b']);
+    expect(asked).toEqual(['did:a', 'did:b']);
+    now = 60_000;
+    await cache.of(store, ['did:a']);
+    expect(asked).toEqual(['did:a', 'did:b', 'did:a']);
+  });
+});

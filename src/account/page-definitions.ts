@@ -1,0 +1,105 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { AccountStore } from './account-store.ts';
+
+/** What a labeler says that one of its values means, in its own words: foreign text. */
+export interface Definition {
+  readonly name: string;
+  readonly description: string;
+  /** Language tag of the two texts; null where it is no tag. */
+  readonly lang: string | null;
+}
+
+/** A labeler's own definitions as last seen. */
+export interface LabelerDefinitions {
+  readonly seenAt: Micros;
+  readonly byValue: ReadonlyMap<string, Definition>;
+}
+
+/** How long definitions are kept before they are read again, in milliseconds: pages need not be newer. */
+const keptMs = 60_000;
+/** Labelers whose definitions are kept. */
+const maxKept = 300;
+/** Values read of one labeler; what stands behind them is ignored. */
+const maxValues = 2_000;
+
+/** Definitions of labelers, kept between pages. `monotonic` gives milliseconds. */
+export class DefinitionCache {
+  readonly #monotonic: () => number;
+  readonly #kept = new Map<string, { readonly until: number; readonly found: LabelerDefinitions | null }>();
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  /** What the labelers say of their values; a labeler of which no definition was ever seen is absent. */
+  async of(
+    store: Pick<AccountStore, 'definitions'>,
+    labelers: readonly string[],
+  ): Promise<ReadonlyMap<string, LabelerDefinitions>> {
+    const found = new Map<string, LabelerDefinitions>();
+    for (const labeler of labelers) {
+      const definitions = await this.#one(store, labeler);
+      if (definitions) found.set(labeler, definitions);
+    }
+    return found;
+  }
+
+  async #one(store: Pick<AccountStore, 'definitions'>, labeler: string): Promise<LabelerDefinitions | null> {
+    const kept = this.#kept.get(labeler);
+    if (kept && kept.until > this.#monotonic()) return kept.found;
+    const [newest] = await store.definitions(labeler);
+    const found = newest ? { seenAt: newest.seenAt, byValue: parseDefinitions(newest.content) } : null;
+    this.#kept.delete(labeler);
+    if (this.#kept.size >= maxKept) this.#kept.delete(this.#kept.keys().next().value ?? '');
+    this.#kept.set(labeler, { until: this.#monotonic() + keptMs, found });
+    return found;
+  }
+}
+
+/**
+ * Reads a labeler's definitions: JSON with the lists of its record (`app.bsky.labeler.defs#labelerPolicies`). All of
+ * it is foreign; what does not have the lexicon's shape is left out.
+ */
+export function parseDefinitions(content: string): ReadonlyMap<string, Definition> {
+  const found = new Map<string, Definition>();
+  for (const entry of listIn(parse(content), 'labelValueDefinitions').slice(0, maxValues)) {
+    if (typeof entry.identifier !== 'string' || found.has(entry.identifier)) continue;
+    const definition = choose(listIn(entry, 'locales'));
+    if (definition) found.set(entry.identifier, definition);
+  }
+  return found;
+}
+
+/** The locale of the page's language, else one of its varieties, else the first. */
+function choose(locales: readonly Foreign[]): Definition | null {
+  const usable = locales.flatMap(({ lang, name, description }) =>
+    typeof name === 'string' && typeof description === 'string'
+      ? [{ name, description, lang: typeof lang === 'string' && languageTag.test(lang) ? lang : null }]
+      : [],
+  );
+  const english = (exact: boolean) =>
+    usable.find(({ lang }) => (exact ? lang?.toLowerCase() === 'en' : lang?.toLowerCase().startsWith('en-')));
+  return english(true) ?? english(false) ?? usable[0] ?? null;
+}
+
+/** A tag of BCP 47 as far as `lang` needs it. */
+const languageTag = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}$/;
+
+type Foreign = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Foreign {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listIn(value: unknown, key: string): Foreign[] {
+  const list = isObject(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

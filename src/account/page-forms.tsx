@@ -1,0 +1,188 @@
+import { formatMicros } from '../contract/timestamp.ts';
+import { labelActions, targetKinds } from '../contract/vocabulary.ts';
+import { Foreign } from '../web/foreign.tsx';
+import { type AccountLinks, keptFields } from './page-links.ts';
+import type { AccountView } from './page-view.ts';
+import { actionWords, targetWords } from './page-words.ts';
+import { dayShortcuts } from './query.ts';
+import type { AccountFilters } from './row.ts';
+
+/** The form that asks for an account. */
+export function LookUpForm({ base, handles, value }: { base: string; handles: boolean; value?: string }) {
+  return (
+    <form class="look-up" action={`${base}/account`} method="get">
+      <label for="did">{handles ? 'Handle or DID of an account' : 'DID of an account'}</label>
+      <div class="field">
+        <input
+          id="did"
+          name="did"
+          type="text"
+          required
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          aria-describedby="did-hint"
+          {...(value === undefined ? {} : { value })}
+        />
+        <button type="submit">Show observations</button>
+      </div>
+      <p id="did-hint" class="soft">
+        {handles
+          ? 'For example alice.bsky.social, or a DID that begins with did:plc: or did:web:'
+          : 'It begins with did:plc: or did:web:'}
+      </p>
+    </form>
+  );
+}
+
+/** Choice of the interval and of filters; each keeps what it does not change. */
+export function Choices({ view, links, base }: { view: AccountView; links: AccountLinks; base: string }) {
+  const { query, interval, tally } = view;
+  const { asked, filters } = query;
+  return (
+    <>
+      <nav aria-label="Interval" class="interval">
+        {dayShortcuts.map((days) => (
+          <a
+            key={days}
+            href={links.days(days)}
+            {...(asked.kind === 'days' && asked.days === days ? { 'aria-current': 'page' as const } : {})}
+          >
+            {days} days
+          </a>
+        ))}
+      </nav>
+      <details class="choices" open={asked.kind === 'explicit'}>
+        <summary>Another interval</summary>
+        <form action={`${base}/account`} method="get">
+          <Kept fields={keptFields(query, 'filters')} />
+          <div class="fields">
+            <TextField name="start" text="From (UTC, included)" value={formatMicros(interval.start)} />
+            <TextField name="end" text="To (UTC, not included)" value={formatMicros(interval.end)} />
+            <button type="submit">Show this interval</button>
+          </div>
+        </form>
+      </details>
+      <details class="choices" open={Object.keys(filters).length > 0}>
+        <summary>Filter</summary>
+        <form action={`${base}/account`} method="get">
+          <Kept fields={keptFields(query, 'interval')} />
+          <div class="fields">
+            <Select
+              name="labeler"
+              text="Labeler"
+              chosen={filters.labeler}
+              options={labelerOptions(view)}
+              any="any labeler"
+            />
+            <TextField name="value" text="Value" value={filters.value ?? ''} list="values" />
+            <datalist id="values">
+              {tally.values.slice(0, 50).map(({ value }) => (
+                <option key={value} value={value} />
+              ))}
+            </datalist>
+            <Select
+              name="action"
+              text="What happened"
+              chosen={filters.action}
+              options={labelActions.map((action) => [action, actionWords[action]])}
+              any="applied or removed"
+            />
+            <Select
+              name="target_kind"
+              text="Subject"
+              chosen={filters.target_kind}
+              options={targetKinds.map((kind) => [kind, targetWords[kind]])}
+              any="any subject"
+            />
+            <button type="submit">Filter</button>
+          </div>
+        </form>
+      </details>
+      <Chosen filters={filters} links={links} />
+    </>
+  );
+}
+
+function labelerOptions({ labelers, query }: AccountView): [string, string][] {
+  const all = labelers.map(({ labeler }) => labeler);
+  const { labeler } = query.filters;
+  return (labeler === undefined || all.includes(labeler) ? all : [labeler, ...all]).map((did) => [did, did]);
+}
+
+function Chosen({ filters, links }: { filters: AccountFilters; links: AccountLinks }) {
+  const names = (['labeler', 'value', 'action', 'target_kind'] as const).filter((name) => filters[name] !== undefined);
+  if (names.length === 0) return null;
+  const words = { labeler: 'Labeler', value: 'Value', action: 'What happened', target_kind: 'Subject' };
+  const textOf = (name: keyof AccountFilters): string => {
+    if (name === 'action' && filters.action) return actionWords[filters.action];
+    if (name === 'target_kind' && filters.target_kind) return targetWords[filters.target_kind];
+    return filters[name] ?? '';
+  };
+  return (
+    <div class="panel chosen">
+      <p>Only some observations are shown. Filters:</p>
+      <ul>
+        {names.map((name) => (
+          <li key={name}>
+            {words[name]}: <Foreign text={textOf(name)} max={200} />{' '}
+            <a href={links.without(name)}>
+              Remove this filter<span class="unseen-text"> ({words[name]})</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Kept({ fields }: { fields: readonly (readonly [string, string])[] }) {
+  return (
+    <>
+      {fields.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
+}
+
+function TextField({ name, text, value, list }: { name: string; text: string; value: string; list?: string }) {
+  return (
+    <div>
+      <label for={`field-${name}`}>{text}</label>
+      <input
+        id={`field-${name}`}
+        name={name}
+        type="text"
+        value={value}
+        autocomplete="off"
+        spellcheck={false}
+        {...(list === undefined ? {} : { list })}
+      />
+    </div>
+  );
+}
+
+interface SelectProps {
+  readonly name: string;
+  readonly text: string;
+  readonly chosen: string | undefined;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly any: string;
+}
+
+function Select({ name, text, chosen, options, any }: SelectProps) {
+  return (
+    <div>
+      <label for={`field-${name}`}>{text}</label>
+      <select id={`field-${name}`} name={name}>
+        <option value="">{any}</option>
+        {options.map(([value, words]) => (
+          <option key={value} value={value} selected={value === chosen}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

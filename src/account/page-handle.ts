@@ -1,0 +1,31 @@
+import { isHandle } from '../network/handle.ts';
+import type { HandleResolution } from '../network/resolve-handle.ts';
+
+/** Finds out whose a handle is. */
+export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;
+
+/** The handle that somebody typed, as people write it (`@alice.example`, ` alice.example`); null when it is none. */
+export function handleIn(text: string): string | null {
+  const handle = text.trim().replace(/^@/, '').toLowerCase();
+  return isHandle(handle) ? handle : null;
+}
+
+/** What a person is told when their handle names no account; null when it does. */
+export function handleTrouble({ kind }: HandleResolution): string | null {
+  switch (kind) {
+    case 'resolved':
+      return null;
+    case 'invalid_handle':
+      return 'This is no handle of the public network. Check its spelling, or give the DID.';
+    case 'not_found':
+      return 'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or give the DID.';
+    case 'unconfirmed':
+      return 'This handle points to an account that does not claim it, so it is not taken for its name. Give the DID.';
+    case 'failed':
+      return 'Whose handle this is could not be found out just now. Try again, or give the DID.';
+  }
+}
+
+/** What is said where handles are not taken. */
+export const didOnly =
+  'Handles are not looked up here. Give the DID of the account: it begins with did:plc: or did:web:.';

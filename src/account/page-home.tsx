@@ -1,0 +1,78 @@
+import type { AccountErrorCode } from '../contract/account-errors.ts';
+import { LookUpForm } from './page-forms.tsx';
+
+/** The first page: the form, what this is and what it is not. */
+export function HomeBody({ base, handles }: { readonly base: string; readonly handles: boolean }) {
+  return (
+    <>
+      <h1>Which labels were observed on an account?</h1>
+      <p class="lead">
+        Labelers are public moderation services of the AT Protocol network. Almanac listens to them and writes down what
+        they apply and remove. Look an account up to see what was observed on it, on its posts and on its other records.
+      </p>
+      <LookUpForm base={base} handles={handles} />
+      <div class="two">
+        <section aria-labelledby="is">
+          <h2 id="is">What this is</h2>
+          <ul>
+            <li>Public label events of the last 30 days at most, as each labeler published them.</li>
+            <li>Two clocks for each: when the labeler says it wrote the label, and when we received it.</li>
+            <li>Every labeler for itself: two that use the same value are two observations.</li>
+            <li>What could not be seen, beside what could: gaps, interruptions, labelers that are not read.</li>
+            <li>All of it to take with you, as a download or an export.</li>
+          </ul>
+        </section>
+        <section aria-labelledby="is-not">
+          <h2 id="is-not">What this is not</h2>
+          <ul>
+            <li>
+              Not a statement of which labels an account has: applications and removals are seen, what holds now is not.
+            </li>
+            <li>Not complete: observing no label does not mean that no label exists.</li>
+            <li>Not a judgement: values and definitions are the labelers’ own words.</li>
+            <li>Not an archive: rows age out with the window, those of deleted accounts too.</li>
+            <li>
+              No register of who looks: accounts that are looked up are not written to a log, and no cookie is set.
+            </li>
+          </ul>
+        </section>
+      </div>
+    </>
+  );
+}
+
+/** What a refusal is called on its page. */
+const headings: Partial<Record<AccountErrorCode, string>> = {
+  invalid_account: 'That is no account we can look up',
+  invalid_interval: 'That interval cannot be read',
+  unsupported_interval: 'That interval is not offered',
+  out_of_window: 'Nothing is kept of that interval',
+  invalid_filter: 'That filter cannot be read',
+  unknown_parameter: 'That address cannot be read',
+  invalid_cursor: 'That place in the list cannot be found',
+  store_busy: 'Too many are asking just now',
+  client_budget: 'You have asked for many accounts today',
+  internal_error: 'Something went wrong here',
+};
+
+/** The page of a refusal. */
+export function RefusalBody(props: {
+  readonly code: AccountErrorCode;
+  readonly message: string;
+  readonly base: string;
+  readonly handles: boolean;
+}) {
+  const { code, message, base, handles } = props;
+  return (
+    <>
+      <h1>{headings[code] ?? 'This could not be answered'}</h1>
+      <div class="panel stop">
+        <p>{message}</p>
+        <p>
+          Code: <code>{code}</code>. Nothing may be concluded from this about any account.
+        </p>
+      </div>
+      <LookUpForm base={base} handles={handles} />
+    </>
+  );
+}

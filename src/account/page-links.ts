@@ -1,0 +1,42 @@
+import { formatMicros, type Micros } from '../contract/timestamp.ts';
+import type { Interval } from '../store/time.ts';
+import { type AskedQuery, type DayShortcut, searchText } from './query.ts';
+import type { AccountFilters } from './row.ts';
+
+/** Name of the parameter that says where a page of one part goes on. */
+export const beforeParameter = 'before';
+
+/** Links of an account's page. Each keeps the interval and the filters that it does not change. */
+export function accountLinks(base: string, query: AskedQuery) {
+  const link = (changed: Partial<AskedQuery>): string => `${base}/account?${searchText({ ...query, ...changed })}`;
+  return {
+    self: link({}),
+    days: (days: DayShortcut): string => link({ asked: { kind: 'days', days } }),
+    interval: ({ start, end }: Interval): string => link({ asked: { kind: 'explicit', start, end } }),
+    filtered: (filters: AccountFilters): string => link({ filters: { ...query.filters, ...filters } }),
+    without: (name: keyof AccountFilters): string => {
+      const { [name]: _, ...filters } = query.filters;
+      return link({ filters });
+    },
+    unfiltered: link({ filters: {} }),
+    older: (target_kind: NonNullable<AccountFilters['target_kind']>, before: Micros): string =>
+      `${link({ filters: { ...query.filters, target_kind } })}&${beforeParameter}=${formatMicros(before)}`,
+    export: `${base}/exports?${searchText(query)}`,
+  };
+}
+
+/** Links of an account's page. */
+export type AccountLinks = ReturnType<typeof accountLinks>;
+
+/** What a form sends along besides its own fields, so that it keeps what it does not change. */
+export function keptFields({ account, asked, filters }: AskedQuery, keep: 'interval' | 'filters'): [string, string][] {
+  const interval: [string, string][] =
+    asked.kind === 'days'
+      ? [['days', String(asked.days)]]
+      : [
+          ['start', formatMicros(asked.start)],
+          ['end', formatMicros(asked.end)],
+        ];
+  const kept = keep === 'interval' ? interval : Object.entries(filters);
+  return [['did', account], ...kept.map(([name, value]): [string, string] => [name, String(value)])];
+}

@@ -1,0 +1,46 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { AccountStore } from './account-store.ts';
+
+/** What is known of the labelers, the same for every account. */
+export interface Labelers {
+  /** Enrolled ones and how each is read. */
+  readonly states: ReadonlyMap<string, string>;
+  /** Known ones that are not enrolled. */
+  readonly notEnrolled: number;
+  /** When each was last asked successfully. */
+  readonly lastAsked: ReadonlyMap<string, Micros>;
+}
+
+/** How long it is kept, in milliseconds: a page's "last asked" is at most so much too early. */
+const keptMs = 5_000;
+
+/** Keeps it between pages. `monotonic` gives milliseconds. */
+export function labelersOf(monotonic: () => number): (store: AccountStore) => Promise<Labelers> {
+  let kept: Promise<Labelers> | null = null;
+  let until = Number.NEGATIVE_INFINITY;
+  return (store) => {
+    if (kept && monotonic() < until) return kept;
+    until = monotonic() + keptMs;
+    const reading = read(store);
+    kept = reading;
+    // A failure is told to those who wait for it, and asked again by the next.
+    reading.catch(() => {
+      if (kept === reading) kept = null;
+    });
+    return reading;
+  };
+}
+
+async function read(store: AccountStore): Promise<Labelers> {
+  const [roster, positions] = await Promise.all([store.roster(), store.positions()]);
+  const lastAsked = new Map<string, Micros>();
+  for (const { source, acceptedAt } of positions) {
+    if (acceptedAt > (lastAsked.get(source) ?? 0)) lastAsked.set(source, acceptedAt);
+  }
+  const enrolled = roster.filter((row) => row.enrolled);
+  return {
+    states: new Map(enrolled.map(({ did, state }) => [did, state])),
+    notEnrolled: roster.length - enrolled.length,
+    lastAsked,
+  };
+}

@@ -1,0 +1,128 @@
+import type { AccountRow } from '../contract/account.ts';
+import { isDid } from '../contract/identifiers.ts';
+import { formatMicros, type Micros } from '../contract/timestamp.ts';
+import type { Observation } from '../store/port.ts';
+import { splitUri, targetOf } from '../store/subject.ts';
+import { Foreign } from '../web/foreign.tsx';
+import type { Definition, LabelerDefinitions } from './page-definitions.ts';
+import { actionWords, instantWords, signatureWords } from './page-words.ts';
+import { rowOf } from './row.ts';
+
+/** Most characters of a definition that stand beside each of its observations. */
+const maxDefinition = 300;
+
+/** One observation: what was seen to happen, with the labeler's own definition and both clocks. */
+export function ObservationItem({
+  observation,
+  definitions,
+}: {
+  readonly observation: Observation;
+  readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
+}) {
+  const row = rowOf(observation);
+  const removed = row.action === 'removal_observed';
+  return (
+    <li class={removed ? 'row removed' : 'row applied'}>
+      <p class="row-head">
+        <span class="action">{actionWords[row.action]}</span> <ValueText value={row.value} />
+      </p>
+      <p class="by">
+        by labeler <Did did={row.labeler_did} />
+      </p>
+      <DefinitionText definition={definitions.get(row.labeler_did)?.byValue.get(row.value)} />
+      <dl class="particulars">
+        <Subject row={row} />
+        <Particular name="Observed (our clock)">
+          <Instant at={observation.observedAt} />
+        </Particular>
+        <Particular name="Authored (as the labeler wrote it)">
+          <Foreign text={row.source_timestamp} max={64} />
+        </Particular>
+        {row.expires_at === undefined ? null : (
+          <Particular name="Expires (as the labeler wrote it)">
+            <Foreign text={row.expires_at} max={64} />
+          </Particular>
+        )}
+        <Particular name="Signature">{signatureWords[row.signature]}</Particular>
+      </dl>
+    </li>
+  );
+}
+
+function Subject({ row: { uri, cid } }: { readonly row: AccountRow }) {
+  const parts = splitUri(uri);
+  if (parts?.kind === 'account') return <Particular name="Subject">The account itself</Particular>;
+  const collection = parts?.kind === 'record' && targetOf(uri) === 'record' ? parts.collection : null;
+  return (
+    <>
+      {collection === null ? null : (
+        <Particular name="Collection">
+          <span class="mono">
+            <Foreign text={collection} max={200} />
+          </span>
+        </Particular>
+      )}
+      <Particular name="Subject" wide>
+        <span class="mono">
+          <Foreign text={uri} />
+        </span>
+        {cid === undefined ? null : (
+          <span class="cid">
+            version{' '}
+            <span class="mono">
+              <Foreign text={cid} max={100} />
+            </span>
+          </span>
+        )}
+      </Particular>
+    </>
+  );
+}
+
+interface ParticularProps {
+  readonly name: string;
+  readonly wide?: boolean;
+  readonly children: preact.ComponentChildren;
+}
+
+function Particular({ name, wide = false, children }: ParticularProps) {
+  return (
+    <div class={wide ? 'wide' : undefined}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function DefinitionText({ definition }: { readonly definition: Definition | undefined }) {
+  if (!definition) return <p class="definition none">The labeler publishes no definition of this value that we saw.</p>;
+  const { name, description, lang } = definition;
+  return (
+    <blockquote class="definition" {...(lang === null ? {} : { lang })}>
+      <strong>
+        <Foreign text={name} max={100} />
+      </strong>{' '}
+      <Foreign text={description} max={maxDefinition} />
+    </blockquote>
+  );
+}
+
+/** A label's value; an empty one is told by name. */
+export function ValueText({ value }: { readonly value: string }) {
+  if (value === '') return <em>an empty value</em>;
+  return (
+    <strong class="value">
+      <Foreign text={value} max={200} />
+    </strong>
+  );
+}
+
+/** A DID of our store: foreign text where its syntax is not the network's. */
+export function Did({ did }: { readonly did: string }) {
+  return <code class="did">{isDid(did) ? did : <Foreign text={did} max={300} />}</code>;
+}
+
+/** An instant of our clock, exact for machines. */
+export function Instant({ at }: { readonly at: Micros }) {
+  return <time dateTime={formatMicros(at)}>{instantWords(at)}</time>;
+}

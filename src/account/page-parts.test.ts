@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AccountDay } from '../store/port.ts';
+import { day, micros } from '../store/time.ts';
+import { downloadParts } from './page-parts.ts';
+
+const none = { applied: 0, removed: 0 };
+
+function daysOf(rows: readonly (number | null)[]): AccountDay[] {
+  return rows.map((n, i) => ({
+    start: micros(i * day),
+    end: micros((i + 1) * day),
+    counts: n === null ? null : { rows: n, account: none, post: none, record: none },
+  }));
+}
+
+describe('the downloads of a page', () => {
+  it('are one where everything fits', () => {
+    expect(downloadParts({ days: daysOf([3, 0, 7]) }, 10)).toEqual([{ start: 0, end: 3 * day, rows: 10 }]);
+  });
+
+  it('each fit, and together cover the interval with every row', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 10 }), { minLength: 1, maxLength: 31 }), (rows) => {
+        const parts = downloadParts({ days: daysOf(rows) }, 10) ?? [];
+        expect(parts.every((part) => part.rows <= 10)).toBe(true);
+        expect(parts.reduce((sum, part) => sum + part.rows, 0)).toBe(rows.reduce((a, b) => a + b, 0));
+        expect(parts.map(({ start }) => start)).toEqual([0, ...parts.slice(0, -1).map(({ end }) => end)]);
+        expect(parts.at(-1)?.end).toBe(rows.length * day);
+      }),
+    );
+  });
+
+  it.each([
+    ['was not counted', [1, null]],
+    ['is more than one download holds', [1, 11]],
+  ])('are not offered where a day %s: no part is passed off as the whole', (_, rows) => {
+    expect(downloadParts({ days: daysOf(rows) }, 10)).toBeNull();
+  });
+});

@@ -1,0 +1,150 @@
+import type { Interval } from '../store/time.ts';
+import { DayChart } from '../web/day-chart.tsx';
+import type { Timeline, TimelineDay } from './page-timeline.ts';
+import { counted, dayWords, durationWords, minuteWords, numberWords } from './page-words.ts';
+
+/** The interval as a picture, with its legend and the same as a table. */
+export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
+  const { days, start, end, total, unseen, partly, uncounted } = timeline;
+  const length = end - start;
+  const place = (interval: Interval) => ({
+    from: (interval.start - start) / length,
+    to: (interval.end - start) / length,
+  });
+  const most = days.reduce((top, { counts }) => Math.max(top, counts?.applied ?? 0, counts?.removed ?? 0), 0);
+  return (
+    <section aria-labelledby="timeline">
+      <h2 id="timeline">By day</h2>
+      <p>{summaryOf(timeline)}</p>
+      <figure class="timeline">
+        <DayChart
+          summary={`Bars for each day. ${summaryOf(timeline)} The table below says the same in numbers.`}
+          bars={days
+            .filter((day) => day.counts !== null || !isUnseen(day))
+            .map((day) => ({
+              ...place(day),
+              counts: day.counts && { up: day.counts.applied, down: day.counts.removed },
+              title: `${dayWords(day.start)}: ${dayText(day)}`,
+            }))}
+          spans={[
+            ...unseen.map((span) => ({ ...place(span), unseen: 'whole' as const })),
+            ...partly.map((span) => ({ ...place(span), unseen: 'part' as const })),
+          ]}
+        />
+        <p class="chart-ends" aria-hidden="true">
+          <span>{dayWords(start)}</span>
+          <span>{dayWords(end)}</span>
+        </p>
+        <figcaption>
+          <ul class="legend">
+            <li>
+              <span class="key up" aria-hidden="true" /> applied, above the line
+            </li>
+            <li>
+              <span class="key down" aria-hidden="true" /> removed, below it
+            </li>
+            <li>
+              <span class="key unseen" aria-hidden="true" /> not observed
+            </li>
+            <li>
+              <span class="key part" aria-hidden="true" /> some labelers not observed
+            </li>
+            {uncounted > 0 ? (
+              <li>
+                <span class="key uncounted" aria-hidden="true" /> not counted
+              </li>
+            ) : null}
+            <li>highest bar: {counted(most, 'observation')}</li>
+          </ul>
+        </figcaption>
+      </figure>
+      <details>
+        <summary>The same as a table</summary>
+
+        <table>
+          <caption>
+            {numberWords(total.applied)} applied and {numberWords(total.removed)} removed, by UTC day of our clock
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col" class="number">
+                Applied
+              </th>
+              <th scope="col" class="number">
+                Removed
+              </th>
+              <th scope="col">Not observed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {days.map((day) => (
+              <DayRow key={day.start} day={day} />
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </section>
+  );
+}
+
+function DayRow({ day }: { readonly day: TimelineDay }) {
+  const { counts } = day;
+  return (
+    <tr>
+      <th scope="row">
+        <time dateTime={dayWords(day.start)}>{dayWords(day.start)}</time>
+      </th>
+      {counts ? (
+        <>
+          <td class="number">{numberWords(counts.applied)}</td>
+          <td class="number">{numberWords(counts.removed)}</td>
+        </>
+      ) : (
+        <td colSpan={2} class="number">
+          {isUnseen(day) ? 'not observed' : 'not counted'}
+        </td>
+      )}
+      <td>{unseenText(day)}</td>
+    </tr>
+  );
+}
+
+function isUnseen(day: TimelineDay): boolean {
+  return day.unseen === day.end - day.start;
+}
+
+function dayText(day: TimelineDay): string {
+  const { counts } = day;
+  const words = counts
+    ? `${numberWords(counts.applied)} applied, ${numberWords(counts.removed)} removed`
+    : isUnseen(day)
+      ? 'not observed'
+      : 'not counted';
+  const unseen = unseenText(day);
+  return unseen === '' || isUnseen(day) ? words : `${words}; not observed: ${unseen}`;
+}
+
+function unseenText(day: TimelineDay): string {
+  if (isUnseen(day)) return 'all of it';
+  const parts: string[] = [];
+  if (day.unseen > 0) parts.push(durationWords(day.unseen));
+  if (day.partly > 0) parts.push(`some labelers for ${durationWords(day.partly)}`);
+  return parts.join('; ');
+}
+
+/** The picture in a sentence or two. */
+export function summaryOf({ days, start, end, total, uncounted }: Timeline): string {
+  const unseen = days.reduce((sum, day) => sum + day.unseen, 0);
+  const what =
+    total.applied + total.removed === 0
+      ? 'No observation'
+      : `${numberWords(total.applied)} applied and ${numberWords(total.removed)} removed`;
+  const missed =
+    unseen > 0 ? ` ${durationWords(unseen)} of it were not observed, and what happened then is not known.` : '';
+  const left =
+    uncounted > 0
+      ? ` ${counted(uncounted, 'day')} held too many rows to be counted here and add nothing to these sums.`
+      : '';
+  return `${what} between ${minuteWords(start)} and ${minuteWords(end)}.${missed}${left}`;
+}

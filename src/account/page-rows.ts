@@ -1,0 +1,109 @@
+import type { Micros } from '../contract/timestamp.ts';
+import { type TargetKind, targetKinds } from '../contract/vocabulary.ts';
+import type { AccountDay, AccountFilter, AccountQuery, AccountTally, Observation } from '../store/port.ts';
+import { type Interval, micros } from '../store/time.ts';
+import type { AccountStore } from './account-store.ts';
+import type { AccountFilters } from './row.ts';
+
+/** Up to this many rows in all, a page shows every one of them. */
+export const wholeRows = 100;
+/** Rows of each part of a page that shows the newest alone. */
+export const newestRows = 25;
+/** Rows of a page of one part. */
+export const partRows = 100;
+/** Rows that one part passes by in search of those that agree with the filters. */
+const passedRows = 20_000;
+
+/** One part of a page: what was observed on the account itself, on its posts, or on its other records. */
+export interface Part {
+  readonly target: TargetKind;
+  /** All of its rows in the interval; null when some were not counted. */
+  readonly total: number | null;
+  /** The newest, or those before the asked place; newest first. */
+  readonly rows: readonly Observation[];
+  /** Where to go on; null when there is nothing further. */
+  readonly next: Micros | null;
+}
+
+/** What the rows of a page are read by. */
+export interface PartsQuery extends Interval {
+  readonly account: string;
+  readonly filters: AccountFilters;
+  /** Rows accepted before this instant alone; null for the newest. */
+  readonly before: Micros | null;
+}
+
+/** The filter of the store's words. */
+export function storeFilter({ labeler, value, action, target_kind }: AccountFilters): AccountFilter {
+  return {
+    ...(labeler === undefined ? {} : { labeler }),
+    ...(value === undefined ? {} : { value }),
+    ...(action === undefined ? {} : { removed: action === 'removal_observed' }),
+    ...(target_kind === undefined ? {} : { target: target_kind }),
+  };
+}
+
+/** Reads the parts of a page: all three, or the one that is asked for. */
+export async function readParts(store: AccountStore, query: PartsQuery, tally: AccountTally): Promise<Part[]> {
+  const { target_kind: only } = query.filters;
+  const kinds = only === undefined ? targetKinds : [only];
+  const all = kinds.map((kind) => totalOf(tally.days, kind)).reduce(plus, 0);
+  const limit = only !== undefined ? partRows : all !== null && all <= wholeRows ? wholeRows : newestRows;
+  return Promise.all(kinds.map((kind) => readPart(store, query, tally.days, kind, limit)));
+}
+
+async function readPart(
+  store: AccountStore,
+  { account, filters, start, end, before }: PartsQuery,
+  days: readonly AccountDay[],
+  target: TargetKind,
+  limit: number,
+): Promise<Part> {
+  const total = totalOf(days, target);
+  const filter = { ...storeFilter(filters), target };
+  const rows: Observation[] = [];
+  const asked = { account, order: 'newest', after: before, filter } as const;
+  const seek = (part: Interval, most: number) =>
+    store.readAccount({ ...asked, start: part.start, end: part.end, limit: most } satisfies AccountQuery);
+  const wanted = days
+    .filter((day) => day.end > start && day.start < (before ?? end) && mayHold(day, target))
+    .toReversed();
+  const [newest, oldest] = [wanted[0], wanted.at(-1)];
+  if (!newest || !oldest) return { target, total, rows, next: null };
+  const span = days.filter((day) => day.start >= oldest.start && day.end <= newest.end);
+  if (span.every(({ counts }) => counts !== null) && rowsIn(span) <= passedRows / 4) {
+    const chunk = await seek({ start: oldest.start, end: newest.end }, limit);
+    return { target, total, rows: chunk.rows, next: chunk.next };
+  }
+  // Day by day, so that days without such a row cost nothing.
+  let passed = 0;
+  for (const day of wanted) {
+    if (passed >= passedRows) return { target, total, rows, next: micros(day.end) };
+    const chunk = await seek(day, limit - rows.length);
+    rows.push(...chunk.rows);
+    passed += day.counts?.rows ?? passedRows;
+    const more = chunk.next !== null || day !== wanted.at(-1);
+    if (rows.length === limit) return { target, total, rows, next: more ? (rows.at(-1)?.observedAt ?? null) : null };
+  }
+  return { target, total, rows, next: null };
+}
+
+function mayHold({ counts }: AccountDay, target: TargetKind): boolean {
+  return counts === null || counts[target].applied + counts[target].removed > 0;
+}
+
+function rowsIn(days: readonly AccountDay[]): number {
+  return days.reduce((sum, { counts }) => sum + (counts?.rows ?? 0), 0);
+}
+
+/** Rows about a target that agree with the filter; null when a day was not counted. */
+export function totalOf(days: readonly AccountDay[], target: TargetKind): number | null {
+  return days.reduce<number | null>(
+    (sum, { counts }) => plus(sum, counts && counts[target].applied + counts[target].removed),
+    0,
+  );
+}
+
+function plus(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}

@@ -1,0 +1,144 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { AccountTally, Frontier, LabelerCount, LabelerCoverage, StoredGap } from '../store/port.ts';
+import { day, type Interval, micros, minute } from '../store/time.ts';
+import type { AccountStore } from './account-store.ts';
+import type { DefinitionCache, LabelerDefinitions } from './page-definitions.ts';
+import type { Labelers } from './page-network.ts';
+import { type Part, readParts, storeFilter } from './page-rows.ts';
+import { type Timeline, timelineOf } from './page-timeline.ts';
+import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from './query.ts';
+
+/** Labelers of an account that its page tells of, those with most rows first. */
+export const maxLabelersShown = 50;
+/** Rows that are counted one by one for a page; days with more are shown as not counted. */
+const countedRows = 60_000;
+/** Without an accepted page for so long, what came since is drawn as unobserved. */
+const silence = 10 * minute;
+/** No labeler has this name: its coverage holds our own interruptions alone. */
+const ourselves = 'almanac';
+
+/** A labeler with rows of the account, or the one that is asked for. */
+export interface LabelerView extends LabelerCount {
+  /** How it is read, by the instrument's word; null when it is not enrolled. */
+  readonly state: string | null;
+  readonly lastAsked: Micros | null;
+  /** Its own gaps in the interval, without our interruptions. */
+  readonly gaps: readonly StoredGap[];
+}
+
+/** Everything that the page of an account shows. */
+export interface AccountView {
+  readonly query: AskedQuery;
+  readonly now: Micros;
+  /** The asked interval as far as it lies in the rolling window, and what of it is kept. */
+  readonly shown: Interval;
+  readonly interval: ClippedInterval;
+  readonly frontier: Frontier;
+  readonly startedAt: Micros;
+  readonly tally: AccountTally;
+  /** All of the account's rows in the interval, whatever the filters; null when some were not counted. */
+  readonly rows: number | null;
+  readonly timeline: Timeline;
+  readonly parts: readonly Part[];
+  readonly before: Micros | null;
+  readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
+  readonly labelers: readonly LabelerView[];
+  readonly otherLabelers: number;
+  /** Our own interruptions: nothing was observed of any labeler. */
+  readonly ownGaps: readonly StoredGap[];
+  readonly network: Labelers;
+}
+
+/** What a view is read with. */
+export interface ViewSources {
+  readonly store: AccountStore;
+  readonly definitions: DefinitionCache;
+  readonly labelers: (store: AccountStore) => Promise<Labelers>;
+}
+
+/** Reads what the page shows; `out_of_window` when nothing of the interval is kept. */
+export async function readView(
+  { store, definitions, labelers }: ViewSources,
+  query: AskedQuery,
+  before: Micros | null,
+  now: Micros,
+): Promise<AccountView | 'out_of_window'> {
+  const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
+  const interval = clipInterval(query.asked, availableWindow(frontier, now));
+  if (interval === 'out_of_window') return interval;
+  const { account, filters } = query;
+  const bounds = { start: interval.start, end: interval.end };
+  const [tally, network] = await Promise.all([
+    store.tallyAccount({ account, ...bounds, filter: storeFilter(filters), budget: countedRows }),
+    labelers(store),
+  ]);
+  const named = labelersShown(tally, filters.labeler);
+  const [coverage, parts] = await Promise.all([
+    store.coverage({ ...bounds, labelers: [ourselves, ...named.map(({ labeler }) => labeler)] }),
+    readParts(store, { account, filters, before, ...bounds }, tally),
+  ]);
+  const gapsOf = new Map(coverage.map((one) => [one.labeler, one]));
+  const views = named.map((count) => viewOf(count, network, gapsOf.get(count.labeler)));
+  const ownGaps = gapsOf.get(ourselves)?.gaps ?? [];
+  const shown = shownInterval(query, interval, now);
+  const only = filters.labeler === undefined ? [] : views.flatMap(({ gaps }) => gaps);
+  return {
+    query,
+    now,
+    shown,
+    interval,
+    frontier,
+    startedAt,
+    tally,
+    rows: tally.days.reduce<number | null>(
+      (sum, { counts }) => (sum === null || !counts ? null : sum + counts.rows),
+      0,
+    ),
+    timeline: timelineOf({
+      ...shown,
+      available: interval,
+      tally,
+      whole: [...ownGaps, ...silenceOf(frontier, now), ...only],
+      some: filters.labeler === undefined ? views.flatMap(({ gaps }) => gaps) : [],
+    }),
+    parts,
+    before,
+    definitions: await definitions.of(store, [
+      ...new Set(parts.flatMap(({ rows }) => rows.map(({ label }) => label.src))),
+    ]),
+    labelers: views,
+    otherLabelers: tally.labelers.length - named.filter(({ applied, removed }) => applied + removed > 0).length,
+    ownGaps,
+    network,
+  };
+}
+
+/** The labelers with most rows; the one that is asked for always. */
+function labelersShown(tally: AccountTally, asked: string | undefined): LabelerCount[] {
+  if (asked !== undefined) {
+    return [tally.labelers.find(({ labeler }) => labeler === asked) ?? { labeler: asked, applied: 0, removed: 0 }];
+  }
+  return tally.labelers.slice(0, maxLabelersShown);
+}
+
+function viewOf(count: LabelerCount, network: Labelers, coverage: LabelerCoverage | undefined): LabelerView {
+  return {
+    ...count,
+    state: network.states.get(count.labeler) ?? null,
+    lastAsked: network.lastAsked.get(count.labeler) ?? null,
+    gaps: coverage?.gaps.filter(({ source }) => source !== null) ?? [],
+  };
+}
+
+/** What was asked for, also where nothing is kept of it; not further back than the window that rolls. */
+function shownInterval({ asked }: AskedQuery, interval: ClippedInterval, now: Micros): Interval {
+  if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
+  const oldest = now - windowDays * day;
+  return { start: micros(Math.min(interval.start, Math.max(asked.start, oldest))), end: interval.end };
+}
+
+/** Since the last accepted page nothing was seen, whoever's fault it is. */
+function silenceOf({ observedThrough, floor }: Frontier, now: Micros): Interval[] {
+  const since = observedThrough ?? floor;
+  return now - since > silence ? [{ start: since, end: now }] : [];
+}

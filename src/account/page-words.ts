@@ -1,0 +1,99 @@
+import { formatMicros, type Micros } from '../contract/timestamp.ts';
+import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../contract/vocabulary.ts';
+import { day, hour, minute, second } from '../store/time.ts';
+
+/** The words of the pages. None of them says of a label that it holds now: only what was seen to happen is known. */
+
+/** An action as a heading of its observation. */
+export const actionWords: Readonly<Record<LabelAction, string>> = {
+  application_observed: 'Applied',
+  removal_observed: 'Removed',
+};
+
+/** What was found when a signature was checked. */
+export const signatureWords: Readonly<Record<SignatureVerdict, string>> = {
+  verified: 'Verified with the labeler’s key',
+  invalid: 'Does not match the labeler’s key',
+  unsigned: 'Not signed',
+  unverified: 'Not checked: no key was found',
+};
+
+/** Headings of the three parts of a page. */
+export const targetWords: Readonly<Record<TargetKind, string>> = {
+  account: 'On the account itself',
+  post: 'On posts',
+  record: 'On other records',
+};
+
+/** Why something was not observed. */
+export const reasonWords: Readonly<Record<GapReason, string>> = {
+  not_observed: 'not observed',
+  source_unavailable: 'the labeler did not answer',
+  ingest_paused: 'our own interruption',
+  cursor_reset: 'the place in the labeler’s stream was lost',
+  maintenance: 'our own maintenance',
+  warmup: 'before observation began',
+  unknown: 'reason unknown',
+};
+
+/** How an enrolled labeler is read, by the instrument's word for it. */
+export function stateWords(state: string): string {
+  return states.get(state) ?? 'in an unknown state';
+}
+
+const states = new Map([
+  ['established', 'read from its position on'],
+  ['unstarted', 'not asked yet'],
+  ['probing', 'being tried'],
+  ['refused', 'refuses to be read'],
+  ['cursor_order_unverified', 'read, but the order of its pages is not proven'],
+  ['undated_only', 'gives labels without a date alone'],
+  ['provider_rejects', 'its server rejects our requests'],
+  ['unavailable', 'does not answer'],
+]);
+
+/** An instant to the second, as a person reads it: `2026-11-20 14:03:05 UTC`. */
+export function instantWords(at: Micros): string {
+  return `${formatMicros(at).slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** An instant to the minute. */
+export function minuteWords(at: Micros): string {
+  return `${formatMicros(at).slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** The UTC day of an instant, `2026-11-20`. */
+export function dayWords(at: Micros): string {
+  return formatMicros(at).slice(0, 10);
+}
+
+/** A length of time in its two largest units: `3 days 4 h`, `4 h 5 min`, `12 s`. */
+export function durationWords(length: number): string {
+  if (length < second) return 'less than 1 s';
+  const units: [number, string][] = [
+    [day, length >= 2 * day || length < day ? 'days' : 'day'],
+    [hour, 'h'],
+    [minute, 'min'],
+    [second, 's'],
+  ];
+  const parts: string[] = [];
+  let left = length;
+  for (const [unit, name] of units) {
+    const n = Math.floor(left / unit);
+    left -= n * unit;
+    if (n > 0) parts.push(`${n} ${name}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.join(' ');
+}
+
+/** A number with its noun: `1 row`, `165,000 rows`. */
+export function counted(n: number, noun: string, plural = `${noun}s`): string {
+  return `${numberWords(n)} ${n === 1 ? noun : plural}`;
+}
+
+/** A whole number with thousands set apart. */
+export function numberWords(n: number): string {
+  return n.toLocaleString('en');
+}

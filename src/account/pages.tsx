@@ -1,0 +1,190 @@
+import { type AccountErrorCode, accountErrorTable } from '../contract/account-errors.ts';
+import { microsFromMillis } from '../contract/timestamp.ts';
+import type { Coding } from '../http/accept-encoding.ts';
+import { chooseCoding } from '../http/accept-encoding.ts';
+import type { AssetFile } from '../http/asset-file.ts';
+import type { HeaderList } from '../http/headers.ts';
+import { type Reply, withBody } from '../http/reply.ts';
+import { renderPage } from '../web/document.tsx';
+import { refusalOf } from './app.ts';
+import { markOf } from './cursor.ts';
+import { AccountBody } from './page-account.tsx';
+import { DefinitionCache } from './page-definitions.ts';
+import type { DownloadLink } from './page-download.tsx';
+import { didOnly, type FindHandle, handleIn, handleTrouble } from './page-handle.ts';
+import { HomeBody, RefusalBody } from './page-home.tsx';
+import { labelersOf } from './page-network.ts';
+import { downloadParts } from './page-parts.ts';
+import { parsePageQuery } from './page-query.ts';
+import { type AccountView, readView } from './page-view.ts';
+import { parseParameters } from './parameters.ts';
+import { accountError, privateHeaders } from './replies.ts';
+import type { AccountRequest, AccountRoute, AccountServices } from './route.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What the pages need of their own. */
+export interface PagesOptions {
+  /** Prefix of links: the base path. */
+  readonly base: string;
+  /** Style sheets by the name under `/assets/`. */
+  readonly styles: ReadonlyMap<string, AssetFile>;
+  /** Finds whose a handle is; null where handles are not looked up. */
+  readonly findHandle: FindHandle | null;
+  /** Milliseconds that only rise. */
+  readonly monotonic: () => number;
+  /** Told of what no client is told. */
+  readonly alarm: (route: string, error: unknown) => void;
+}
+
+/** Everything comes from this origin, nothing is inline, no script runs, and nobody frames a page. */
+const contentPolicy =
+  "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const pageHeaders: HeaderList = [
+  ...privateHeaders,
+  'Content-Security-Policy',
+  contentPolicy,
+  'X-Content-Type-Options',
+  'nosniff',
+  'Accept-Ranges',
+  'none',
+];
+
+const htmlType = 'text/html; charset=utf-8';
+
+/** The routes of the pages for people: the first page, an account's page, and their style sheets. */
+export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
+  return (services) => {
+    const { base, styles, findHandle } = options;
+    const pages = renderer(base, findHandle !== null);
+    const home = pages.page(
+      200,
+      'Almanac: labels observed on an account',
+      <HomeBody base={base} handles={findHandle !== null} />,
+    );
+    const sheets = [...styles].map(([name, file]): [string, AccountRoute] => [
+      `/assets/${name}`,
+      ({ acceptEncoding }) => sheet(file, chooseCoding(acceptEncoding)),
+    ]);
+    return new Map<string, AccountRoute>([
+      ['/', () => home],
+      ['/account', accountRoute(options, services, pages)],
+      ...sheets,
+    ]);
+  };
+}
+
+type Pages = ReturnType<typeof renderer>;
+
+function renderer(base: string, handles: boolean) {
+  const navigation = [{ href: `${base}/`, text: 'Look up an account' }];
+  function page(status: number, title: string, children: preact.ComponentChildren, more: HeaderList = []): Reply {
+    const html = renderPage({ title, base, indexed: false, styles: ['/assets/account.css'], navigation, children });
+    return withBody(status, htmlType, Buffer.from(html), [...pageHeaders, ...more]);
+  }
+  return {
+    page,
+    refusal(
+      code: AccountErrorCode,
+      more: { readonly message?: string; readonly retryAfterSeconds?: number } = {},
+    ): Reply {
+      const { status, message } = accountErrorTable[code];
+      const { retryAfterSeconds } = more;
+      const body = <RefusalBody code={code} message={more.message ?? message} base={base} handles={handles} />;
+      const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(Math.ceil(retryAfterSeconds))];
+      return page(status, `Not answered: ${code} · Almanac`, body, retry);
+    },
+  };
+}
+
+/** `GET /account`: the page of an account, of a refusal, or the way from a handle to its DID. */
+function accountRoute(
+  { base, findHandle, monotonic, alarm }: PagesOptions,
+  services: AccountServices,
+  pages: Pages,
+): AccountRoute {
+  const definitions = new DefinitionCache(monotonic);
+  const labelers = labelersOf(monotonic);
+
+  async function answer(request: AccountRequest): Promise<Reply> {
+    const asked = parsePageQuery(request.search);
+    if (asked.kind === 'refused') {
+      return asked.code === 'invalid_account' ? byHandle(request) : pages.refusal(asked.code);
+    }
+    const { query, before } = asked;
+    const wait = services.waitFor(request, query.account);
+    if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
+    const view = await services.read(request, (store) =>
+      readView({ store, definitions, labelers }, query, before, microsFromMillis(request.now)),
+    );
+    if (view === 'out_of_window') return pages.refusal('out_of_window');
+    const body = <AccountBody view={view} base={base} downloads={downloadsOf(view, base, services, request.now)} />;
+    return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);
+  }
+
+  async function byHandle(request: AccountRequest): Promise<Reply> {
+    const parameters = parseParameters(request.search);
+    const handle = handleIn(parameters?.get('did') ?? '');
+    if (parameters === null || handle === null)
+      return pages.refusal('invalid_account', findHandle ? {} : { message: didOnly });
+    if (findHandle === null) return pages.refusal('invalid_account', { message: didOnly });
+    // Looking up costs others a request: it counts as an account that is asked for.
+    const wait = services.waitFor(request, handle);
+    if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
+    const found = await findHandle(handle, request.gone);
+    const trouble = handleTrouble(found);
+    if (found.kind !== 'resolved')
+      return pages.refusal('invalid_account', trouble === null ? {} : { message: trouble });
+    const kept = [...parameters].flatMap(([name, value]) => (value === null || name === 'did' ? [] : [[name, value]]));
+    const location = `${base}/account?${new URLSearchParams([['did', found.did], ...kept]).toString()}`;
+    return withBody(303, htmlType, Buffer.alloc(0), ['Location', location, ...pageHeaders]);
+  }
+
+  return async (request) => {
+    try {
+      return await answer(request);
+    } catch (error) {
+      const refused = refusalOf(error);
+      if (refused) return pages.refusal(refused.code, refused);
+      alarm('/account', error);
+      return pages.refusal('internal_error');
+    }
+  };
+}
+
+/** Downloads of the page's rows, each in a part of the interval that fits. */
+function downloadsOf(
+  view: AccountView,
+  base: string,
+  { cursors, bounds }: AccountServices,
+  now: number,
+): DownloadLink[] | null {
+  const parts = downloadParts(view.tally, bounds.maxExportRows);
+  if (parts === null) return null;
+  const { query, interval, frontier } = view;
+  return parts.map((part) => {
+    const first = part.start === interval.start;
+    const snapshot: Snapshot = {
+      account: query.account,
+      filters: query.filters,
+      start: part.start,
+      end: part.end,
+      askedStart: first ? view.shown.start : part.start,
+      clipped: interval.clipped && (first || part.end === interval.end),
+      generation: markOf(frontier.generationId),
+      frontier: frontier.end,
+      countBound: part.rows,
+      pageRows: bounds.pageRows,
+      createdAt: now,
+      expiresAt: now + bounds.ttlMs,
+    };
+    return { ...part, href: `${base}/download?cursor=${cursors.seal({ kind: 'snapshot', snapshot })}` };
+  });
+}
+
+function sheet(file: AssetFile, coding: Coding): Reply {
+  const found = file.bytes(coding);
+  if (!found) return accountError('asset_unavailable');
+  const encoded = found.coding === 'identity' ? [] : ['Content-Encoding', found.coding];
+  return withBody(200, 'text/css; charset=utf-8', found.bytes, [...encoded, 'Vary', 'Accept-Encoding', ...pageHeaders]);
+}

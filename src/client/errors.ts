@@ -1,0 +1,63 @@
+import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
+
+/** A code of the service's closed list; a later version of the service may know more. */
+export type FactsErrorCode = ErrorBody['error']['code'] | (string & {});
+
+/**
+ * The service answered, and the answer is an error: a fact that is refused (503), or a request that it cannot serve.
+ * This is the current answer. Nothing stands in for it: no zero, and no reading from before.
+ */
+export class FactsError extends Error {
+  readonly kind = 'refused';
+  override readonly name = 'FactsError';
+  readonly path: string;
+  readonly status: number;
+  readonly code: FactsErrorCode;
+  /** Why a label reading was refused; null where the service could read none, or the error is another one. */
+  readonly freshness: LabelFreshness | null;
+  /** Seconds to wait before asking again, where the service says so. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(path: string, error: ErrorBody['error'], retryAfterSeconds: number | null) {
+    super(error.message);
+    this.path = path;
+    this.status = error.status;
+    this.code = error.code;
+    this.freshness = error.freshness ?? null;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** No answer: nothing is known of the fact, not even that it is refused. `cause` is the platform's own error. */
+export class NetworkError extends Error {
+  readonly kind = 'network';
+  override readonly name = 'NetworkError';
+  readonly path: string;
+  readonly reason: 'unreachable' | 'timeout';
+
+  constructor(path: string, reason: 'unreachable' | 'timeout', options?: { cause: unknown }) {
+    super(
+      reason === 'timeout' ? `${path}: no whole answer in time` : `${path}: the service cannot be reached`,
+      options,
+    );
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+/** An answer that is not one of this contract: a proxy's error page, too large, no JSON, or another contract. */
+export class AnswerError extends Error {
+  readonly kind = 'answer';
+  override readonly name = 'AnswerError';
+  readonly path: string;
+  readonly status: number;
+  /** Seconds to wait before asking again, where the answer says so. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(path: string, status: number, why: string, retryAfterSeconds: number | null = null) {
+    super(`${path}: ${why} (status ${status})`);
+    this.path = path;
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

@@ -1,0 +1,75 @@
+import { AnswerError, NetworkError } from './errors.ts';
+
+/** One request of one path. */
+export interface Question {
+  readonly fetch: typeof globalThis.fetch;
+  readonly base: string;
+  readonly path: string;
+  /** Sent back exactly as it came. */
+  readonly etag: string | null;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** A whole answer within its bounds. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Asks once. Throws NetworkError without an answer in time, AnswerError beyond the bounds, and the signal's reason. */
+export async function exchange(question: Question): Promise<Answer> {
+  const { path, signal, timeoutMs } = question;
+  const stop = new AbortController();
+  const given = (): void => stop.abort(signal.reason);
+  signal.addEventListener('abort', given, { once: true });
+  const late = setTimeout(() => stop.abort(new NetworkError(path, 'timeout')), timeoutMs);
+  try {
+    signal.throwIfAborted();
+    return await whole(question, stop.signal);
+  } catch (error) {
+    if (stop.signal.aborted) throw stop.signal.reason;
+    if (error instanceof AnswerError) throw error;
+    throw new NetworkError(path, 'unreachable', { cause: error });
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener('abort', given);
+  }
+}
+
+async function whole({ fetch, base, path, etag, maxBytes }: Question, signal: AbortSignal): Promise<Answer> {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (etag !== null) headers['If-None-Match'] = etag;
+  const response = await fetch(base + path, { headers, signal, credentials: 'omit' });
+  const { status } = response;
+  const bytes = await bounded(response, maxBytes);
+  if (bytes === null) throw new AnswerError(path, status, `the answer is larger than ${maxBytes} bytes`);
+  try {
+    return { status, headers: response.headers, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    throw new AnswerError(path, status, 'the answer is not UTF-8');
+  }
+}
+
+async function bounded(response: Response, maxBytes: number): Promise<Uint8Array | null> {
+  const reader = response.body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+    total += part.value.length;
+    if (total > maxBytes) {
+      await reader?.cancel();
+      return null;
+    }
+    chunks.push(part.value);
+  }
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}

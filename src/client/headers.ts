@@ -1,0 +1,28 @@
+/** However long an answer says, it is asked again after an hour: a fact is not kept for ever. */
+const mostSeconds = 3600;
+
+/** How long an answer may be used without asking again, in milliseconds: `max-age` less the `Age` it came with. */
+export function maxAgeMs(headers: Headers): number {
+  const directives = (headers.get('cache-control') ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.trim());
+  if (directives.includes('no-store') || directives.includes('no-cache')) return 0;
+  const stated = directives.find((part) => part.startsWith('max-age='))?.slice('max-age='.length);
+  const seconds = wholeSeconds(stated ?? null) ?? 0;
+  const age = wholeSeconds(headers.get('age')) ?? 0;
+  return Math.max(0, Math.min(seconds, mostSeconds) - age) * 1000;
+}
+
+/** `Retry-After` in seconds from now (milliseconds since 1970), from either of its spellings; null when there is none. */
+export function retryAfterSeconds(headers: Headers, now: number): number | null {
+  const text = headers.get('retry-after');
+  if (text === null) return null;
+  const seconds = wholeSeconds(text) ?? Math.ceil((Date.parse(text) - now) / 1000);
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), mostSeconds);
+}
+
+function wholeSeconds(text: string | null): number | null {
+  const digits = /^\s*(\d{1,12})\s*$/.exec(text ?? '')?.[1];
+  return digits === undefined ? null : Number(digits);
+}

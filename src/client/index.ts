@@ -1,0 +1,25 @@
+/** `almanac/client`: the facts API for programs, in Node and in browsers, with nothing but `fetch`. */
+export { type Ask, type AskOptions, createFactsClient, type FactsClient, type FactsClientOptions } from './client.ts';
+export { AnswerError, FactsError, type FactsErrorCode, NetworkError } from './errors.ts';
+export type { Reading } from './reading.ts';
+export type {
+  Acquisition,
+  CollectionMetrics,
+  Coverage,
+  CoverageSources,
+  Gap,
+  InstrumentEntry,
+  InstrumentIndex,
+  LabelCounts,
+  LabelFreshness,
+  LabelsOverview,
+  LegacyLabelFacts,
+  RecentLabelFacts,
+  WeatherConditions,
+  WeatherConditionsEnvelope,
+  WeatherConditionsFacts,
+  WeatherFreshness,
+  WeatherMetricsEnvelope,
+  WeatherMetricsFacts,
+  WeatherWindow,
+} from './schemas.ts';

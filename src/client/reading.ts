@@ -1,0 +1,71 @@
+import type { LabelsOverview, WeatherMetricsEnvelope } from './schemas.ts';
+
+/** A fact as the service gave it, and how current it is. */
+export interface Reading<E> {
+  /** The body exactly as it came, with its own times: `retrieved_at` and `age_seconds` are of that moment. */
+  readonly value: E;
+  /**
+   * `fetched`: it came just now. `revalidated`: it came before, and the service said just now that it still stands.
+   * `kept`: it is younger than the `max-age` it came with, so the service was not asked. `kept_newer`: the service
+   * gave an older reading just now, which does not replace this newer one.
+   */
+  readonly via: 'fetched' | 'revalidated' | 'kept' | 'kept_newer';
+  /** When the body came, by this client's clock, in milliseconds since 1970. */
+  readonly receivedAt: number;
+  /** When the service last said that it stands, by this client's clock, in milliseconds since 1970. */
+  readonly confirmedAt: number;
+}
+
+/** What every answer of the contract says of itself. */
+export interface Identified {
+  readonly contract: string;
+  readonly generated_at?: string | null;
+  readonly age_seconds?: number | null;
+}
+
+/** A reading that is kept for the next question. */
+export interface Kept<E> {
+  readonly value: E;
+  readonly etag: string | null;
+  readonly receivedAt: number;
+  readonly confirmedAt: number;
+  /** Not asked again for this long after `confirmedAt`, in milliseconds. */
+  readonly maxAgeMs: number;
+}
+
+/**
+ * An older reading is turned away this long after the newer one was last confirmed, in milliseconds. It comes from a
+ * node that lags or from a cache, and passes. What is still given after that was put there on purpose.
+ */
+export const supersedeMs = 15 * 60_000;
+
+/** Whether less than `spanMs` have passed since an instant; a clock that was set back has not stood still. */
+export function within(since: number, spanMs: number, now: number): boolean {
+  return now >= since && now - since < spanMs;
+}
+
+/** Whether the kept reading is the later computation of the same fact, so that `next` must not replace it. */
+export function supersedes<E extends Identified>(kept: Kept<E>, next: E, now: number): boolean {
+  const before = instantOf(kept.value);
+  const after = instantOf(next);
+  if (before === null || after === null || before <= after) return false;
+  // Dated ahead of the service's own clock, so its date proves nothing.
+  if ((kept.value.age_seconds ?? 0) < 0) return false;
+  return seriesOf(kept.value) === seriesOf(next) && within(kept.confirmedAt, supersedeMs, now);
+}
+
+function instantOf({ generated_at }: Identified): number | null {
+  const at = typeof generated_at === 'string' ? Date.parse(generated_at) : Number.NaN;
+  return Number.isNaN(at) ? null : at;
+}
+
+/** What computed the fact, from what: times of two series do not compare. */
+function seriesOf(value: Identified): string {
+  const { facts, provenance } = value as Partial<Pick<LabelsOverview | WeatherMetricsEnvelope, 'facts' | 'provenance'>>;
+  return JSON.stringify([
+    provenance?.artifact_schema_version,
+    provenance?.origin,
+    provenance && 'source_endpoint' in provenance ? provenance.source_endpoint : null,
+    facts && 'acquisition' in facts ? facts.acquisition.generation_id : null,
+  ]);
+}

@@ -1,0 +1,104 @@
+import { AnswerError, FactsError } from './errors.ts';
+import { type Answer, exchange, type Question } from './exchange.ts';
+import { maxAgeMs, retryAfterSeconds } from './headers.ts';
+import { type Identified, type Kept, type Reading, supersedes, within } from './reading.ts';
+import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
+import { shared } from './shared.ts';
+
+/** One path of the contract, and how it is asked. */
+export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
+  /** The contract that an answer must name. */
+  readonly contract: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** A path that is asked again and again: what was kept of it, and what must be waited for. */
+export function createResource<E extends Identified>(options: ResourceOptions) {
+  const { path, contract, now } = options;
+  let kept: Kept<E> | null = null;
+  let pause: { error: FactsError | AnswerError; since: number; spanMs: number } | null = null;
+
+  function accepted(answer: Answer, signal: AbortSignal): Reading<E> {
+    // What nobody waits for any more is not kept: a later question may have been answered meanwhile.
+    signal.throwIfAborted();
+    const at = now();
+    if (answer.status === 304 && kept) {
+      kept = { ...kept, confirmedAt: at, maxAgeMs: maxAgeMs(answer.headers) };
+      return readingOf(kept, 'revalidated');
+    }
+    if (answer.status !== 200) throw refused(answer, at);
+    const value = parsed<E>(answer, path, contract);
+    if (kept && supersedes(kept, value, at)) return readingOf(kept, 'kept_newer');
+    kept = {
+      value,
+      etag: answer.headers.get('etag'),
+      receivedAt: at,
+      confirmedAt: at,
+      maxAgeMs: maxAgeMs(answer.headers),
+    };
+    return readingOf(kept, 'fetched');
+  }
+
+  function refused(answer: Answer, at: number): FactsError | AnswerError {
+    const wait = retryAfterSeconds(answer.headers, at);
+    const body = errorBody(answer.text);
+    const error = body
+      ? new FactsError(path, { ...body, status: answer.status }, wait)
+      : new AnswerError(path, answer.status, 'the answer is none of this service', wait);
+    // The service itself has refused the fact: the reading from before is over.
+    if (error instanceof FactsError) kept = null;
+    if (wait !== null) pause = { error, since: at, spanMs: wait * 1000 };
+    return error;
+  }
+
+  const ask = shared(async (signal) => {
+    pause = null;
+    return accepted(await exchange({ ...options, etag: kept?.etag ?? null, signal }), signal);
+  });
+
+  return async (signal?: AbortSignal): Promise<Reading<E>> => {
+    signal?.throwIfAborted();
+    if (pause && within(pause.since, pause.spanMs, now())) throw pause.error;
+    if (kept && within(kept.confirmedAt, kept.maxAgeMs, now())) return readingOf(kept, 'kept');
+    return ask(signal);
+  };
+}
+
+function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<E>['via']): Reading<E> {
+  return { value, via, receivedAt, confirmedAt };
+}
+
+/** The body of an answer of this contract; its shape beyond these members is the service's promise. */
+function parsed<E extends Identified>({ text, status }: Answer, path: string, contract: string): E {
+  const value = objectIn(text);
+  if (value === null) throw new AnswerError(path, status, 'the answer is not one JSON object');
+  if (value.contract !== contract) throw new AnswerError(path, status, `the answer is not of ${contract}`);
+  return value as unknown as E;
+}
+
+function errorBody(text: string): ErrorBody['error'] | null {
+  const error = record(objectIn(text)?.error);
+  if (error === null || typeof error.code !== 'string' || typeof error.message !== 'string') return null;
+  const freshness = record(error.freshness);
+  return {
+    status: 0,
+    code: error.code as ErrorBody['error']['code'],
+    message: error.message,
+    ...(typeof freshness?.state === 'string' ? { freshness: freshness as unknown as LabelFreshness } : {}),
+  };
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
+  try {
+    return record(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function record(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}

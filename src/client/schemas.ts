@@ -1,0 +1,685 @@
+/** The shapes of the facts API. Generated from its OpenAPI document: npm run generate. */
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * InstrumentIndex
+         * @description Every instrument is listed, whatever its state: none is ever omitted.
+         */
+        readonly InstrumentIndex: {
+            /**
+             * @description Identifier of this contract.
+             * @constant
+             */
+            readonly contract: "atproto.facts.instruments/v1";
+            /**
+             * Format: date-time
+             * @description When the service looked at the artifacts.
+             */
+            readonly retrieved_at: string;
+            readonly instruments: readonly components["schemas"]["InstrumentEntry"][];
+        };
+        /** InstrumentEntry */
+        readonly InstrumentEntry: {
+            /**
+             * @description Instrument identifier.
+             * @enum {string}
+             */
+            readonly instrument: "weather" | "labels" | "drift";
+            /**
+             * @description PRESENT: the artifact is readable, though the fact may still be refused. UNAVAILABLE: it cannot be read. NOT_PUBLISHED: deliberately private.
+             * @enum {string}
+             */
+            readonly state: "PRESENT" | "UNAVAILABLE" | "NOT_PUBLISHED";
+            /** @description When the instrument produced its artifact; null when unknown or unusable. */
+            readonly generated_at: string | null;
+            /** @description Paths of its facts, relative to the base address. */
+            readonly endpoints: readonly string[];
+            /** @description What the instrument observes, or why nothing of it is published. */
+            readonly note: string;
+            /**
+             * @description Only for the label instrument, and only when its artifact is readable.
+             * @enum {string}
+             */
+            readonly freshness_state?: "fresh" | "warming_up" | "stale" | "held" | "unavailable";
+        };
+        /** LabelsOverview */
+        readonly LabelsOverview: {
+            /**
+             * @description Identifier of this fact contract, with its major version: pin against it.
+             * @constant
+             */
+            readonly contract: "atproto.facts.labels.overview/v1";
+            /**
+             * @description Which instrument produced the facts.
+             * @constant
+             */
+            readonly instrument: "labels";
+            /** @description When the instrument produced the artifact, verbatim; not the time of the request. Null when the instrument does not say. */
+            readonly generated_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the service built this representation.
+             */
+            readonly retrieved_at: string;
+            /** @description retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null. */
+            readonly age_seconds: number | null;
+            /** @description Rolling epoch (it has acquisition), or the legacy producer (it has census). */
+            readonly facts: components["schemas"]["RecentLabelFacts"] | components["schemas"]["LegacyLabelFacts"];
+            /** @description Limits that are part of the fact. */
+            readonly caveats: readonly string[];
+            /** LabelProvenance */
+            readonly provenance: {
+                /**
+                 * @description Instrument identifier.
+                 * @enum {string}
+                 */
+                readonly instrument: "labels" | "weather";
+                /**
+                 * @description How the observations were obtained.
+                 * @enum {string}
+                 */
+                readonly method: "label_stream_and_poll" | "legacy_label_poll" | "jetstream_windows";
+                /** @description Schema of the artifact that the facts were read from. */
+                readonly artifact_schema_version: string;
+                /**
+                 * @description Where the observations come from; anything but 'live' is not an observation of the network.
+                 * @enum {string}
+                 */
+                readonly origin?: "live" | "simulated" | "sample";
+                /** @description What the instrument does not measure. */
+                readonly does_not_measure?: readonly string[];
+            };
+            readonly freshness: components["schemas"]["LabelFreshness"];
+        };
+        /** RecentLabelFacts */
+        readonly RecentLabelFacts: {
+            /** @description Labelers with at least one observation in the current window. */
+            readonly labeler_count: number;
+            /**
+             * @deprecated
+             * @description Always null: the rolling epoch runs no alert pipeline.
+             */
+            readonly alert_count_total: null;
+            /** @description Always null: the rolling epoch runs no alert pipeline. */
+            readonly alert_count_window: null;
+            /** @description Highest-volume labelers over 7 days. */
+            readonly top_labelers_7d: readonly {
+                /** @description DID of the labeler: a public moderation service, the only identity that an aggregate fact names. */
+                readonly labeler_did: string;
+                /** @description Observed events (legacy producer: alerts) over 7 days. */
+                readonly count: number;
+            }[];
+            /** @description Length of the rolling window in days. */
+            readonly window_days: number;
+            readonly acquisition: components["schemas"]["Acquisition"];
+            readonly coverage: components["schemas"]["Coverage"];
+            readonly counts: components["schemas"]["LabelCounts"];
+            /**
+             * @description Always unknown: observed applications and removals do not establish whether a label is active.
+             * @constant
+             */
+            readonly current_label_state: "unknown";
+        };
+        /** LegacyLabelFacts */
+        readonly LegacyLabelFacts: {
+            /** @description Labelers known. */
+            readonly labeler_count: number;
+            /**
+             * @deprecated
+             * @description All alerts ever recorded.
+             */
+            readonly alert_count_total: number;
+            /** @description Alerts of the last 7 days; null when the artifact does not record them. */
+            readonly alert_count_window: number | null;
+            /** @description Alert counts by rule, last 24 hours. A rule that is not listed was not triggered, or its name is not one that is published. */
+            readonly alerts_by_rule_24h?: {
+                readonly [key: string]: number;
+            };
+            /** @description Alert counts by rule, last 7 days. A rule that is not listed was not triggered, or its name is not one that is published. */
+            readonly alerts_by_rule_7d?: {
+                readonly [key: string]: number;
+            };
+            /** @description Distribution of labelers. */
+            readonly census: {
+                /** @description How each labeler came to be known. */
+                readonly visibility_class: {
+                    /** @description Labelers. */
+                    readonly declared?: number;
+                    /** @description Labelers. */
+                    readonly protocol_public?: number;
+                    /** @description Labelers. */
+                    readonly observed_only?: number;
+                    /** @description Labelers. */
+                    readonly unresolved?: number;
+                    /** @description Labelers. */
+                    readonly unknown?: number;
+                };
+                /** @description State of each labeler's endpoint. */
+                readonly reachability_state: {
+                    /** @description Labelers. */
+                    readonly accessible?: number;
+                    /** @description Labelers. */
+                    readonly auth_required?: number;
+                    /** @description Labelers. */
+                    readonly down?: number;
+                    /** @description Labelers. */
+                    readonly unknown?: number;
+                };
+                /** @description Confidence of the classification. */
+                readonly classification_confidence: {
+                    /** @description Labelers. */
+                    readonly high?: number;
+                    /** @description Labelers. */
+                    readonly medium?: number;
+                    /** @description Labelers. */
+                    readonly low?: number;
+                    /** @description Labelers. */
+                    readonly unknown?: number;
+                };
+                /** @description How well each labeler can be audited. */
+                readonly auditability: {
+                    /** @description Labelers. */
+                    readonly high?: number;
+                    /** @description Labelers. */
+                    readonly medium?: number;
+                    /** @description Labelers. */
+                    readonly low?: number;
+                    /** @description Labelers. */
+                    readonly unknown?: number;
+                };
+            };
+            readonly network_weather: components["schemas"]["NetworkWeather"];
+            readonly observation?: components["schemas"]["LegacyObservation"];
+            /** @description Last successes of the producer's jobs. */
+            readonly heartbeats: {
+                /** @description Last successful discovery. */
+                readonly discovery: string | null;
+                /** @description Last successful ingest. */
+                readonly ingest: string | null;
+                /** @description Last successful scan. */
+                readonly scan: string | null;
+                /** @description Last successful report. */
+                readonly report: string | null;
+            };
+            /** @description Highest-volume labelers over 7 days. */
+            readonly top_labelers_7d: readonly {
+                /** @description DID of the labeler: a public moderation service, the only identity that an aggregate fact names. */
+                readonly labeler_did: string;
+                /** @description Observed events (legacy producer: alerts) over 7 days. */
+                readonly count: number;
+            }[];
+            /** @description Present when the artifact declares it. */
+            readonly window_days?: number;
+            /** @constant */
+            readonly current_label_state: "unknown";
+        };
+        /** LegacyObservation */
+        readonly LegacyObservation: {
+            /**
+             * @description Whether the window has standing to say that something did not happen.
+             * @enum {string}
+             */
+            readonly adequacy: "adequate" | "partial" | "unobserved";
+            /** @description The same in words, with numerator and denominator. */
+            readonly reason: string;
+            /** @description Length of the adequacy window, in minutes. */
+            readonly window_minutes: number;
+            /** @description Share of good attempts from which a labeler counts as adequate. */
+            readonly coverage_threshold: number;
+            /** @description Labelers with at least one attempt in the window. */
+            readonly labelers_attempted: number;
+            /** @description Attempted labelers at or above the threshold. */
+            readonly labelers_adequate: number;
+            /** @description Attempted labelers below it. */
+            readonly labelers_degraded: number;
+            /** @description Labelers whose endpoint is accessible. */
+            readonly labelers_accessible: number;
+            /** @description Accessible labelers that were not attempted. */
+            readonly labelers_unattempted: number;
+            /** @description Attempts in the window. */
+            readonly attempts: number;
+            /** @description Attempts that were answered, empty answers included. */
+            readonly successes: number;
+            /** @description Last attempt inside the window. */
+            readonly last_attempt_ts: string | null;
+            /** @description Last success of all time. */
+            readonly last_success_ts: string | null;
+        };
+        /** NetworkWeather */
+        readonly NetworkWeather: {
+            readonly signals: readonly ("noisy" | "conflicted" | "churny" | "degraded" | "calm" | "unobserved" | "under-observed")[];
+            /** @description Why each signal fired, in words. */
+            readonly attribution: string;
+            /** @description False when the window lacked standing to say that something did not happen. */
+            readonly supports_negative_claim: boolean;
+        };
+        /** Acquisition */
+        readonly Acquisition: {
+            /**
+             * Format: uuid
+             * @description Identifier of the epoch's store.
+             */
+            readonly generation_id: string;
+            /**
+             * Format: date-time
+             * @description Nothing before this instant was observed by this epoch.
+             */
+            readonly started_at: string;
+            /**
+             * @description The clock that started_at was read from.
+             * @enum {string}
+             */
+            readonly basis: "local_acceptance_clock";
+        };
+        /** Coverage */
+        readonly Coverage: {
+            /**
+             * @description no_recorded_gaps does not prove complete source coverage; unknown: the collector cannot establish coverage.
+             * @enum {string}
+             */
+            readonly status: "warming_up" | "gapped" | "no_recorded_gaps" | "unknown";
+            /** @description Whole days of the window observed since acquisition.started_at. */
+            readonly observed_days: number;
+            /** @description The latest accepted collector page. */
+            readonly observed_through: string | null;
+            /** @description The part of the window before acquisition began; null once the window lies inside the epoch. */
+            readonly warmup: components["schemas"]["Gap"] | null;
+            /** @description Recorded interruptions inside the window. */
+            readonly gaps: readonly components["schemas"]["Gap"][];
+            /** @description More gaps were recorded than can be listed: the whole window is then one unknown gap. */
+            readonly gap_overflow: boolean;
+            readonly sources: components["schemas"]["CoverageSources"];
+        };
+        /** CoverageSources */
+        readonly CoverageSources: {
+            /** @description All enrolled sources: seeded and discovered. */
+            readonly enrolled: number;
+            /** @description Sources from the epoch's initial roster seed. Absent when unknown. */
+            readonly seeded?: number;
+            /** @description Sources enrolled later by discovery. Absent when unknown. */
+            readonly discovered?: number;
+            /** @description Sources not yet asked: unknown coverage, never quiet. */
+            readonly unstarted: number;
+            /** @description Sources being probed: unknown coverage, never quiet. */
+            readonly probing: number;
+            /** @description Sources that refuse to be read: unknown coverage, never quiet. */
+            readonly refused: number;
+            /** @description Sources positioned at the epoch; not proof of completeness. */
+            readonly established: number;
+            /** @description Rows not stored because they were authored before the epoch. */
+            readonly pre_epoch_skipped: number;
+            /** @description Rows not stored because they had no usable authored date. */
+            readonly undated_skipped: number;
+            /** @description Rows authored more than 48 h before acceptance. */
+            readonly late_skipped: number;
+            /** @description Rows authored too far in the future. Present when the instrument exposes it. */
+            readonly future_skipped?: number;
+            /** @description Sources whose page order could not be verified: unknown coverage. */
+            readonly cursor_order_unverified: number;
+            /** @description Sources that yielded only undated rows: unknown coverage. */
+            readonly undated_only: number;
+            /** @description Sources whose provider rejected requests: unknown coverage. */
+            readonly provider_rejects: number;
+            /** @description Sources failing transiently now, retried with backoff. */
+            readonly unavailable: number;
+        };
+        /** LabelCounts */
+        readonly LabelCounts: {
+            /** @description Observed application and removal events, last 24 hours. */
+            readonly events_24h: number;
+            /** @description The same, last 7 days. */
+            readonly events_7d: number;
+            /** @description The same, whole window. */
+            readonly events_window: number;
+            /** @description Labelers with at least one observation in the last 7 days. */
+            readonly labelers_active_7d: number;
+            /** @description Labelers with at least one observation in the window. */
+            readonly labelers_active_window: number;
+        };
+        /** Gap */
+        readonly Gap: {
+            /**
+             * Format: date-time
+             * @description Start, inclusive.
+             */
+            readonly start: string;
+            /**
+             * Format: date-time
+             * @description End, exclusive.
+             */
+            readonly end: string;
+            /**
+             * @description Why it was not observed.
+             * @enum {string}
+             */
+            readonly reason: "not_observed" | "source_unavailable" | "ingest_paused" | "cursor_reset" | "maintenance" | "warmup" | "unknown";
+        };
+        /**
+         * LabelFreshness
+         * @description Freshness of the label artifact, judged when the request was answered.
+         */
+        readonly LabelFreshness: {
+            /**
+             * @description The first that applies of unavailable, held, stale, warming_up, fresh.
+             * @enum {string}
+             */
+            readonly state: "fresh" | "warming_up" | "stale" | "held" | "unavailable";
+            /** @description Retrieval time minus the artifact's generated_at, in seconds. Null when generated_at is unusable. */
+            readonly age_seconds: number | null;
+            /**
+             * @description Which rule decided: the age of the artifact, or the age of the latest accepted collector page.
+             * @enum {string}
+             */
+            readonly basis: "artifact_generated_at" | "collection_observed_through";
+            /**
+             * @description Age beyond which the reading is stale, in seconds. Configurable: use the value returned.
+             * @default 7200
+             */
+            readonly max_age_seconds: number;
+            /** @description Rolling epoch only: retrieval time minus coverage.observed_through, in seconds. Null when no page has been accepted. */
+            readonly collection_age_seconds?: number | null;
+            /**
+             * @description Rolling epoch only: collection age beyond which the reading is stale, in seconds.
+             * @default 7200
+             */
+            readonly collection_max_age_seconds: number;
+        };
+        /** WeatherConditionsEnvelope */
+        readonly WeatherConditionsEnvelope: {
+            /**
+             * @description Identifier of this fact contract, with its major version: pin against it.
+             * @constant
+             */
+            readonly contract: "atproto.facts.weather.conditions/v1";
+            /**
+             * @description Which instrument produced the facts.
+             * @constant
+             */
+            readonly instrument: "weather";
+            /** @description When the instrument produced the artifact, verbatim; not the time of the request. Null when the instrument does not say. */
+            readonly generated_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the service built this representation.
+             */
+            readonly retrieved_at: string;
+            /** @description retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null. */
+            readonly age_seconds: number | null;
+            readonly facts: components["schemas"]["WeatherConditionsFacts"];
+            /** @description Limits that are part of the fact. */
+            readonly caveats: readonly string[];
+            /** WeatherProvenance */
+            readonly provenance: {
+                /**
+                 * @description Instrument identifier.
+                 * @enum {string}
+                 */
+                readonly instrument: "labels" | "weather";
+                /**
+                 * @description How the observations were obtained.
+                 * @enum {string}
+                 */
+                readonly method: "label_stream_and_poll" | "legacy_label_poll" | "jetstream_windows";
+                /** @description Schema of the artifact that the facts were read from. */
+                readonly artifact_schema_version: string;
+                /**
+                 * @description Where the observations come from; anything but 'live' is not an observation of the network.
+                 * @enum {string}
+                 */
+                readonly origin?: "live" | "simulated" | "sample";
+                /** @description What the instrument does not measure. */
+                readonly does_not_measure?: readonly string[];
+                /** @description The one host whose stream was observed. */
+                readonly source_endpoint: string;
+                /** @description What is counted, in one sentence. */
+                readonly measures: string;
+            };
+            readonly freshness: components["schemas"]["WeatherFreshness"];
+        };
+        /** WeatherMetricsEnvelope */
+        readonly WeatherMetricsEnvelope: {
+            /**
+             * @description Identifier of this fact contract, with its major version: pin against it.
+             * @constant
+             */
+            readonly contract: "atproto.facts.weather.metrics/v1";
+            /**
+             * @description Which instrument produced the facts.
+             * @constant
+             */
+            readonly instrument: "weather";
+            /** @description When the instrument produced the artifact, verbatim; not the time of the request. Null when the instrument does not say. */
+            readonly generated_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the service built this representation.
+             */
+            readonly retrieved_at: string;
+            /** @description retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null. */
+            readonly age_seconds: number | null;
+            readonly facts: components["schemas"]["WeatherMetricsFacts"];
+            /** @description Limits that are part of the fact. */
+            readonly caveats: readonly string[];
+            /** WeatherProvenance */
+            readonly provenance: {
+                /**
+                 * @description Instrument identifier.
+                 * @enum {string}
+                 */
+                readonly instrument: "labels" | "weather";
+                /**
+                 * @description How the observations were obtained.
+                 * @enum {string}
+                 */
+                readonly method: "label_stream_and_poll" | "legacy_label_poll" | "jetstream_windows";
+                /** @description Schema of the artifact that the facts were read from. */
+                readonly artifact_schema_version: string;
+                /**
+                 * @description Where the observations come from; anything but 'live' is not an observation of the network.
+                 * @enum {string}
+                 */
+                readonly origin?: "live" | "simulated" | "sample";
+                /** @description What the instrument does not measure. */
+                readonly does_not_measure?: readonly string[];
+                /** @description The one host whose stream was observed. */
+                readonly source_endpoint: string;
+                /** @description What is counted, in one sentence. */
+                readonly measures: string;
+            };
+            readonly freshness: components["schemas"]["WeatherFreshness"];
+        };
+        /** WeatherConditionsFacts */
+        readonly WeatherConditionsFacts: {
+            /** @description Null when the instrument produced no conditions: absence of a reading, not calm. */
+            readonly conditions: components["schemas"]["WeatherConditions"] | null;
+            readonly window: components["schemas"]["WeatherWindow"];
+            readonly total_events: components["schemas"]["TotalEvents"];
+        };
+        /** WeatherMetricsFacts */
+        readonly WeatherMetricsFacts: {
+            readonly window: components["schemas"]["WeatherWindow"];
+            /**
+             * Collections
+             * @description By collection name. A name that is missing was not observed.
+             */
+            readonly collections: {
+                /** @description post.create; absent or null when it was not observed. */
+                readonly "post.create"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description post.create.reply; absent or null when it was not observed. */
+                readonly "post.create.reply"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description post.create.quote; absent or null when it was not observed. */
+                readonly "post.create.quote"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description post.delete; absent or null when it was not observed. */
+                readonly "post.delete"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description like.create; absent or null when it was not observed. */
+                readonly "like.create"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description like.delete; absent or null when it was not observed. */
+                readonly "like.delete"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description repost.create; absent or null when it was not observed. */
+                readonly "repost.create"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description repost.delete; absent or null when it was not observed. */
+                readonly "repost.delete"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description follow.create; absent or null when it was not observed. */
+                readonly "follow.create"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description follow.delete; absent or null when it was not observed. */
+                readonly "follow.delete"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description block.create; absent or null when it was not observed. */
+                readonly "block.create"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description block.delete; absent or null when it was not observed. */
+                readonly "block.delete"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description listitem.create; absent or null when it was not observed. */
+                readonly "listitem.create"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description listitem.delete; absent or null when it was not observed. */
+                readonly "listitem.delete"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description profile.update; absent or null when it was not observed. */
+                readonly "profile.update"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description identity.event; absent or null when it was not observed. */
+                readonly "identity.event"?: components["schemas"]["CollectionMetrics"] | null;
+                /** @description account.event; absent or null when it was not observed. */
+                readonly "account.event"?: components["schemas"]["CollectionMetrics"] | null;
+            };
+            readonly total_events: components["schemas"]["TotalEvents"];
+        };
+        /** WeatherConditions */
+        readonly WeatherConditions: {
+            /**
+             * @description Condition state. station_offline and unavailable are absence of a reading, not calm.
+             * @enum {string}
+             */
+            readonly state: "station_offline" | "unavailable" | "lull" | "calm" | "active" | "unsettled" | "turbulent" | "storm" | "severe_storm";
+            /** @description The state, for people. */
+            readonly label: string;
+            /** @description One line. */
+            readonly headline: string;
+            /** @description One plain sentence. */
+            readonly sentence: string;
+            /**
+             * @description How much history the comparison rests on.
+             * @enum {string}
+             */
+            readonly confidence: "supported" | "thin" | "unsupported";
+            /** @description End of the window that was read; null when none was. */
+            readonly as_of: string | null;
+        };
+        /** WeatherWindow */
+        readonly WeatherWindow: {
+            /** @description Start, inclusive; null when nothing was observed. */
+            readonly start: string | null;
+            /** @description End, exclusive; null when nothing was observed. */
+            readonly end: string | null;
+            /** @description Width of one window, in seconds. */
+            readonly bucket_seconds?: number;
+            /** @description Length of the interval, in seconds. */
+            readonly span_seconds: number;
+            /** @description How much of it was watched, in seconds. */
+            readonly observed_seconds: number;
+            /** @description observed_seconds / span_seconds. Below 1 the instrument did not watch all of the interval; null when the span is 0. */
+            readonly coverage_ratio: number | null;
+            /** @description Windows that were watched at least in part. */
+            readonly observed_windows?: number;
+            /** @description Windows that were not watched at all. */
+            readonly unobserved_windows?: number;
+        };
+        /** TotalEvents */
+        readonly TotalEvents: {
+            /** @description Events observed, tracked or not; null when nothing was observed. */
+            readonly total: number | null;
+            /** @description Events per observed second; null when nothing was observed. */
+            readonly mean_rate_per_s: number | null;
+            /** @description Seconds that the rate divides by. */
+            readonly observed_seconds?: number;
+        };
+        /** CollectionMetrics */
+        readonly CollectionMetrics: {
+            /** @description Events observed: never an estimate of what occurred. */
+            readonly total: number;
+            /** @description Events per observed second. */
+            readonly mean_rate_per_s: number | null;
+            /** @description Seconds that the rate divides by. */
+            readonly observed_seconds: number;
+            /** @description Windows that were watched at least in part. */
+            readonly observed_windows: number;
+            /** @description Windows that were not watched; they are omitted, never interpolated. */
+            readonly unobserved_windows: number;
+        };
+        /**
+         * WeatherFreshness
+         * @description Judged by the instrument at generated_at: add the envelope's age_seconds to learn the age now.
+         */
+        readonly WeatherFreshness: {
+            /**
+             * @description As the instrument judged it at generated_at.
+             * @enum {string}
+             */
+            readonly state: "current" | "partial" | "stale" | "unavailable";
+            /** @description End of the newest observed window. */
+            readonly newest_observation_end: string | null;
+            /** @description End of the newest window observed in full. */
+            readonly newest_complete_observation_end: string | null;
+            /** @description Age of the newest observation at generated_at, in seconds. */
+            readonly age_seconds: number | null;
+            /** @description Age beyond which the instrument calls its reading stale, in seconds. */
+            readonly max_age_seconds: number | null;
+            /** @description The rule that the instrument judged by, in its words. */
+            readonly basis: string | null;
+        };
+        /** Health */
+        readonly Health: {
+            /** @constant */
+            readonly status: "ok";
+            /** @description Name of the answering service. */
+            readonly service: string;
+        };
+        /**
+         * Error
+         * @description Clients preserve the error and never substitute zero counts or a prior reading.
+         */
+        readonly Error: {
+            readonly error: {
+                /** @description The HTTP status, repeated. */
+                readonly status: number;
+                /**
+                 * @description A code of a closed list.
+                 * @enum {string}
+                 */
+                readonly code: "bad_request" | "not_found" | "method_not_allowed" | "request_timeout" | "uri_too_long" | "headers_too_large" | "internal_error" | "source_unavailable" | "source_stale" | "source_held" | "asset_unavailable";
+                /** @description What happened and what to do, for a person. Not for matching. */
+                readonly message: string;
+                readonly freshness?: components["schemas"]["LabelFreshness"];
+            };
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type InstrumentIndex = components['schemas']['InstrumentIndex'];
+export type InstrumentEntry = components['schemas']['InstrumentEntry'];
+export type LabelsOverview = components['schemas']['LabelsOverview'];
+export type RecentLabelFacts = components['schemas']['RecentLabelFacts'];
+export type LegacyLabelFacts = components['schemas']['LegacyLabelFacts'];
+export type LegacyObservation = components['schemas']['LegacyObservation'];
+export type NetworkWeather = components['schemas']['NetworkWeather'];
+export type Acquisition = components['schemas']['Acquisition'];
+export type Coverage = components['schemas']['Coverage'];
+export type CoverageSources = components['schemas']['CoverageSources'];
+export type LabelCounts = components['schemas']['LabelCounts'];
+export type Gap = components['schemas']['Gap'];
+export type LabelFreshness = components['schemas']['LabelFreshness'];
+export type WeatherConditionsEnvelope = components['schemas']['WeatherConditionsEnvelope'];
+export type WeatherMetricsEnvelope = components['schemas']['WeatherMetricsEnvelope'];
+export type WeatherConditionsFacts = components['schemas']['WeatherConditionsFacts'];
+export type WeatherMetricsFacts = components['schemas']['WeatherMetricsFacts'];
+export type WeatherConditions = components['schemas']['WeatherConditions'];
+export type WeatherWindow = components['schemas']['WeatherWindow'];
+export type TotalEvents = components['schemas']['TotalEvents'];
+export type CollectionMetrics = components['schemas']['CollectionMetrics'];
+export type WeatherFreshness = components['schemas']['WeatherFreshness'];
+export type Health = components['schemas']['Health'];
+export type Error = components['schemas']['Error'];
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

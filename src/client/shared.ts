@@ -1,0 +1,41 @@
+/**
+ * One run at a time: who asks while a run is under way shares it. An aborted signal takes its own caller out at once;
+ * when the last caller has gone the run itself is aborted, and the next caller begins another.
+ */
+export function shared<T>(run: (signal: AbortSignal) => Promise<T>): (signal?: AbortSignal) => Promise<T> {
+  let current: Run<T> | null = null;
+
+  function begin(): Run<T> {
+    const stop = new AbortController();
+    const begun: Run<T> = { stop, callers: 0, result: run(stop.signal) };
+    const over = (): void => {
+      if (current === begun) current = null;
+    };
+    begun.result.then(over, over);
+    current = begun;
+    return begun;
+  }
+
+  return (signal) =>
+    new Promise<T>((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const joined = current ?? begin();
+      joined.callers += 1;
+      const leave = (): void => {
+        reject(signal?.reason);
+        joined.callers -= 1;
+        if (joined.callers > 0) return;
+        if (current === joined) current = null;
+        joined.stop.abort(signal?.reason);
+      };
+      const stay = (): void => signal?.removeEventListener('abort', leave);
+      signal?.addEventListener('abort', leave, { once: true });
+      joined.result.then(resolve, reject).then(stay, stay);
+    });
+}
+
+interface Run<T> {
+  readonly stop: AbortController;
+  callers: number;
+  readonly result: Promise<T>;
+}

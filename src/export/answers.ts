@@ -1,0 +1,134 @@
+import { type AccountRow, accountExportSchema, type ExportManifest } from '../contract/account.ts';
+import type { FittingInterval } from '../contract/account-errors.ts';
+import { parseTimestamp } from '../contract/timestamp.ts';
+import { ExportFailure } from './failure.ts';
+
+/** A created export. */
+export interface Created {
+  readonly manifest: ExportManifest;
+  readonly cursor: string;
+}
+
+/** What the terminal page says of the whole. */
+export interface Total {
+  readonly count: number;
+  readonly content_sha256: string;
+}
+
+/** A page of an export; `total` on the terminal one. */
+export interface Page {
+  readonly manifest: ExportManifest;
+  readonly rows: readonly AccountRow[];
+  readonly next: { readonly cursor: string } | { readonly total: Total };
+}
+
+/** An error that the service answers with. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly intervals: readonly FittingInterval[];
+}
+
+/** Most parts that an answer may name. */
+const maxIntervals = 10_000;
+
+/** Reads the answer that creates an export. Members that are not known here are let through: v1 may gain some. */
+export function parseCreated(text: string): Created {
+  const { manifest, cursor } = objectOf(text);
+  return { manifest: manifestOf(manifest), cursor: textOf(cursor, 'cursor') };
+}
+
+/** Reads a page. */
+export function parsePage(text: string): Page {
+  const { manifest, rows, terminal, next_cursor, count, content_sha256 } = objectOf(text);
+  if (!Array.isArray(rows) || typeof terminal !== 'boolean') throw damaged('a page without rows or an end');
+  if (terminal && (!Number.isSafeInteger(count) || next_cursor !== null)) throw damaged('the last page has no count');
+  return {
+    manifest: manifestOf(manifest),
+    rows: rows.map(rowOf),
+    next: terminal
+      ? { total: { count: Number(count), content_sha256: textOf(content_sha256, 'content_sha256') } }
+      : { cursor: textOf(next_cursor, 'next_cursor') },
+  };
+}
+
+/** Reads an error. Null when the body is none of this service: a proxy's page, say. */
+export function parseRefusal(status: number, text: string): Refusal | null {
+  let error: unknown;
+  try {
+    error = recordOf(JSON.parse(text))?.error;
+  } catch {
+    return null;
+  }
+  const { code, message, intervals } = recordOf(error) ?? {};
+  if (typeof code !== 'string' || typeof message !== 'string') return null;
+  const parts = Array.isArray(intervals) ? intervals : [];
+  if (parts.length > maxIntervals) throw damaged('more parts than one account can have');
+  return { status, code, message, intervals: parts.map(intervalOf) };
+}
+
+function manifestOf(value: unknown): ExportManifest {
+  const manifest = recordOf(value);
+  if (manifest?.schema !== accountExportSchema) throw damaged(`no manifest of ${accountExportSchema}`);
+  const interval = recordOf(manifest.interval);
+  const usable =
+    [interval?.start, interval?.end, manifest.frontier, manifest.expires_at].every(isInstant) &&
+    typeof manifest.account === 'string' &&
+    typeof manifest.clipped === 'boolean' &&
+    Number.isSafeInteger(manifest.count_bound) &&
+    recordOf(manifest.filters) !== null &&
+    typeof recordOf(manifest.coverage)?.status === 'string' &&
+    typeof recordOf(manifest.acquisition)?.generation_id === 'string';
+  if (!usable) throw damaged('a manifest that lacks what it must say');
+  return manifest as unknown as ExportManifest;
+}
+
+const rowTexts = ['labeler_did', 'uri', 'value', 'action', 'source_timestamp', 'observed_at', 'signature'];
+const rowChoices = ['cid', 'expires_at'];
+
+function rowOf(value: unknown): AccountRow {
+  const row = recordOf(value);
+  const whole =
+    row !== null &&
+    rowTexts.every((name) => typeof row[name] === 'string') &&
+    rowChoices.every((name) => !Object.hasOwn(row, name) || typeof row[name] === 'string') &&
+    isInstant(row.observed_at);
+  if (!whole) throw damaged('a row that lacks what it must say');
+  return row as unknown as AccountRow;
+}
+
+function intervalOf(value: unknown): FittingInterval {
+  const interval = recordOf(value);
+  if (!isInstant(interval?.start) || !isInstant(interval?.end)) throw damaged('a part without start or end');
+  return interval as unknown as FittingInterval;
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    const object = recordOf(JSON.parse(text));
+    if (object) return object;
+  } catch {
+    // Said below, like any other text that is no object.
+  }
+  throw damaged('an answer that is not one JSON object');
+}
+
+function recordOf(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+function isInstant(value: unknown): boolean {
+  return parseTimestamp(value) !== null;
+}
+
+function textOf(value: unknown, name: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw damaged(`an answer without ${name}`);
+}
+
+function damaged(what: string): ExportFailure {
+  return new ExportFailure('damaged', `the service gave ${what}`);
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCsv, rowOfCells } from '../../test/support/csv.ts';
+import type { AccountRow } from '../contract/account.ts';
+import { csvColumns, csvHead, csvRecord } from './csv.ts';
+
+const row: AccountRow = {
+  labeler_did: 'did:plc:ar7c4by46qjdydhdevvrndac',
+  uri: 'did:plc:ewvi7nxzyoun6zhxrhs64oiz',
+  value: 'spam',
+  action: 'application_observed',
+  source_timestamp: '2026-11-19T08:12:44.031Z',
+  observed_at: '2026-11-19T08:12:45.220417Z',
+  signature: 'verified',
+};
+
+describe('a CSV file of rows', () => {
+  it('names its columns first, and leaves cells empty that a row lacks', () => {
+    expect(csvHead + csvRecord(row)).toBe(
+      'observed_at,labeler_did,action,value,uri,cid,source_timestamp,expires_at,signature\r\n' +
+        '2026-11-19T08:12:45.220417Z,did:plc:ar7c4by46qjdydhdevvrndac,application_observed,spam,did:plc:ewvi7nxzyoun6zhxrhs64oiz,,2026-11-19T08:12:44.031Z,,verified\r\n',
+    );
+  });
+
+  it.each([
+    ['=HYPERLINK("http://evil.example")', `"'=HYPERLINK(""http://evil.example"")"`],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', `"'\r=1"`],
+    ['＝1', "'＝1"],
+    ["'quoted", "''quoted"],
+    ['!hide', '!hide'],
+    ['a,b', '"a,b"'],
+    ['two\nlines', '"two\nlines"'],
+  ])('writes the value %j as %j', (value, cell) => {
+    expect(csvRecord({ ...row, value })).toBe(csvRecord(row).replace(',spam,', () => `,${cell},`));
+  });
+
+  it('gives back every row, whatever its labeler wrote, and no cell that begins like a formula', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.string({ unit: fc.constantFrom('=', "'", '"', ',', '\r', '\n', '+', '\t', 'a') }),
+    );
+    const rows = fc.array(
+      fc.record(
+        {
+          ...row,
+          value: text,
+          source_timestamp: text,
+          cid: fc.string({ minLength: 1 }),
+          expires_at: fc.string({ minLength: 1 }),
+          labeler_did: fc.constant(row.labeler_did),
+          uri: fc.constant(row.uri),
+          action: fc.constant(row.action),
+          observed_at: fc.constant(row.observed_at),
+          signature: fc.constant(row.signature),
+        },
+        { requiredKeys: ['value', 'source_timestamp', 'labeler_did', 'uri', 'action', 'observed_at', 'signature'] },
+      ),
+    );
+    fc.assert(
+      fc.property(rows, (given) => {
+        const [head, ...records] = parseCsv(csvHead + given.map(csvRecord).join(''));
+        expect(head).toEqual([...csvColumns]);
+        expect(records.map(rowOfCells)).toEqual(given);
+        expect(records.flat().filter((cell) => /^[=+\-@\t\r\n]/.test(cell))).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ExportManifest } from '../contract/account.ts';
+import { formatMicros, type Micros } from '../contract/timestamp.ts';
+import { type AskedInterval, checkInterval, partsOf } from './interval.ts';
+
+const begin = Date.parse('2026-11-01T00:00:00Z') * 1000;
+const at = (minutes: number): string => formatMicros((begin + minutes * 60_000_000) as Micros);
+
+function between(start: number, end: number, clipped = false): Pick<ExportManifest, 'interval' | 'clipped'> {
+  return { interval: { start: at(start), end: at(end), end_exclusive: true }, clipped };
+}
+
+const explicit: AskedInterval = { kind: 'explicit', start: at(10), end: at(20) };
+const firstPart: AskedInterval = { kind: 'part', start: at(10), end: at(20), first: true };
+const laterPart: AskedInterval = { kind: 'part', start: at(10), end: at(20), first: false };
+
+describe('the interval of an export', () => {
+  it.each<[string, AskedInterval, Pick<ExportManifest, 'interval' | 'clipped'>]>([
+    ['the asked one', explicit, between(10, 20)],
+    [
+      'the asked one in another zone',
+      { kind: 'explicit', start: '2026-11-01T02:10:00+02:00', end: at(20) },
+      between(10, 20),
+    ],
+    ['less, where it says so', explicit, between(12, 15, true)],
+    ['the part', laterPart, between(10, 20)],
+    ['the first part, where the window has moved on', firstPart, between(11, 20, true)],
+    ['a week', { kind: 'days', days: 7 }, between(0, 7 * 1440)],
+    ['less than a week', { kind: 'days', days: 7 }, between(0, 10, true)],
+  ])('may be %s', (_what, asked, given) => {
+    expect(() => checkInterval(asked, given as ExportManifest)).not.toThrow();
+  });
+
+  it.each<[string, AskedInterval, Pick<ExportManifest, 'interval' | 'clipped'>]>([
+    ['less without saying so', explicit, between(12, 20)],
+    ['more', explicit, between(9, 20, true)],
+    ['beyond its end', explicit, between(10, 21, true)],
+    ['empty', explicit, between(15, 15, true)],
+    ['a later part that lacks its start', laterPart, between(11, 20, true)],
+    ['a part that lacks its end', firstPart, between(10, 19, true)],
+    ['more than the days', { kind: 'days', days: 7 }, between(0, 7 * 1440 + 1)],
+  ])('may not be %s', (_what, asked, given) => {
+    expect(() => checkInterval(asked, given as ExportManifest)).toThrow('of another interval');
+  });
+});
+
+const cuts = fc
+  .uniqueArray(fc.integer({ min: 11, max: 19 }), { maxLength: 8 })
+  .map((inner) => [10, ...inner.sort((a, b) => a - b), 20]);
+
+function intervals(edges: readonly number[]) {
+  return edges.slice(1).map((end, index) => ({ start: at(edges[index] ?? 0), end: at(end), rows: 1 }));
+}
+
+describe('the parts that a service names', () => {
+  it('are taken as they are where each begins at the end of the one before', () => {
+    fc.assert(
+      fc.property(cuts, fc.constantFrom(explicit, firstPart, laterPart), (edges, asked) => {
+        const first = asked.kind !== 'part' || asked.first;
+        expect(partsOf(asked, intervals(edges))).toEqual(
+          intervals(edges).map(({ start, end }, index) => ({ kind: 'part', start, end, first: first && index === 0 })),
+        );
+      }),
+    );
+  });
+
+  it('are refused where one is missing, twice, empty, turned round, or outside of what was asked', () => {
+    const wrong = fc.constantFrom<(parts: ReturnType<typeof intervals>) => unknown>(
+      (parts) => parts.splice(1, 1),
+      (parts) => parts.splice(1, 0, ...parts.slice(0, 1)),
+      (parts) => parts.splice(0, 0, { start: at(10), end: at(10), rows: 0 }),
+      (parts) => parts.reverse(),
+      (parts) => parts.unshift({ start: at(9), end: at(10), rows: 0 }),
+      (parts) => parts.push({ start: at(20), end: at(21), rows: 0 }),
+    );
+    fc.assert(
+      fc.property(
+        cuts.filter((edges) => edges.length > 3),
+        wrong,
+        (edges, spoil) => {
+          const parts = intervals(edges);
+          spoil(parts);
+          expect(() => partsOf(explicit, parts)).toThrow('do not cover the asked interval');
+        },
+      ),
+    );
+  });
+
+  it('of a part are the whole of it', () => {
+    expect(() => partsOf(laterPart, intervals([11, 15, 20]))).toThrow('do not cover');
+    expect(() => partsOf(firstPart, intervals([10, 15, 19]))).toThrow('do not cover');
+    expect(partsOf(firstPart, intervals([11, 15, 20]))).toHaveLength(2);
+  });
+});

@@ -1,0 +1,70 @@
+import type { ExportManifest } from '../contract/account.ts';
+import type { FittingInterval } from '../contract/account-errors.ts';
+import { type Micros, parseInstant } from '../contract/timestamp.ts';
+import { ExportFailure } from './failure.ts';
+
+/** What is asked for: the last days, or an interval by its texts; start inclusive, end exclusive. */
+export type AskedInterval =
+  | { readonly kind: 'days'; readonly days: number }
+  | { readonly kind: 'explicit'; readonly start: string; readonly end: string }
+  /** A part of a larger interval. Only the start of the whole may lie outside of the window meanwhile. */
+  | { readonly kind: 'part'; readonly start: string; readonly end: string; readonly first: boolean };
+
+/** The interval as parameters of a query. */
+export function intervalQuery(asked: AskedInterval): Record<string, string> {
+  return asked.kind === 'days' ? { days: String(asked.days) } : { start: asked.start, end: asked.end };
+}
+
+/** Fails when the export is not of the interval that was asked for, or says less than how it differs. */
+export function checkInterval(asked: AskedInterval, { interval, clipped }: ExportManifest): void {
+  const [start, end] = [instant(interval.start), instant(interval.end)];
+  if (start >= end) throw other();
+  if (asked.kind === 'days') {
+    if (end - start > asked.days * 86_400_000_000) throw other();
+    return;
+  }
+  const [wantedStart, wantedEnd] = [instant(asked.start), instant(asked.end)];
+  if (start < wantedStart || end > wantedEnd) throw other();
+  if (!clipped && (start !== wantedStart || end !== wantedEnd)) throw other();
+  if (asked.kind === 'part' && (end !== wantedEnd || (start !== wantedStart && !asked.first))) throw other();
+}
+
+/** The parts that the service names, checked: each follows the one before, and none lies outside of what was asked. */
+export function partsOf(asked: AskedInterval, intervals: readonly FittingInterval[]): AskedInterval[] {
+  const [first] = intervals;
+  if (!first) return [];
+  let end: Micros = instant(first.start);
+  for (const part of intervals) {
+    if (instant(part.start) !== end || instant(part.end) <= end) throw apart();
+    end = instant(part.end);
+  }
+  if (asked.kind === 'days') {
+    if (end - instant(first.start) > asked.days * 86_400_000_000) throw apart();
+  } else if (instant(first.start) < instant(asked.start) || end > instant(asked.end)) throw apart();
+  if (
+    asked.kind === 'part' &&
+    (end !== instant(asked.end) || (!asked.first && instant(first.start) !== instant(asked.start)))
+  )
+    throw apart();
+  const firstOfAll = asked.kind !== 'part' || asked.first;
+  return intervals.map((part, index) => ({
+    kind: 'part',
+    start: part.start,
+    end: part.end,
+    first: firstOfAll && index === 0,
+  }));
+}
+
+function instant(text: string): Micros {
+  const at = parseInstant(text);
+  if (at === null) throw other();
+  return at;
+}
+
+function other(): ExportFailure {
+  return new ExportFailure('damaged', 'the service gave an export of another interval than was asked for');
+}
+
+function apart(): ExportFailure {
+  return new ExportFailure('damaged', 'the service named parts that do not cover the asked interval');
+}

@@ -1,0 +1,92 @@
+import type { AccountRow, ExportManifest } from '../contract/account.ts';
+import { canonicalJson } from '../contract/canonical.ts';
+import { type Micros, parseTimestamp } from '../contract/timestamp.ts';
+import type { Created, Page, Total } from './answers.ts';
+import { type Chain, startChain } from './chain.ts';
+import { ExportFailure } from './failure.ts';
+import { type AskedInterval, checkInterval } from './interval.ts';
+
+/** One export of the service while it is read: every row of it is checked before it is passed on. */
+export interface Part {
+  readonly manifest: ExportManifest;
+  /** Rows so far. */
+  readonly count: number;
+  /** Checks the rows of a page; returns each with its canonical text. Throws ExportFailure `damaged`. */
+  accept(page: Page): { readonly row: AccountRow; readonly text: string }[];
+  /** Checks count and digest of the whole against what the terminal page says. Throws ExportFailure `damaged`. */
+  verify(total: Total): void;
+}
+
+/** What was asked for, as the manifest must repeat it. */
+export interface AskedExport {
+  readonly account: string;
+  readonly filters: ExportManifest['filters'];
+}
+
+/** Begins to read a created export. Throws ExportFailure `damaged` when it is none of what was asked for. */
+export function beginPart({ manifest }: Created, asked: AskedExport, interval: AskedInterval): Part {
+  const same = manifest.account === asked.account && canonicalJson(manifest.filters) === canonicalJson(asked.filters);
+  if (!same) throw damaged('is not of the account and the filters that were asked for');
+  checkInterval(interval, manifest);
+  const identity = identityOf(manifest);
+  const start = instant(manifest.interval.start);
+  const end = Math.min(instant(manifest.interval.end), instant(manifest.frontier));
+  const chain: Chain = startChain(manifest);
+  let before = Number.NEGATIVE_INFINITY;
+
+  function check(row: AccountRow): void {
+    const at = instant(row.observed_at);
+    if (at <= before || at < start || at >= end) throw damaged('has rows out of order or outside of its interval');
+    before = at;
+    if (!isAbout(row.uri, asked.account)) throw damaged('has rows of another account');
+  }
+
+  return {
+    manifest,
+    get count() {
+      return chain.count;
+    },
+    accept({ manifest: repeated, rows }) {
+      if (identityOf(repeated) !== identity) throw damaged('has pages of another export');
+      if (chain.count + rows.length > manifest.count_bound) throw damaged('has more rows than its manifest allows');
+      return rows.map((row) => {
+        check(row);
+        return { row, text: chain.add(row) };
+      });
+    },
+    verify({ count, content_sha256 }) {
+      if (count !== chain.count) throw damaged(`has ${chain.count} rows where the service counted ${count}`);
+      if (content_sha256 !== chain.sha256) throw damaged('does not have the digest that the service computed');
+    },
+  };
+}
+
+/** The account itself, or whatever an AT-URI says behind its DID. */
+function isAbout(uri: string, account: string): boolean {
+  if (uri === account) return true;
+  const beginning = `at://${account}`;
+  return uri.startsWith(beginning) && !/^[A-Za-z0-9._:%-]/.test(uri.slice(beginning.length));
+}
+
+/** What makes two manifests those of one export; its coverage may be told anew on each page. */
+function identityOf({
+  account,
+  interval,
+  filters,
+  frontier,
+  created_at,
+  expires_at,
+  acquisition,
+}: ExportManifest): string {
+  return canonicalJson([account, interval, filters, frontier, created_at, expires_at, acquisition.generation_id]);
+}
+
+function instant(text: string): Micros {
+  const at = parseTimestamp(text);
+  if (at === null) throw damaged('has a time that is none');
+  return at;
+}
+
+function damaged(what: string): ExportFailure {
+  return new ExportFailure('damaged', `what arrived ${what}: it was altered on its way, or the service is at fault`);
+}

@@ -1,0 +1,58 @@
+/** What is told while an export runs. */
+export interface Progress {
+  /** Rows so far, at most how many there can be, and which part of how many is read. */
+  rows(done: number, bound: number, part: number, parts: number): void;
+  waiting(why: string, milliseconds: number): void;
+  restarted(): void;
+  narrowed(parts: number): void;
+  /** Ends the line that was rewritten. */
+  end(): void;
+}
+
+/** Where progress is shown. */
+export interface ProgressOutput {
+  readonly write: (text: string) => unknown;
+  readonly terminal: boolean;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** Not a terminal: a line of rows at most this often, in milliseconds. */
+const everyMs = 5_000;
+
+/** Shows progress: on a terminal one line that is rewritten, elsewhere plain lines. */
+export function showProgress({ write, terminal, clock }: ProgressOutput): Progress {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let open = false;
+
+  function line(text: string): void {
+    if (open) write('\r\x1b[K');
+    open = false;
+    write(`almanac: ${text}\n`);
+  }
+
+  return {
+    rows(done, bound, part, parts) {
+      const text = `${number(done)} of at most ${number(bound)} rows${parts > 1 ? `, part ${part} of ${parts}` : ''}`;
+      if (terminal) {
+        write(`\r\x1b[K${text}`);
+        open = true;
+      } else if (clock() - toldAt >= everyMs) {
+        toldAt = clock();
+        line(text);
+      }
+    },
+    waiting: (why, milliseconds) => line(`${why}; asks again in ${(milliseconds / 1000).toFixed(1)} s`),
+    restarted: () => line('the export expired; starts again'),
+    narrowed: (parts) => line(`more than one export may have; asks for ${number(parts)} parts`),
+    end() {
+      if (open) write('\r\x1b[K');
+      open = false;
+    },
+  };
+}
+
+/** A count with its thousands apart. */
+export function number(value: number): string {
+  return value.toLocaleString('en-US');
+}

@@ -1,0 +1,115 @@
+import type { ExportManifest } from '../contract/account.ts';
+import { parseCreated, parsePage, type Refusal, type Total } from './answers.ts';
+import { ExportFailure } from './failure.ts';
+import { type ExportFormat, layouts, type PartSummary } from './format.ts';
+import { type AskedInterval, intervalQuery, partsOf } from './interval.ts';
+import { beginPart, type Part } from './part.ts';
+import type { Progress } from './progress.ts';
+import { askExports, type ServiceOptions } from './service.ts';
+import type { Target } from './target.ts';
+
+/** What is to be exported. */
+export interface ExportOrder {
+  /** DID of the account. */
+  readonly account: string;
+  readonly interval: AskedInterval;
+  readonly filters: ExportManifest['filters'];
+  readonly format: ExportFormat;
+}
+
+/** An export begins anew this often for one part; then it is given up. */
+const maxRestarts = 3;
+/** Most parts of one file. */
+const maxParts = 10_000;
+
+/**
+ * Writes the whole of what was ordered into the target, part by part, each verified before the next is asked for.
+ * Rejects with ExportFailure when it cannot; what the target holds is then of no use.
+ */
+export async function runExport(
+  order: ExportOrder,
+  service: ServiceOptions,
+  target: Target,
+  progress: Progress,
+): Promise<readonly PartSummary[]> {
+  const layout = layouts[order.format];
+  const queue: AskedInterval[] = [order.interval];
+  const parts: PartSummary[] = [];
+  let rows = 0;
+
+  for (let next = queue.shift(); next; next = queue.shift()) {
+    const done = await readPart(next);
+    if (Array.isArray(done)) {
+      queue.unshift(...done);
+      if (queue.length + parts.length > maxParts)
+        throw new ExportFailure('damaged', 'the service names parts without end');
+      progress.narrowed(done.length);
+    } else {
+      parts.push(done);
+      rows += done.count;
+    }
+  }
+  await target.write(layout.finish(rows, parts.length > 1));
+  return parts;
+
+  /** Reads one part into the file; or, where it is too large, gives the parts of it. */
+  async function readPart(interval: AskedInterval): Promise<PartSummary | AskedInterval[]> {
+    const mark = target.mark();
+    for (let restarts = 0; restarts <= maxRestarts; restarts++) {
+      if (restarts > 0) {
+        progress.restarted();
+        await target.rewind(mark);
+      }
+      const said = await askExports({ did: order.account, ...intervalQuery(interval), ...order.filters }, service);
+      if (said.kind === 'refusal') {
+        const { code, intervals } = said.refusal;
+        // An account beyond all counting is refused without parts.
+        if (code !== 'export_too_large' || intervals.length === 0) throw refused(said.refusal);
+        return partsOf(interval, intervals);
+      }
+      const created = parseCreated(said.text);
+      const part = beginPart(created, order, interval);
+      await target.write(
+        layout.begin(part.manifest, { index: parts.length, several: parts.length + queue.length > 0 }),
+      );
+      const total = await readPages(part, created.cursor);
+      if (total) return { manifest: part.manifest, ...total };
+    }
+    throw new ExportFailure('expired', `the export expired ${maxRestarts + 1} times before its last page`);
+  }
+
+  /** Reads the pages of a part; null when it expired on the way. */
+  async function readPages(part: Part, first: string): Promise<Total | null> {
+    let cursor = first;
+    progress.rows(rows, part.manifest.count_bound + rows, parts.length + 1, parts.length + 1 + queue.length);
+    for (;;) {
+      const said = await askExports({ cursor }, service);
+      if (said.kind === 'refusal') {
+        // The second is what a service says whose secret was changed: its cursors are nobody's now.
+        if (['snapshot_expired', 'invalid_cursor'].includes(said.refusal.code)) return null;
+        throw refused(said.refusal);
+      }
+      const page = parsePage(said.text);
+      const before = part.count;
+      const accepted = part.accept(page);
+      await target.write(accepted.map(({ row, text }, nth) => layout.row(row, text, before + nth)).join(''));
+      progress.rows(
+        rows + part.count,
+        rows + part.manifest.count_bound,
+        parts.length + 1,
+        parts.length + 1 + queue.length,
+      );
+      if ('total' in page.next) {
+        part.verify(page.next.total);
+        await target.write(layout.end(page.next.total));
+        return page.next.total;
+      }
+      if (page.next.cursor === cursor) throw new ExportFailure('damaged', 'the service gave the same page again');
+      cursor = page.next.cursor;
+    }
+  }
+}
+
+function refused({ status, code, message }: Refusal): ExportFailure {
+  return new ExportFailure('refused', `the service refuses (${status} ${code}): ${message}`);
+}

@@ -1,0 +1,54 @@
+import { stat } from 'node:fs/promises';
+import { ExportFailure } from './failure.ts';
+import { manifestBeside, type PartSummary } from './format.ts';
+import type { Progress } from './progress.ts';
+import { type ExportOrder, runExport } from './run.ts';
+import type { ServiceOptions } from './service.ts';
+import { openTarget, type Target } from './target.ts';
+
+/** The file that stands beside a CSV file and says what its rows are of. */
+export function manifestPath(path: string): string {
+  return `${path}.manifest.json`;
+}
+
+/**
+ * Exports into a file that appears under its name when it is whole and verified, and not before; a CSV file's manifest
+ * appears first, so that the rows never stand without it. Rejects with ExportFailure, or with the reason of the
+ * service's signal, and then leaves nothing behind.
+ */
+export async function saveExport(
+  order: ExportOrder,
+  path: string,
+  service: ServiceOptions,
+  progress: Progress,
+): Promise<readonly PartSummary[]> {
+  const open: Target[] = [];
+  const begin = async (file: string): Promise<Target> => {
+    if (await isFolder(file)) throw new ExportFailure('unwritable', `cannot write ${file}: it is a folder`);
+    const target = await openTarget(file);
+    open.push(target);
+    return target;
+  };
+  try {
+    const rows = await begin(path);
+    const beside = order.format === 'csv' ? await begin(manifestPath(path)) : null;
+    const parts = await runExport(order, service, rows, progress);
+    await beside?.write(manifestBeside(parts, rows.sha256()));
+    await rows.seal();
+    await beside?.seal();
+    service.signal.throwIfAborted();
+    await beside?.publish();
+    await rows.publish();
+    return parts;
+  } finally {
+    for (const target of open) await target.discard();
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isDirectory(),
+    // None there yet, or it cannot be looked at: opening it will say.
+    () => false,
+  );
+}

@@ -1,0 +1,88 @@
+import { AnswerError, NetworkError } from '../client/errors.ts';
+import { type Answer, exchange } from '../client/exchange.ts';
+import { retryAfterSeconds } from '../client/headers.ts';
+import { accountPaths } from '../contract/account.ts';
+import { createBackoff } from '../network/backoff.ts';
+import { systemCode } from '../ops/errors.ts';
+import { parseRefusal, type Refusal } from './answers.ts';
+import { ExportFailure } from './failure.ts';
+
+/** What the asking needs of the world around it. */
+export interface ServiceOptions {
+  /** Base address of an account-view surface, without a slash at its end. */
+  readonly base: string;
+  readonly fetch: typeof globalThis.fetch;
+  /** A whole answer must arrive within this, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Given up after this long without a usable answer, in milliseconds. */
+  readonly giveUpMs: number;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  /** Resolves after so many milliseconds; rejects when the signal is aborted. */
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Told before each wait. */
+  readonly waiting: (why: string, milliseconds: number) => void;
+  /** Ends everything: what is under way rejects with its reason. */
+  readonly signal: AbortSignal;
+}
+
+/** A usable answer: a body, or an error of the service that asking again will not change. */
+export type Said =
+  | { readonly kind: 'body'; readonly text: string }
+  | { readonly kind: 'refusal'; readonly refusal: Refusal };
+
+/** Largest answer that is read: a page of 500 rows with its manifest is far smaller. */
+const maxBytes = 32 * 1024 * 1024;
+const transient = [429, 502, 503, 504];
+
+/**
+ * Asks `/exports`, and again while there is no answer or the service is busy, no sooner than it says. Rejects with
+ * ExportFailure `unreachable` when it gives up, and `damaged` for an answer that is no service's.
+ */
+export async function askExports(query: Readonly<Record<string, string>>, options: ServiceOptions): Promise<Said> {
+  const { clock, giveUpMs, wait, waiting, signal, random } = options;
+  const backoff = createBackoff({ firstMs: 1000, capMs: 30_000, random });
+  const since = clock();
+  for (;;) {
+    const outcome = await once(`${accountPaths.exports}?${new URLSearchParams(query)}`, options);
+    if (outcome.kind !== 'nothing') return outcome;
+    const waitMs = Math.max(100 + backoff.next(), outcome.retryAfterMs);
+    if (clock() - since + waitMs > giveUpMs) {
+      const later = outcome.retryAfterMs > 0 ? `; it may be asked again in ${outcome.retryAfterMs / 1000} s` : '';
+      throw new ExportFailure('unreachable', `${outcome.why}; gave up within ${giveUpMs / 1000} s${later}`);
+    }
+    waiting(outcome.why, waitMs);
+    await wait(waitMs, signal);
+  }
+}
+
+type Nothing = { readonly kind: 'nothing'; readonly why: string; readonly retryAfterMs: number };
+
+async function once(path: string, { base, fetch, timeoutMs, clock, signal }: ServiceOptions): Promise<Said | Nothing> {
+  let answer: Answer;
+  try {
+    answer = await exchange({ base, path, fetch, timeoutMs, maxBytes, signal, etag: null });
+  } catch (error) {
+    if (error instanceof NetworkError) return { kind: 'nothing', why: noAnswer(error), retryAfterMs: 0 };
+    if (error instanceof AnswerError)
+      throw new ExportFailure('damaged', 'the service gave an answer beyond all bounds');
+    throw error;
+  }
+  const { status, headers, text } = answer;
+  if (status === 200) return { kind: 'body', text };
+  const refusal = parseRefusal(status, text);
+  if (transient.includes(status)) {
+    const why = refusal ? `the service is busy (${refusal.code})` : `a proxy answers with status ${status}`;
+    return { kind: 'nothing', why, retryAfterMs: (retryAfterSeconds(headers, clock()) ?? 0) * 1000 };
+  }
+  if (refusal) return { kind: 'refusal', refusal };
+  throw new ExportFailure('refused', `that address answers with status ${status} and is no account-view service`);
+}
+
+function noAnswer({ reason, cause }: NetworkError): string {
+  if (reason === 'timeout') return 'the service does not answer in time';
+  const code = systemCode(cause instanceof Error ? cause.cause : cause);
+  return `the service cannot be reached${code === null ? '' : ` (${code})`}`;
+}

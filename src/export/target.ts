@@ -1,0 +1,104 @@
+import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { systemCode } from '../ops/errors.ts';
+import { ExportFailure } from './failure.ts';
+
+/** A place in the file to which it can be taken back. */
+export interface Mark {
+  readonly bytes: number;
+  readonly hash: Hash;
+}
+
+/**
+ * A file that appears under its name whole or not at all: written beside it, fsynced, renamed, folder fsynced.
+ * Every method rejects with ExportFailure `unwritable` when the disk refuses.
+ */
+export interface Target {
+  write(text: string): Promise<void>;
+  mark(): Mark;
+  /** Takes back all that was written after the mark. */
+  rewind(mark: Mark): Promise<void>;
+  /** SHA-256 of what was written, in lower-case hex. */
+  sha256(): string;
+  /** Makes the bytes durable without giving them their name. */
+  seal(): Promise<void>;
+  /** Gives a sealed file its name; an earlier file of that name is replaced. */
+  publish(): Promise<void>;
+  /** Leaves nothing behind; after `publish` it does nothing. */
+  discard(): Promise<void>;
+}
+
+/** Begins a file beside `path`. */
+export async function openTarget(path: string): Promise<Target> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  const done = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => Promise.reject(unwritable(path, error)));
+  // What an account was labelled with is nobody's business but the person's who asked.
+  const file: FileHandle = await done(open(temporary, 'wx', 0o600));
+  let bytes = 0;
+  let hash = createHash('sha256');
+  let state: 'open' | 'sealed' | 'over' = 'open';
+  return {
+    async write(text) {
+      const chunk = Buffer.from(text);
+      // At its place, not at the handle's: after a rewind that one lies beyond the end.
+      for (let at = 0; at < chunk.length; ) {
+        at += (await done(file.write(chunk, at, chunk.length - at, bytes + at))).bytesWritten;
+      }
+      bytes += chunk.length;
+      hash.update(chunk);
+    },
+    mark: () => ({ bytes, hash: hash.copy() }),
+    async rewind(mark) {
+      bytes = mark.bytes;
+      hash = mark.hash.copy();
+      await done(file.truncate(bytes));
+    },
+    sha256: () => hash.copy().digest('hex'),
+    async seal() {
+      await done(file.sync());
+      await done(file.close());
+      state = 'sealed';
+    },
+    async publish() {
+      await done(rename(temporary, path));
+      state = 'over';
+      await done(syncFolder(dirname(path)));
+    },
+    async discard() {
+      if (state === 'over') return;
+      // The first error is the one that counts; these files may be gone already.
+      if (state === 'open') await file.close().catch(() => undefined);
+      state = 'over';
+      await unlink(temporary).catch(() => undefined);
+    },
+  };
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder is no folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'its file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EISDIR: 'it is a folder',
+  EFBIG: 'it would be larger than this file system or user may have',
+  ENAMETOOLONG: 'its name is too long',
+};
+
+function unwritable(path: string, error: unknown): ExportFailure {
+  const code = systemCode(error) ?? 'unknown error';
+  return new ExportFailure('unwritable', `cannot write ${path}: ${reasons[code] ?? code}`);
+}

@@ -1,0 +1,45 @@
+import type { ObservatoryFacts, Shown } from './model.ts';
+import { Said } from './pieces.tsx';
+
+/** The caveats of each fact, whole and in its own words: they are part of it. */
+export function Caveats({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
+  // Both weather facts carry the same ones.
+  const weather = conditions.kind === 'served' ? conditions : metrics;
+  const weatherName = conditions.kind === 'served' ? 'conditions' : 'metrics';
+  return (
+    <section aria-labelledby="caveats">
+      <h2 id="caveats">Read it with this in mind</h2>
+      <div class="cards">
+        <List title="Weather" fact={weather} at={weatherName} />
+        <List title="Labels" fact={labels} at="labels" />
+      </div>
+    </section>
+  );
+}
+
+function List({
+  title,
+  fact,
+  at,
+}: {
+  title: string;
+  fact: Shown<{ readonly caveats: readonly string[] }>;
+  at: string;
+}) {
+  return (
+    <div>
+      <h3>{title}</h3>
+      {fact.kind === 'served' ? (
+        <ul>
+          {fact.envelope.caveats.map((caveat, index) => (
+            <li key={index}>
+              <Said text={caveat} at={`${at}/caveats/${index}`} />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p>Nothing of it is shown now.</p>
+      )}
+    </div>
+  );
+}

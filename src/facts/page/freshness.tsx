@@ -1,0 +1,178 @@
+import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
+import { Count, Instant, Span } from '../../web/figures.tsx';
+import { type Currency, currencyOf } from './currency.ts';
+import { isRecent, type ObservatoryFacts, type Shown } from './model.ts';
+import { Age, RefusalReason, Said } from './pieces.tsx';
+
+/** How fresh each instrument's reading is, and why that is said of it. */
+export function Freshness({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
+  return (
+    <section aria-labelledby="freshness">
+      <h2 id="freshness">How fresh this is</h2>
+      <div class="cards">
+        <div class="panel">
+          <h3>Weather</h3>
+          {conditions.kind === 'served' ? (
+            <Weather envelope={conditions.envelope} name="conditions" />
+          ) : metrics.kind === 'served' ? (
+            <Weather envelope={metrics.envelope} name="metrics" />
+          ) : (
+            <NotServed fact={conditions} name="conditions" />
+          )}
+        </div>
+        <div class="panel">
+          <h3>Labels</h3>
+          {labels.kind === 'served' ? <Labels envelope={labels.envelope} /> : <NotServed fact={labels} name="labels" />}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function NotServed({ fact, name }: { fact: Exclude<Shown<never>, { kind: 'served' }>; name: string }) {
+  if (fact.kind === 'unreached') return <p class="verdict">No answer</p>;
+  const state = fact.error.freshness?.state ?? 'unavailable';
+  return (
+    <>
+      <p class="verdict">{capital(refusedWords[state])}</p>
+      <RefusalReason error={fact.error} name={name} />
+    </>
+  );
+}
+
+const refusedWords = {
+  stale: 'stale, and refused',
+  held: 'held back, and refused',
+  unavailable: 'unavailable, and refused',
+  fresh: 'refused',
+  warming_up: 'refused',
+} as const;
+
+const currencyWords: Readonly<Record<Currency, string>> = {
+  current: 'current',
+  partial: 'partial',
+  old: 'old',
+  unavailable: 'unavailable',
+  not_said: 'not known',
+};
+
+/** How an instrument stands, in a word. */
+export interface Standing {
+  readonly instrument: string;
+  readonly word: string;
+  /** Whether its facts may be taken as of now. */
+  readonly good: boolean;
+}
+
+/** How the weather stands. */
+export function weatherStanding({ conditions, metrics }: ObservatoryFacts): Standing {
+  const fact = conditions.kind === 'served' ? conditions : metrics;
+  if (fact.kind !== 'served') return { instrument: 'Weather', ...refusedStanding(fact) };
+  const currency = currencyOf(fact.envelope);
+  return { instrument: 'Weather', word: currencyWords[currency], good: currency === 'current' };
+}
+
+/** How the labels stand. */
+export function labelStanding({ labels }: ObservatoryFacts): Standing {
+  if (labels.kind !== 'served') return { instrument: 'Labels', ...refusedStanding(labels) };
+  const warming = labels.envelope.freshness.state === 'warming_up';
+  return { instrument: 'Labels', word: warming ? 'warming up' : 'fresh', good: !warming };
+}
+
+function refusedStanding(fact: Exclude<Shown<never>, { kind: 'served' }>): Omit<Standing, 'instrument'> {
+  if (fact.kind === 'unreached') return { word: 'no answer', good: false };
+  return { word: refusedWords[fact.error.freshness?.state ?? 'unavailable'], good: false };
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function Weather({
+  envelope,
+  name,
+}: {
+  envelope: WeatherConditionsEnvelope | WeatherMetricsEnvelope;
+  name: 'conditions' | 'metrics';
+}) {
+  const { generated_at: made, age_seconds: age, freshness } = envelope;
+  return (
+    <>
+      <p class="verdict">{capital(currencyWords[currencyOf(envelope)])}</p>
+      <p>
+        {made === null ? (
+          'The instrument does not say when it made this.'
+        ) : (
+          <>
+            Made on <Instant value={made} at={`${name}/generated_at`} precision="second" />
+            {age === null ? null : (
+              <>
+                , <Age value={age} at={`${name}/age_seconds`} /> when this was answered
+              </>
+            )}
+            .
+          </>
+        )}
+      </p>
+      <p>
+        {freshness.age_seconds === null ? (
+          'How old its newest observation was then is not said.'
+        ) : (
+          <>
+            Its newest observation was then <Age value={freshness.age_seconds} at={`${name}/freshness/age_seconds`} />.
+            {freshness.max_age_seconds === null ? null : (
+              <>
+                {' '}
+                Both ages together may be{' '}
+                <Span value={freshness.max_age_seconds} at={`${name}/freshness/max_age_seconds`} /> at most.
+              </>
+            )}
+          </>
+        )}
+      </p>
+      <p class="soft">
+        The instrument judged itself {freshness.state}.
+        {freshness.basis === null ? null : (
+          <>
+            {' '}
+            Its rule: <Said text={freshness.basis} at={`${name}/freshness/basis`} />.
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function Labels({ envelope }: { envelope: LabelsOverview }) {
+  const { freshness, generated_at: made } = envelope;
+  const { state, age_seconds: age, max_age_seconds: most } = freshness;
+  const { collection_age_seconds: collectionAge, collection_max_age_seconds: collectionMost } = freshness;
+  return (
+    <>
+      <p class="verdict">{state === 'warming_up' ? 'Warming up' : 'Fresh'}</p>
+      <p>
+        {made === null ? null : (
+          <>
+            Made on <Instant value={made} at="labels/generated_at" precision="second" />,{' '}
+          </>
+        )}
+        {age === null ? null : <Age value={age} at="labels/age_seconds" />} when this was answered; refused when older
+        than <Span value={most} at="labels/freshness/max_age_seconds" />.
+      </p>
+      {collectionAge === null || collectionAge === undefined || collectionMost === undefined ? null : (
+        <p>
+          The newest collected page was <Age value={collectionAge} at="labels/freshness/collection_age_seconds" />. It
+          is refused when older than <Span value={collectionMost} at="labels/freshness/collection_max_age_seconds" />.
+        </p>
+      )}
+      {state === 'warming_up' && isRecent(envelope) ? (
+        <p>
+          The observation is younger than its window:{' '}
+          <Count value={envelope.facts.coverage.observed_days} at="labels/facts/coverage/observed_days" /> whole days of{' '}
+          <Count value={envelope.facts.window_days} at="labels/facts/window_days" />. Counts of longer spans are those
+          of the part that was observed.
+        </p>
+      ) : null}
+    </>
+  );
+}

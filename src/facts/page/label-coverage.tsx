@@ -1,0 +1,200 @@
+import type { Coverage, CoverageSources, Gap } from '../../contract/labels.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { Count, Instant } from '../../web/figures.tsx';
+import { layTimeline, type Stretch, timelineWidth } from '../../web/timeline.ts';
+import type { RecentEnvelope } from './model.ts';
+import { Picture } from './pieces.tsx';
+import { coverageWords, gapWords } from './words.ts';
+
+const at = 'labels/facts/coverage';
+
+/** The coverage of the window: a strip that breaks where it was not observed, and the same in words. */
+export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
+  const { coverage, window_days: days } = envelope.facts;
+  return (
+    <Picture
+      id="coverage"
+      title={
+        <>
+          Coverage of the last <Count value={days} at="labels/facts/window_days" /> days
+        </>
+      }
+      notShown={
+        <p>
+          Sources that are not known, and what a source keeps back. A whole stretch of the strip says that collection
+          ran, not that everything was seen.
+        </p>
+      }
+    >
+      <p class="verdict">{coverageWords[coverage.status]}</p>
+      <p>
+        <Count value={coverage.observed_days} at={`${at}/observed_days`} /> whole days of these{' '}
+        <Count value={days} at="labels/facts/window_days" /> lie after the observation began
+        {coverage.observed_through === null ? null : (
+          <>
+            ; the newest page was accepted on{' '}
+            <Instant value={coverage.observed_through} at={`${at}/observed_through`} precision="second" />
+          </>
+        )}
+        .
+      </p>
+      <Strip envelope={envelope} />
+      <Gaps coverage={coverage} />
+      <Sources sources={coverage.sources} />
+    </Picture>
+  );
+}
+
+type Part = Stretch & { readonly kind: 'gap' | 'warmup' | 'pending' };
+
+/** Milliseconds of a timestamp that the projection has found usable. */
+function millis(timestamp: string): number {
+  return (parseTimestamp(timestamp) ?? Number.NaN) / 1000;
+}
+
+function stretch<K extends Part['kind']>(kind: K, { start, end }: { start: string; end: string }): Part {
+  return { kind, start: millis(start), end: millis(end) };
+}
+
+/** The window of an overview and its parts that were not observed. */
+export function unobservedParts({
+  generated_at: generatedAt,
+  facts,
+}: Pick<RecentEnvelope, 'generated_at' | 'facts'>): { window: Stretch; parts: Part[] } | null {
+  if (generatedAt === null) return null;
+  const end = millis(generatedAt);
+  const { gaps, warmup, observed_through: through } = facts.coverage;
+  const parts: Part[] = gaps.map((gap) => stretch('gap', gap));
+  if (warmup) parts.push(stretch('warmup', warmup));
+  if (through !== null && millis(through) < end) parts.push({ kind: 'pending', start: millis(through), end });
+  return { window: { start: end - facts.window_days * 86_400_000, end }, parts };
+}
+
+const height = 40;
+
+function Strip({ envelope }: { envelope: RecentEnvelope }) {
+  const known = unobservedParts(envelope);
+  if (!known || envelope.generated_at === null) return null;
+  const { window, parts } = known;
+  // What is not collected yet is no break: it is drawn as long as it is, and not wider.
+  const pendingFrom = Math.min(window.end, ...parts.filter(({ kind }) => kind === 'pending').map(({ start }) => start));
+  const drawn = layTimeline(
+    window,
+    parts.filter(({ kind }) => kind !== 'pending'),
+  );
+  const edge = Math.max(0, ((pendingFrom - window.start) / (window.end - window.start)) * timelineWidth);
+  const days = envelope.facts.window_days;
+  const unsure = envelope.facts.coverage.status === 'unknown';
+  return (
+    <div class="strip">
+      <svg viewBox={`0 0 ${timelineWidth} ${height}`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
+        {drawn.rest.map(({ from, to }) =>
+          from < edge ? (
+            <rect
+              key={`rest ${from}`}
+              class={unsure ? 'unsure' : 'seen'}
+              x={round(from)}
+              width={round(Math.min(to, edge) - from)}
+              height={height}
+            />
+          ) : null,
+        )}
+        {drawn.parts.map(({ kind, from, to }, index) => (
+          <rect
+            key={`${kind} ${index}`}
+            class={kind}
+            x={round(from)}
+            y={kind === 'gap' ? height - 8 : height - 16}
+            width={round(to - from)}
+            height={kind === 'gap' ? 8 : 16}
+          />
+        ))}
+        {days <= 62 ? dayLines(days) : null}
+      </svg>
+      <p class="ends">
+        <span>the window's start</span>
+        <Instant value={envelope.generated_at} at="labels/generated_at" />
+      </p>
+      <ul class="legend">
+        <li class={unsure ? 'unsure' : 'seen'}>{unsure ? 'collected, coverage not established' : 'collected'}</li>
+        <li class="gap">gap</li>
+        {envelope.facts.coverage.warmup ? <li class="warmup">before the observation began</li> : null}
+      </ul>
+    </div>
+  );
+}
+
+function dayLines(days: number) {
+  return Array.from({ length: days - 1 }, (_, day) => {
+    const x = round(((day + 1) / days) * timelineWidth);
+    return <line key={x} class="day" x1={x} x2={x} y2={height} />;
+  });
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(2));
+}
+
+/** As many gaps stand open; more are behind a fold, where they are as near to a screen reader. */
+const openGaps = 6;
+
+function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage: Coverage }) {
+  if (gaps.length === 0 && !warmup) return null;
+  const listed = gaps.map((gap, index) => (
+    <GapLine key={`${gap.start} ${gap.end}`} gap={gap} at={`${at}/gaps/${index}`} />
+  ));
+  return (
+    <>
+      <h4>Not observed, or not all of it</h4>
+      {overflow ? <p>More gaps were recorded than can be listed: the whole window counts as one.</p> : null}
+      <ul class="gaps">
+        {warmup ? <GapLine gap={warmup} at={`${at}/warmup`} /> : null}
+        {listed.slice(0, openGaps)}
+      </ul>
+      {listed.length > openGaps ? (
+        <details>
+          <summary>The other gaps</summary>
+          <ul class="gaps">{listed.slice(openGaps)}</ul>
+        </details>
+      ) : null}
+      <p class="soft">Narrow gaps are drawn wider than they are, so that they can be seen.</p>
+    </>
+  );
+}
+
+function GapLine({ gap, at: where }: { gap: Gap; at: string }) {
+  return (
+    <li>
+      <Instant value={gap.start} at={`${where}/start`} /> to <Instant value={gap.end} at={`${where}/end`} />:{' '}
+      {gapWords[gap.reason]}
+    </li>
+  );
+}
+
+const unsettled = [
+  ['unstarted', 'not asked yet'],
+  ['probing', 'being tried'],
+  ['refused', 'refuse to be read'],
+  ['unavailable', 'failing now'],
+  ['cursor_order_unverified', 'of unverified order'],
+  ['undated_only', 'without dates'],
+  ['provider_rejects', 'rejected by their provider'],
+] as const satisfies readonly (readonly [keyof CoverageSources, string])[];
+
+function Sources({ sources }: { sources: CoverageSources }) {
+  const open = unsettled.filter(([key]) => sources[key] > 0);
+  return (
+    <p>
+      <Count value={sources.established} at={`${at}/sources/established`} /> of{' '}
+      <Count value={sources.enrolled} at={`${at}/sources/enrolled`} /> enrolled sources are being read
+      {open.length === 0 ? '.' : '. Of the others it is not known what they did: '}
+      {open.map(([key, word], index) => (
+        <span key={key}>
+          {index === 0 ? '' : ', '}
+          <Count value={sources[key]} at={`${at}/sources/${key}`} /> {word}
+        </span>
+      ))}
+      {open.length === 0 ? '' : '.'}
+    </p>
+  );
+}

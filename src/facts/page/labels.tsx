@@ -1,0 +1,72 @@
+import type { LabelsOverview } from '../../contract/envelope.ts';
+import { Count, Instant } from '../../web/figures.tsx';
+import { LabelCoverage } from './label-coverage.tsx';
+import { LegacyLabels } from './legacy-labels.tsx';
+import { isLegacy, isRecent, type RecentEnvelope, type Shown } from './model.ts';
+import { NotMeasured, Picture, Refused, Stat } from './pieces.tsx';
+import { TopLabelers } from './top-labelers.tsx';
+
+/** What labelers did: events, who was most active, and what of the window was covered. */
+export function Labels({ fact }: { fact: Shown<LabelsOverview> }) {
+  return (
+    <section aria-labelledby="labels">
+      <h2 id="labels">What labelers did</h2>
+      {fact.kind === 'served' ? (
+        <Overview envelope={fact.envelope} />
+      ) : (
+        <Refused what="The label overview" name="labels" fact={fact} />
+      )}
+    </section>
+  );
+}
+
+function Overview({ envelope }: { envelope: LabelsOverview }) {
+  if (isRecent(envelope)) return <Recent envelope={envelope} />;
+  return isLegacy(envelope) ? <LegacyLabels envelope={envelope} /> : null;
+}
+
+function Recent({ envelope }: { envelope: RecentEnvelope }) {
+  const { counts, acquisition, labeler_count: labelers } = envelope.facts;
+  const at = 'labels/facts';
+  return (
+    <>
+      <p class="soft">
+        Labels applied and removed by moderation services, as they were observed. Nothing before{' '}
+        <Instant value={acquisition.started_at} at={`${at}/acquisition/started_at`} /> was observed.
+      </p>
+      <Picture
+        id="label-events"
+        title="Applications and removals observed"
+        notShown={<NotMeasured items={envelope.provenance.does_not_measure} at="labels" />}
+      >
+        {envelope.facts.coverage.warmup ? (
+          <p>The longer spans hold only what came after the observation began.</p>
+        ) : null}
+        <dl class="stats">
+          <Stat figure={<Count value={counts.events_24h} at={`${at}/counts/events_24h`} />}>in the last 24 hours</Stat>
+          <Stat figure={<Count value={counts.events_7d} at={`${at}/counts/events_7d`} />}>in the last 7 days</Stat>
+          <Stat figure={<Count value={counts.events_window} at={`${at}/counts/events_window`} />}>
+            in the window of <Count value={envelope.facts.window_days} at={`${at}/window_days`} /> days
+          </Stat>
+        </dl>
+        <p>
+          <Count value={counts.labelers_active_7d} at={`${at}/counts/labelers_active_7d`} /> labelers were seen at work
+          in the last 7 days, <Count value={labelers} at={`${at}/labeler_count`} /> in the window.
+        </p>
+      </Picture>
+      <LabelCoverage envelope={envelope} />
+      <Picture
+        id="labelers"
+        title="Labelers most active in the last 7 days"
+        notShown={
+          <p>
+            Which labels stand now, and whether they are right. Many events are no merit and no fault: some labelers
+            label every post they see.
+          </p>
+        }
+      >
+        <TopLabelers envelope={envelope} unit="Events" />
+      </Picture>
+    </>
+  );
+}

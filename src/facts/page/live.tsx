@@ -1,0 +1,53 @@
+import { render } from 'preact';
+import { contractIds, paths } from '../../contract/identifiers.ts';
+import { PageBody } from '../../web/page-body.tsx';
+import { changesSaid } from './changes.ts';
+import type { ObservatoryFacts } from './model.ts';
+import { observatory } from './observatory.tsx';
+import { type WatchContext, watchFact } from './watch.ts';
+
+/**
+ * Keeps the page current in the browser: asks the API for each of the three facts when what it holds may be used no
+ * longer, and draws the page anew with the server's own components. The server's page stands until the first answers.
+ */
+function keepLive(context: WatchContext): void {
+  const watches = {
+    conditions: watchFact(`.${paths.weatherConditions}`, contractIds.weatherConditions, context),
+    metrics: watchFact(`.${paths.weatherMetrics}`, contractIds.weatherMetrics, context),
+    labels: watchFact(`.${paths.labelsOverview}`, contractIds.labelsOverview, context),
+  };
+  const due = (): number => Math.min(...Object.values(watches).map((watch) => watch.dueAt()));
+  let shown: ObservatoryFacts | null = null;
+  let asking = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function ask(): Promise<void> {
+    if (asking) return;
+    asking = true;
+    clearTimeout(timer);
+    const [conditions, metrics, labels] = await Promise.all([
+      watches.conditions.ask(),
+      watches.metrics.ask(),
+      watches.labels.ask(),
+    ]);
+    const facts = { conditions, metrics, labels };
+    const parts = observatory(facts, { kind: 'live', said: changesSaid(shown, facts) });
+    shown = facts;
+    document.title = parts.title;
+    render(<PageBody {...parts} />, document.body);
+    asking = false;
+    timer = setTimeout(() => void ask(), Math.max(0, due() - context.clock()));
+  }
+
+  /** A page that slept, or comes back from the history, shows nothing that is overdue for longer than an answer takes. */
+  function awake(): void {
+    if (document.visibilityState === 'visible' && context.clock() >= due()) void ask();
+  }
+
+  document.addEventListener('visibilitychange', awake);
+  window.addEventListener('pageshow', awake);
+  window.addEventListener('online', () => void ask());
+  void ask();
+}
+
+keepLive({ fetch: (url, init) => fetch(url, init), clock: Date.now });

@@ -1,0 +1,96 @@
+import type { FactEnvelope } from '../../contract/envelope.ts';
+import { errorBody } from '../../contract/errors.ts';
+import { contractIds, type FactContractId } from '../../contract/identifiers.ts';
+import { bucketSeconds } from '../../contract/limits.ts';
+import type { Coding } from '../../http/accept-encoding.ts';
+import { encode } from '../../http/compress.ts';
+import type { HeaderList } from '../../http/headers.ts';
+import { type Reply, withBody } from '../../http/reply.ts';
+import { renderPage } from '../../web/document.tsx';
+import type { Outcome } from '../resource.ts';
+import type { Shown } from './model.ts';
+import { observatory } from './observatory.tsx';
+
+/** What the three facts have to say at one instant. */
+export interface PageOutcomes {
+  readonly conditions: Outcome;
+  readonly metrics: Outcome;
+  readonly labels: Outcome;
+}
+
+/** Everything from this origin, nothing inline; no copy of the page outlives the facts on it. */
+const headers: HeaderList = [
+  'Cache-Control',
+  'no-store',
+  'Content-Security-Policy',
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy',
+  'no-referrer',
+  'Vary',
+  'Accept-Encoding',
+];
+
+/**
+ * The observatory's page, drawn from what the facts say now. It is built once for each set of representations, as these
+ * are for each artifact and age bucket, and a refusal is told anew with each minute of its ages.
+ */
+export function observatoryPage(common: HeaderList) {
+  let kept: { marks: readonly unknown[]; builtAt: number; html: Buffer; replies: Map<Coding, Reply> } | undefined;
+
+  function pageAt(outcomes: PageOutcomes, now: number) {
+    const marks = [outcomes.conditions, outcomes.metrics, outcomes.labels].map(markOf);
+    const known = kept;
+    // A clock that was set back must not be answered with times that lie ahead of it.
+    if (known && now >= known.builtAt && marks.every((mark, at) => mark === known.marks[at])) return known;
+    const html = Buffer.from(renderPage(observatory(shownFacts(outcomes), { kind: 'loaded' })));
+    kept = { marks, builtAt: now, html, replies: new Map() };
+    return kept;
+  }
+
+  return (outcomes: PageOutcomes, coding: Coding, now: number): Reply => {
+    const { html, replies } = pageAt(outcomes, now);
+    const known = replies.get(coding);
+    if (known) return known;
+    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
+    const reply = withBody(200, 'text/html; charset=utf-8', encode(html, coding), [
+      ...codingHeader,
+      ...headers,
+      ...common,
+    ]);
+    replies.set(coding, reply);
+    return reply;
+  };
+}
+
+/** Two outcomes with the same mark are drawn the same. */
+function markOf(outcome: Outcome): unknown {
+  if (outcome.kind === 'served') return outcome.representation;
+  const { state, age_seconds: age, collection_age_seconds: collectionAge } = outcome.freshness ?? {};
+  return [outcome.code, state, minutes(age), minutes(collectionAge)].join(' ');
+}
+
+function minutes(age: number | null | undefined): number | undefined {
+  return age === null || age === undefined ? undefined : Math.floor(age / bucketSeconds);
+}
+
+function shownFacts({ conditions, metrics, labels }: PageOutcomes) {
+  return {
+    conditions: shown(conditions, contractIds.weatherConditions),
+    metrics: shown(metrics, contractIds.weatherMetrics),
+    labels: shown(labels, contractIds.labelsOverview),
+  };
+}
+
+function shown<C extends FactContractId>(outcome: Outcome, contract: C): Shown<Extract<FactEnvelope, { contract: C }>> {
+  if (outcome.kind === 'refused') return { kind: 'refused', error: errorBody(outcome.code, outcome.freshness).error };
+  const { envelope } = outcome.representation;
+  if (!isOf(envelope, contract)) throw new Error('a fact stands in the place of another');
+  return { kind: 'served', envelope };
+}
+
+function isOf<C extends FactContractId>(
+  envelope: FactEnvelope,
+  contract: C,
+): envelope is Extract<FactEnvelope, { contract: C }> {
+  return envelope.contract === contract;
+}

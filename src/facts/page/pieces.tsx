@@ -1,0 +1,148 @@
+import type { ComponentChildren } from 'preact';
+import type { ErrorBody } from '../../contract/errors.ts';
+import type { LabelFreshness } from '../../contract/freshness.ts';
+import { Span } from '../../web/figures.tsx';
+import { Foreign } from '../../web/foreign.tsx';
+import type { Shown } from './model.ts';
+
+/** Pieces that the sections of the page share. */
+
+/** A text of the facts, in the words of its instrument. */
+export function Said({ text, at }: { text: string; at: string }) {
+  return (
+    <span data-said={at}>
+      <Foreign text={text} />
+    </span>
+  );
+}
+
+/** One figure with what it counts: the number large, the words small. */
+export function Stat({ figure, children }: { figure: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <div class="stat">
+      <dd>{figure}</dd>
+      <dt>{children}</dt>
+    </div>
+  );
+}
+
+/** What stands in the place of a number that is not known: words, never a zero. */
+export function Unknown({ children }: { children: ComponentChildren }) {
+  return <span class="unknown">{children}</span>;
+}
+
+/** A picture with, beside it, what it does not show. */
+export function Picture({
+  title,
+  id,
+  notShown,
+  children,
+}: {
+  title: ComponentChildren;
+  id: string;
+  notShown: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class="picture" aria-labelledby={id}>
+      <div class="shown">
+        <h3 id={id}>{title}</h3>
+        {children}
+      </div>
+      <div class="beside">
+        <h4>Not shown here</h4>
+        {notShown}
+      </div>
+    </section>
+  );
+}
+
+/** The list of what an instrument does not measure, in its words. */
+export function NotMeasured({ items, at }: { items: readonly string[] | undefined; at: string }) {
+  if (items === undefined) return <p>The instrument does not say what it does not measure.</p>;
+  return (
+    <ul class="plain">
+      {items.map((item, index) => (
+        <li key={index}>
+          <Said text={item} at={`${at}/provenance/does_not_measure/${index}`} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A fact that is not shown: refused, with the service's reason, or without any answer. No number stands beside it. */
+export function Refused({
+  what,
+  name,
+  fact,
+}: {
+  what: string;
+  name: string;
+  fact: Exclude<Shown<never>, { kind: 'served' }>;
+}) {
+  if (fact.kind === 'unreached') {
+    return (
+      <div class="panel stop refusal" data-refused={name}>
+        <p class="verdict">{what}: no answer</p>
+        <p>The service did not answer. What stood here before was taken away, because it may no longer hold.</p>
+      </div>
+    );
+  }
+  return (
+    <div class="panel stop refusal" data-refused={name}>
+      <p class="verdict">{what}: refused</p>
+      <RefusalReason error={fact.error} name={name} />
+      <p class="soft">
+        Code <code>{fact.error.code}</code>. No number is shown in its place.
+      </p>
+    </div>
+  );
+}
+
+/** Why a fact is refused: the service's words, and the age that decided where there is one. */
+export function RefusalReason({ error: { message, freshness }, name }: { error: ErrorBody['error']; name: string }) {
+  return (
+    <>
+      <p>
+        <Said text={message} at={`${name}/error/message`} />
+      </p>
+      {freshness ? <Overdue freshness={freshness} at={`${name}/error/freshness`} /> : null}
+    </>
+  );
+}
+
+function Overdue({ freshness, at }: { freshness: LabelFreshness; at: string }) {
+  const { state, basis } = freshness;
+  if (state === 'held') return null;
+  const collection = basis === 'collection_observed_through';
+  const subject = collection ? 'The newest collected page' : 'The reading';
+  const age = collection ? freshness.collection_age_seconds : freshness.age_seconds;
+  if (age === null || age === undefined) return <p>{subject} has no usable time.</p>;
+  const most = collection ? freshness.collection_max_age_seconds : freshness.max_age_seconds;
+  const key = collection ? 'collection_' : '';
+  return (
+    <p>
+      {subject} is <Age value={age} at={`${at}/${key}age_seconds`} />
+      {most === undefined || state !== 'stale' ? null : (
+        <>
+          ; the limit is <Span value={most} at={`${at}/${key}max_age_seconds`} />
+        </>
+      )}
+      .
+    </p>
+  );
+}
+
+/** An age, in words that also fit one that lies ahead. */
+export function Age({ value, at }: { value: number; at: string }) {
+  return value < 0 ? (
+    <>
+      dated <Span value={-value} at={at} /> ahead of this service's clock
+    </>
+  ) : (
+    <>
+      <Span value={value} at={at} /> old
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import type { LabelsOverview } from '../../contract/envelope.ts';
+import { Bar } from '../../web/bar.tsx';
+import { Count } from '../../web/figures.tsx';
+
+/** The most active labelers; a labeler is a public service, named by its DID. */
+export function TopLabelers({ envelope, unit }: { envelope: LabelsOverview; unit: string }) {
+  const top = envelope.facts.top_labelers_7d;
+  if (top.length === 0) return <p>None is listed. That does not mean that no labeler was active.</p>;
+  const most = Math.max(...top.map(({ count }) => count));
+  return (
+    <table class="kinds labelers">
+      <thead>
+        <tr>
+          <th scope="col">Labeler</th>
+          <th scope="col" class="number">
+            {unit}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {top.map(({ labeler_did: did, count }, index) => (
+          <tr key={did}>
+            <th scope="row">
+              <code data-said={`labels/facts/top_labelers_7d/${index}/labeler_did`}>{did}</code>
+              {most > 0 ? <Bar share={count / most} /> : null}
+            </th>
+            <td class="number">
+              <Count value={count} at={`labels/facts/top_labelers_7d/${index}/count`} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

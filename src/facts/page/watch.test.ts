@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { contractIds } from '../../contract/identifiers.ts';
+import { watchFact } from './watch.ts';
+
+/** A service that gives the next of its answers, and remembers what it was asked. */
+function service(answers: readonly (() => Response)[]) {
+  let now = 1_000_000;
+  const asked: (string | undefined)[] = [];
+  const waiting = [...answers];
+  const watch = watchFact('./v1/weather/metrics', contractIds.weatherMetrics, {
+    clock: () => now,
+    fetch: async (_url, { headers }) => {
+      asked.push((headers as Record<string, string>)['If-None-Match']);
+      const next = waiting.shift();
+      if (!next) throw new TypeError('Failed to fetch');
+      return next();
+    },
+  });
+  return {
+    asked,
+    pass: (milliseconds: number) => {
+      now += milliseconds;
+    },
+    ask: watch.ask,
+    usableFor: () => watch.dueAt() - now,
+  };
+}
+
+const fact = (total: number) => ({ contract: contractIds.weatherMetrics, facts: { total } });
+
+function ok(total: number, headers: Record<string, string> = {}): () => Response {
+  return () =>
+    Response.json(fact(total), {
+      headers: { ETag: `W/"${total}"`, 'Cache-Control': 'public, max-age=60', ...headers },
+    });
+}
+
+function refusal(): Response {
+  return Response.json({ error: { status: 503, code: 'source_unavailable', message: 'none' } }, { status: 503 });
+}
+
+const unchanged = () => new Response(null, { status: 304, headers: { 'Cache-Control': 'public, max-age=60' } });
+
+describe('a watched fact', () => {
+  it('sends its validator back and keeps what is not changed', async () => {
+    const { ask, asked } = service([ok(1), unchanged, ok(2)]);
+    expect(await ask()).toEqual({ kind: 'served', envelope: fact(1) });
+    expect(await ask()).toEqual({ kind: 'served', envelope: fact(1) });
+    expect(await ask()).toEqual({ kind: 'served', envelope: fact(2) });
+    expect(asked).toEqual([undefined, 'W/"1"', 'W/"1"']);
+  });
+
+  it('is usable for as long as its answer says, without the time that it lay in a cache', async () => {
+    const { ask, usableFor } = service([
+      ok(1),
+      ok(1, { Age: '45' }),
+      ok(1, { Age: '60' }),
+      ok(1, { 'Cache-Control': 'no-store' }),
+      ok(1, { Age: 'old' }),
+    ]);
+    const usable: number[] = [];
+    for (let at = 0; at < 5; at++) {
+      await ask();
+      usable.push(usableFor());
+    }
+    expect(usable).toEqual([60_000, 15_000, 5_000, 5_000, 60_000]);
+  });
+
+  it('is gone when it is refused, validator and all', async () => {
+    const { ask, asked, usableFor } = service([ok(1), refusal, ok(3)]);
+    await ask();
+    expect(await ask()).toEqual({
+      kind: 'refused',
+      error: { status: 503, code: 'source_unavailable', message: 'none' },
+    });
+    expect(usableFor()).toBe(60_000);
+    expect(await ask()).toEqual({ kind: 'served', envelope: fact(3) });
+    expect(asked).toEqual([undefined, 'W/"1"', undefined]);
+  });
+
+  it.each([
+    ['nothing at all', []],
+    ['a page of something else', [() => new Response('<h1>Bad gateway</h1>', { status: 502 })]],
+    ['another contract', [() => Response.json({ contract: 'atproto.facts.weather.metrics/v2', facts: {} })]],
+    ['an error that is none of the contract', [() => Response.json({ error: 'down' }, { status: 500 })]],
+    ['a 304 to a question that was not asked', [unchanged]],
+    ['null', [() => Response.json(null)]],
+  ])('is unreached when the answer is %s, and asked for again soon', async (_name, answers) => {
+    const { ask, usableFor, asked } = service(answers);
+    expect(await ask()).toEqual({ kind: 'unreached' });
+    expect(usableFor()).toBe(15_000);
+    await ask();
+    expect(asked.at(-1)).toBeUndefined();
+  });
+
+  it('is gone when no answer comes any more', async () => {
+    const { ask } = service([ok(1)]);
+    await ask();
+    expect(await ask()).toEqual({ kind: 'unreached' });
+  });
+});

@@ -1,0 +1,151 @@
+import type { WeatherConditionsEnvelope } from '../../contract/envelope.ts';
+import type { Origin } from '../../contract/vocabulary.ts';
+import type { WeatherConditions } from '../../contract/weather.ts';
+import { Instant } from '../../web/figures.tsx';
+import { type Currency, currencyOf, isNow, notNow } from './currency.ts';
+import type { Shown } from './model.ts';
+import { NotMeasured, Refused, Said } from './pieces.tsx';
+import { confidenceWords, scale } from './words.ts';
+
+/** The conditions in words: the first thing on the page. */
+export function WeatherNow({ fact }: { fact: Shown<WeatherConditionsEnvelope> }) {
+  return (
+    <section class="now" aria-labelledby="now">
+      <div class="shown">
+        {fact.kind === 'served' ? <Reading envelope={fact.envelope} /> : <NoReading fact={fact} />}
+      </div>
+      {fact.kind === 'served' ? (
+        <div class="beside">
+          <h3>Not measured</h3>
+          <NotMeasured items={fact.envelope.provenance.does_not_measure} at="conditions" />
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+function NoReading({ fact }: { fact: Exclude<Shown<never>, { kind: 'served' }> }) {
+  return (
+    <>
+      <p class="eyebrow">Weather of the network</p>
+      <h2 id="now" class="headline">
+        There is no reading of the weather
+      </h2>
+      <Refused what="The conditions" name="conditions" fact={fact} />
+    </>
+  );
+}
+
+/** Whose weather it is stands right above it: a picture of the headline alone must not be taken for another's. */
+const eyebrows: Readonly<Record<Origin, string>> = {
+  live: 'Weather of the network',
+  simulated: 'Weather of a simulated network',
+  sample: 'A sample, not the weather of now,',
+};
+
+function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
+  const { conditions } = envelope.facts;
+  const currency = currencyOf(envelope);
+  const eyebrow = eyebrows[envelope.provenance.origin ?? 'live'];
+  if (conditions === null) {
+    return (
+      <>
+        <p class="eyebrow">{eyebrow}</p>
+        <h2 id="now" class="headline">
+          The instrument gives no conditions
+        </h2>
+        <p class="lead">That is absence of a reading, not calm.</p>
+      </>
+    );
+  }
+  if (!isNow(currency)) return <OldReading conditions={conditions} currency={currency} eyebrow={eyebrow} />;
+  return (
+    <>
+      <p class="eyebrow">
+        {eyebrow}
+        <AsOf conditions={conditions} />
+      </p>
+      <h2 id="now" class="headline">
+        <Said text={conditions.headline} at="conditions/facts/conditions/headline" />
+      </h2>
+      <p class="lead">
+        <Said text={conditions.sentence} at="conditions/facts/conditions/sentence" />
+      </p>
+      <Scale state={conditions.state} />
+      <State conditions={conditions} />
+      {currency === 'partial' ? (
+        <p class="soft">The instrument calls this reading partial: its newest stretch was not watched in full.</p>
+      ) : null}
+    </>
+  );
+}
+
+/** What the API still serves of the past is told as past. */
+function OldReading({
+  conditions,
+  currency,
+  eyebrow,
+}: {
+  conditions: WeatherConditions;
+  eyebrow: string;
+  currency: Exclude<Currency, 'current' | 'partial'>;
+}) {
+  return (
+    <>
+      <p class="eyebrow">{eyebrow}</p>
+      <h2 id="now" class="headline">
+        There is no current reading of the weather
+      </h2>
+      <p class="lead">{notNow[currency]}</p>
+      <div class="panel past">
+        <p>
+          It said
+          <AsOf conditions={conditions} />:
+        </p>
+        <p>
+          <strong>
+            <Said text={conditions.headline} at="conditions/facts/conditions/headline" />
+          </strong>
+          {'. '}
+          <Said text={conditions.sentence} at="conditions/facts/conditions/sentence" />
+        </p>
+        <State conditions={conditions} />
+      </div>
+    </>
+  );
+}
+
+function AsOf({ conditions: { as_of: asOf } }: { conditions: WeatherConditions }) {
+  if (asOf === null) return <> (no window was read)</>;
+  return (
+    <>
+      {' as of '}
+      <Instant value={asOf} at="conditions/facts/conditions/as_of" />
+    </>
+  );
+}
+
+function State({ conditions: { label, confidence } }: { conditions: WeatherConditions }) {
+  return (
+    <p class="state">
+      <strong>
+        <Said text={label} at="conditions/facts/conditions/label" />
+      </strong>
+      . Confidence {confidenceWords[confidence]}.
+    </p>
+  );
+}
+
+/** The place of the state on the scale from less to more; a state that is absence of a reading has none. */
+function Scale({ state }: { state: WeatherConditions['state'] }) {
+  if (!scale.some((step) => step.state === state)) return null;
+  return (
+    <ol class="scale" aria-label="Conditions, from the quietest to the busiest">
+      {scale.map((step) => (
+        <li key={step.state} class={`step ${step.state}`} aria-current={step.state === state ? 'true' : undefined}>
+          <span>{step.word}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,79 @@
+import type {
+  CollectionName,
+  ConditionState,
+  Confidence,
+  CoverageStatus,
+  GapReason,
+  SignalWord,
+} from '../../contract/vocabulary.ts';
+
+/** The words of the contract in plain English. None holds a number: numbers come from the facts alone. */
+
+/** The states that lie on the scale from less to more; the others are absence of a reading. */
+export const scale: readonly { readonly state: ConditionState; readonly word: string }[] = [
+  { state: 'lull', word: 'Lull' },
+  { state: 'calm', word: 'Calm' },
+  { state: 'active', word: 'Active' },
+  { state: 'unsettled', word: 'Unsettled' },
+  { state: 'turbulent', word: 'Turbulent' },
+  { state: 'storm', word: 'Storm' },
+  { state: 'severe_storm', word: 'Severe storm' },
+];
+
+/** How much history a condition rests on. */
+export const confidenceWords: Readonly<Record<Confidence, string>> = {
+  supported: 'well supported: there are enough earlier days to compare with',
+  thin: 'thin: there are few earlier days to compare with',
+  unsupported: 'unsupported: there is not enough history to compare with',
+};
+
+/** Collections, in the order of the contract. */
+export const collectionWords: Readonly<Record<CollectionName, string>> = {
+  'post.create': 'Posts',
+  'post.create.reply': 'of these, replies',
+  'post.create.quote': 'of these, quotes',
+  'post.delete': 'Posts deleted',
+  'like.create': 'Likes',
+  'like.delete': 'Likes taken back',
+  'repost.create': 'Reposts',
+  'repost.delete': 'Reposts taken back',
+  'follow.create': 'Follows',
+  'follow.delete': 'Unfollows',
+  'block.create': 'Blocks',
+  'block.delete': 'Blocks lifted',
+  'listitem.create': 'Added to lists',
+  'listitem.delete': 'Removed from lists',
+  'profile.update': 'Profiles changed',
+  'identity.event': 'Identity events',
+  'account.event': 'Account events',
+};
+
+/** What the coverage status of the window says. */
+export const coverageWords: Readonly<Record<CoverageStatus, string>> = {
+  warming_up: 'The observation is younger than the window: what came before it was not observed.',
+  gapped: 'There are recorded gaps: in them, not all was observed.',
+  no_recorded_gaps: 'No gap is recorded. That does not prove that everything was seen.',
+  unknown: 'For at least one source it is not known what was covered.',
+};
+
+/** Why a stretch was not observed. */
+export const gapWords: Readonly<Record<GapReason, string>> = {
+  not_observed: 'before the observation began',
+  source_unavailable: 'a source could not be reached',
+  ingest_paused: 'collection was paused',
+  cursor_reset: 'a source lost its place',
+  maintenance: 'maintenance',
+  warmup: 'warm-up',
+  unknown: 'reason not known',
+};
+
+/** Signals of the legacy producer. */
+export const signalPhrases: Readonly<Record<SignalWord, string>> = {
+  noisy: 'Noisy',
+  conflicted: 'Conflicted',
+  churny: 'Churny',
+  degraded: 'Degraded',
+  calm: 'Calm',
+  unobserved: 'Unobserved',
+  'under-observed': 'Under-observed',
+};

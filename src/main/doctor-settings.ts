@@ -1,0 +1,28 @@
+import { integer, optionalInteger, optionalText, text, toggle } from '../ops/setting.ts';
+import { defaultData, factsSettings, freshnessSettings } from './facts-settings.ts';
+import { labelsSettings } from './labels-settings.ts';
+
+/** Settings of `almanac doctor`: those of the commands whose set-up it looks at. */
+export const doctorSettings = {
+  json: toggle('json', 'print the findings as one JSON object'),
+  data: text('data', 'DIR', defaultData, 'folder of everything that is kept'),
+  store: optionalText('store', 'URL', 'the observation store; "labels" in --data unless given'),
+  artifacts: optionalText('artifacts', 'DIR', 'folder of the artifacts; "artifacts" in --data unless given'),
+  host: factsSettings.host,
+  port: integer('port', 'PORT', 8400, { min: 1, max: 65_535 }, 'port of the facts API'),
+  basePath: factsSettings.basePath,
+  accountPort: integer('account-port', 'PORT', 8401, { min: 1, max: 65_535 }, 'port of the account-view surface'),
+  metricsPort: optionalInteger(
+    'metrics-port',
+    'PORT',
+    { min: 1, max: 65_000 },
+    'first of the ports of metrics: of facts, weather, labels and account; not looked at unless given',
+  ),
+  jetstream: labelsSettings.jetstream,
+  relay: labelsSettings.relay,
+  plc: labelsSettings.plc,
+  seeds: labelsSettings.seeds,
+  minFreeMegabytes: labelsSettings.minFreeMegabytes,
+  ...freshnessSettings,
+  allowLoopback: labelsSettings.allowLoopback,
+};

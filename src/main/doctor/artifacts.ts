@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { artifactNames } from '../../artifact/write.ts';
+import type { FreshnessBounds } from '../../facts/judge.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import { readArtifact } from '../check-read.ts';
+import { type Verdict, verdictOf } from '../check-verdict.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+/** An artifact that is written each minute and is older than this has lost its writer, in seconds. */
+const oldSeconds = 300;
+
+/** Both artifacts of a folder, judged as the facts API judges them. `now` in milliseconds. */
+export function checkArtifacts(folder: string, maxBytes: number, bounds: FreshnessBounds, now: number): Finding[] {
+  return (['labels', 'weather'] as const).map((instrument) => {
+    const check = `${instrument} artifact`;
+    const path = join(folder, artifactNames[instrument]);
+    try {
+      const reading = readArtifact(path, maxBytes);
+      const age = reading.kind === 'readable' ? (now - reading.modifiedAt) / 1000 : null;
+      return judged(check, path, instrument, verdictOf(reading, bounds, now), age);
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      const todo = `its facts are refused until almanac ${instrument} writes it`;
+      return error.message.includes('ENOENT')
+        ? warn(check, `${path} is not there yet`, todo)
+        : fail(check, error.message, todo);
+    }
+  });
+}
+
+function judged(
+  check: string,
+  path: string,
+  instrument: string,
+  { verdict, state, reasons, instrument: whose }: Verdict,
+  age: number | null,
+): Finding {
+  if (whose !== null && whose !== instrument) {
+    return fail(check, `${path} is an artifact of ${whose}`, 'put each artifact where its name says');
+  }
+  if (state === 'held') return warn(check, `${path} is held`, 'almanac labels release ends it');
+  if (verdict !== 'servable') {
+    return fail(check, `${path} is refused: ${reasons.join(', ')}`, `look into the log of almanac ${instrument}`);
+  }
+  if (age !== null && age > oldSeconds) {
+    const found = `${path} was written ${Math.round(age)} s ago`;
+    return warn(check, found, `almanac ${instrument} does not run, or cannot write it`);
+  }
+  return ok(check, `${path} is served${state === null ? '' : ` as ${state}`}`);
+}

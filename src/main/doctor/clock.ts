@@ -1,0 +1,19 @@
+import { maxDisagreement } from '../../labels/clock-watch.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+import type { Offset } from './upstreams.ts';
+
+/** More than this is not the network's delay, in milliseconds. */
+const noticeableMs = 3_000;
+
+/** This machine's clock against those of the upstreams: the one in the middle counts, one peer may be wrong. */
+export function checkClock(offsets: readonly Offset[]): Finding {
+  const check = 'clock';
+  const middle = offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[Math.floor((offsets.length - 1) / 2)];
+  if (middle === undefined) return warn(check, 'no upstream told its time', 'see that time is kept by NTP');
+  const by = `${(Math.abs(middle) / 1000).toFixed(1)} s`;
+  const found = `this machine is ${by} ${middle < 0 ? 'behind' : 'ahead of'} the upstreams`;
+  const todo = 'set it, and let NTP keep it';
+  if (Math.abs(middle) > maxDisagreement / 1000) return fail(check, found, `labels will not be accepted: ${todo}`);
+  if (Math.abs(middle) > noticeableMs) return warn(check, found, todo);
+  return ok(check, `agrees with the upstreams (${offsets.length} asked)`);
+}

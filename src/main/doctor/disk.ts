@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { systemCode } from '../../ops/errors.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+/** What a whole window takes at the rates of docs/operations.md, sealing included, in bytes. */
+const windowBytes = 10_000_000_000;
+
+/** Free space and the right to write, of one folder of data. */
+export function checkFolder(check: string, folder: string): Finding {
+  const there = existing(folder);
+  if (there !== null && !statSync(there).isDirectory()) return fail(check, `${there} is not a folder`, 'name another');
+  if (there === null) return fail(check, `${folder} cannot be looked at`, 'name another');
+  const refused = whyNotWritable(there);
+  if (refused !== null) {
+    return fail(
+      check,
+      `${there} cannot be written (${refused})`,
+      'give this user the right, or run as the one that has it',
+    );
+  }
+  if (there === resolve(folder)) return ok(check, `${folder} can be written`);
+  return warn(check, `${folder} is not there yet`, 'the first start makes it');
+}
+
+/** Free space where a store lies or will lie, which holds `held` bytes already. */
+export function checkSpace(folder: string, minFreeBytes: number, held: number): Finding {
+  const check = 'disk';
+  const there = existing(folder);
+  if (there === null) return fail(check, `${folder} cannot be looked at`, 'name another');
+  const { bavail, bsize, blocks } = statfsSync(there);
+  const free = bavail * bsize;
+  const found = `${gigabytes(free)} free of ${gigabytes(blocks * bsize)} at ${folder}`;
+  if (free < minFreeBytes) {
+    return fail(check, `${found}, less than --min-free-megabytes`, 'make room: labels are not accepted until then');
+  }
+  if (free + held < windowBytes + minFreeBytes) {
+    return warn(
+      check,
+      found,
+      `a whole window of labels takes about ${gigabytes(windowBytes)} beside the floor: plan for it`,
+    );
+  }
+  return ok(check, found);
+}
+
+/** The folder itself, or the nearest one above it that is there. */
+function existing(folder: string): string | null {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    try {
+      if (existsSync(at)) return at;
+    } catch {
+      return null;
+    }
+    if (dirname(at) === at) return null;
+  }
+}
+
+/** Tries it: modes alone do not tell of quotas, read-only mounts and full disks. Nothing of it lasts. */
+function whyNotWritable(folder: string): string | null {
+  const path = join(folder, `.almanac-doctor-${randomBytes(6).toString('hex')}`);
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      // Unnamed before anything is in it: what kills this process now leaves nothing behind.
+      unlinkSync(path);
+      writeSync(file, Buffer.alloc(4096));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    return null;
+  } catch (error) {
+    return systemCode(error) ?? 'unknown error';
+  }
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`;
+}

@@ -1,0 +1,123 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError, systemCode } from '../../ops/errors.ts';
+import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
+import { inspect } from '../../store/open.ts';
+import { weatherStoreVersion } from '../../weather/store-schema.ts';
+import { storeFile } from '../../weather/window-store.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+/** A writer beats every 10 s; one that has been silent for longer than this is stuck. In milliseconds. */
+const silentMs = 60_000;
+
+/** What came of looking at the label store. */
+export interface StoreFindings {
+  readonly findings: readonly Finding[];
+  /** What the store takes on its disk, in bytes. */
+  readonly bytes: number;
+}
+
+/** The label store: opens, schema, epoch, days, heartbeat, writer. `now` in milliseconds. */
+export function checkStore(url: string, now: number): StoreFindings {
+  const check = 'label store';
+  try {
+    const { schema, epoch, heartbeat, writing, sealedDays, openDays, missingDays, bytes } = inspect(url);
+    const since = new Date(epoch.startedAt / 1000).toISOString();
+    const found = `schema ${schema}, epoch since ${since}, ${sealedDays} sealed and ${openDays} open days, ${(bytes / 1e9).toFixed(2)} GB`;
+    const store =
+      missingDays.length > 0
+        ? fail(check, `the files of ${missingDays.join(', ')} are gone`, 'put them back, or restore a backup')
+        : ok(check, `${found} (almanac labels verify derives its counters again)`);
+    return { findings: [store, writer(writing, heartbeat === null ? null : now - heartbeat / 1000)], bytes };
+  } catch (error) {
+    return { findings: [refused(check, url, error)], bytes: 0 };
+  }
+}
+
+function writer(writing: boolean, silence: number | null): Finding {
+  const check = 'label writer';
+  const seconds = silence === null ? null : `${Math.max(0, Math.round(silence / 1000))} s ago`;
+  if (!writing) {
+    return warn(
+      check,
+      `none runs${seconds === null ? '' : `; the last one was alive ${seconds}`}`,
+      'start almanac labels: the time until then is a gap',
+    );
+  }
+  if (silence !== null && silence > silentMs) {
+    return fail(
+      check,
+      `one holds the store, but was last alive ${seconds}`,
+      'it is stuck: look into its log, restart it',
+    );
+  }
+  return ok(check, `one runs${seconds === null ? '' : `, alive ${seconds}`}; a second one would be refused`);
+}
+
+const remedies: Partial<Record<StoreErrorCode, string>> = {
+  schema_newer: 'run the version that wrote it, or a later one',
+  damaged: 'stop almanac labels, keep the folder, and restore a backup',
+  busy: 'try again',
+};
+
+function refused(check: string, url: string, error: unknown): Finding {
+  if (error instanceof StoreError) {
+    if (error.code === 'not_a_store') return warn(check, error.message, 'the first start of almanac labels makes it');
+    return fail(check, error.message, remedies[error.code] ?? 'see docs/operations.md');
+  }
+  if (error instanceof OperatorError) return fail(check, error.message, 'mend the setting');
+  const code = systemCode(error);
+  if (code === null) throw error;
+  return warn(
+    check,
+    `${url} cannot be read by this user (${code})`,
+    'run almanac doctor as the user of almanac labels',
+  );
+}
+
+const magic = 'SQLite format 3\0';
+/** Where a SQLite file keeps `user_version` (file format, section 1.3). */
+const versionAt = 60;
+
+/**
+ * The weather instrument's store by its first bytes alone: the running instrument holds it for itself, and whether its
+ * content is sound is judged at each start.
+ */
+export function checkWeatherStore(folder: string): Finding {
+  const check = 'weather store';
+  const path = join(folder, storeFile);
+  try {
+    const head = firstBytes(path, 100);
+    // Made and not yet written, or its first pages are still in the log.
+    if (head.length === 0) return ok(check, `${path} is empty still`);
+    if (head.length < 100 || head.toString('latin1', 0, magic.length) !== magic) {
+      return fail(check, `${path} is no SQLite file`, 'move it away to begin a new series, or restore a copy');
+    }
+    const version = head.readUInt32BE(versionAt);
+    if (version !== weatherStoreVersion && version !== 0) {
+      const found = `${path} has version ${version}, this program reads ${weatherStoreVersion}`;
+      return fail(check, found, 'run the version that wrote it, or move it away');
+    }
+    return ok(check, `${path}, version ${weatherStoreVersion}`);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === null) throw error;
+    if (code === 'ENOENT')
+      return warn(check, `${path} is not there yet`, 'the first start of almanac weather makes it');
+    return warn(
+      check,
+      `${path} cannot be read by this user (${code})`,
+      'run almanac doctor as the user of almanac weather',
+    );
+  }
+}
+
+function firstBytes(path: string, length: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(length);
+    return bytes.subarray(0, readSync(file, bytes, 0, length, 0));
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,143 @@
+import { isDid } from '../contract/identifiers.ts';
+import { type Micros, parseInstant } from '../contract/timestamp.ts';
+import type { FailureKind } from '../export/failure.ts';
+import type { PartSummary } from '../export/format.ts';
+import type { AskedInterval } from '../export/interval.ts';
+import type { ExportOrder } from '../export/run.ts';
+import { OperatorError } from '../ops/errors.ts';
+import { firstSignal } from '../ops/lifecycle.ts';
+import { resolveSettings } from '../ops/settings.ts';
+import type { Command, CommandContext } from './command.ts';
+import { type ExportValues, exportSettings as settings } from './export-settings.ts';
+
+/** Exit codes of `almanac export`. A mistake on the command line is 1, as everywhere. */
+export const exportExitCodes = {
+  complete: 0,
+  refused: 2,
+  unreachable: 3,
+  expired: 4,
+  damaged: 5,
+  unwritable: 6,
+  interrupted: 130,
+} as const satisfies Record<FailureKind | 'complete' | 'interrupted', number>;
+
+/** `almanac export DID`: what was observed on one account, as a verified file. */
+export const exportCommand: Command = {
+  summary: 'downloads what was observed on one account from an account-view service, verified, as a file',
+  operands: 'DID',
+  settings,
+  async run(context) {
+    const { values, positionals } = resolveSettings(settings, context);
+    const [account] = positionals;
+    if (account === undefined || positionals.length > 1) throw new OperatorError('export wants one DID');
+    if (!isDid(account)) throw new OperatorError('export wants a did:plc or did:web; a handle is to be resolved first');
+    const order: ExportOrder = {
+      account,
+      interval: intervalOf(values),
+      filters: filtersOf(values),
+      format: values.format,
+    };
+    return exported(order, values.out ?? fileName(account, values.format), baseOf(values.from), values, context);
+  },
+};
+
+async function exported(
+  order: ExportOrder,
+  out: string,
+  base: string,
+  values: ExportValues,
+  { print }: CommandContext,
+): Promise<number> {
+  // Loaded when it runs: the other commands carry none of it.
+  const [{ saveExport }, { ExportFailure }, { number, showProgress }, { setTimeout: wait }] = await Promise.all([
+    import('../export/save.ts'),
+    import('../export/failure.ts'),
+    import('../export/progress.ts'),
+    import('node:timers/promises'),
+  ]);
+  const tell = (text: string): unknown => process.stderr.write(text);
+  const progress = showProgress({ write: tell, terminal: process.stderr.isTTY === true, clock: Date.now });
+  const stopping = new AbortController();
+  const interrupted = new Error('interrupted');
+  void firstSignal().then(() => stopping.abort(interrupted));
+  try {
+    const parts = await saveExport(
+      order,
+      out,
+      {
+        base,
+        fetch: globalThis.fetch,
+        timeoutMs: values.timeoutSeconds * 1000,
+        giveUpMs: values.giveUpSeconds * 1000,
+        clock: Date.now,
+        random: Math.random,
+        wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
+        waiting: progress.waiting,
+        signal: stopping.signal,
+      },
+      progress,
+    );
+    progress.end();
+    for (const line of summary(parts, out, number)) print(line);
+    return exportExitCodes.complete;
+  } catch (error) {
+    progress.end();
+    const kind = stopping.signal.aborted ? 'interrupted' : error instanceof ExportFailure ? error.kind : null;
+    if (kind === null) throw error;
+    const why = kind !== 'interrupted' && error instanceof Error ? error.message : 'interrupted';
+    tell(`almanac: export incomplete, nothing was written: ${why}\n`);
+    return exportExitCodes[kind];
+  }
+}
+
+function summary(parts: readonly PartSummary[], out: string, number: (value: number) => string): string[] {
+  const rows = parts.reduce((sum, { count }) => sum + count, 0);
+  const [first, last] = [parts[0]?.manifest, parts.at(-1)?.manifest];
+  const statuses = [...new Set(parts.map(({ manifest }) => manifest.coverage.status))].join(', ');
+  const clipped = parts.some(({ manifest }) => manifest.clipped) ? ', less than was asked for' : '';
+  // What is accepted from then on would still lie in the interval: another export would have it.
+  const open =
+    last && last.frontier < last.interval.end ? `; rows accepted from ${last.frontier} on are not in it` : '';
+  return [
+    `${out}: ${number(rows)} rows${parts.length > 1 ? ` in ${parts.length} parts` : ''}, verified`,
+    `interval: ${first?.interval.start} to ${last?.interval.end}${clipped}${open}`,
+    `coverage: ${statuses}; what could not be seen stands in the manifest`,
+    ...(rows === 0 ? ['None were observed. This does not mean that no labels exist.'] : []),
+  ];
+}
+
+function intervalOf({ days, start, end }: ExportValues): AskedInterval {
+  if (start === null && end === null) return { kind: 'days', days: days ?? 30 };
+  if (days !== null || start === null || end === null) {
+    throw new OperatorError('export wants --days, or --start and --end together');
+  }
+  const [from, to]: (Micros | null)[] = [parseInstant(start), parseInstant(end)];
+  if (from === null || from === undefined || to === null || to === undefined || from >= to) {
+    throw new OperatorError('--start and --end want RFC 3339 instants with a zone, the end after the start');
+  }
+  return { kind: 'explicit', start, end };
+}
+
+function filtersOf({ labeler, value, action, targetKind }: ExportValues): ExportOrder['filters'] {
+  if (labeler !== null && !isDid(labeler)) throw new OperatorError('--labeler wants a did:plc or did:web');
+  return {
+    ...(labeler === null ? {} : { labeler }),
+    ...(value === null ? {} : { value }),
+    ...(action === null ? {} : { action }),
+    ...(targetKind === null ? {} : { target_kind: targetKind }),
+  };
+}
+
+/** The operator's own address, so plain http and loopback are fine. */
+function baseOf(from: string): string {
+  const url = URL.canParse(from) ? new URL(from) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new OperatorError('--from wants an http or https address without a user in it');
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** A DID as the name of a file, on any file system. */
+function fileName(account: string, format: string): string {
+  return `${account.replaceAll(/[^A-Za-z0-9.-]/g, '_').slice(0, 200)}.${format}`;
+}

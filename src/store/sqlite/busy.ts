@@ -1,0 +1,48 @@
+import { targetKinds } from '../../contract/vocabulary.ts';
+import type { AccountFilter } from '../port.ts';
+import { postCollection } from '../subject.ts';
+import type { Sqlite } from './connection.ts';
+import { busyRows } from './day-schema.ts';
+import { recordBits, removalFlag } from './row.ts';
+
+/** The number of the posts' collection in the file that a query runs in; NULL where it holds no post. */
+const posts = `(SELECT id FROM main.collection WHERE name = '${postCollection}')`;
+
+/** SQL that gives what a row is about, as its index in `targetKinds`. */
+export const targetSql = `CASE WHEN flags & ${recordBits} = 0 THEN 0 WHEN collection = ${posts} THEN 1 ELSE 2 END`;
+
+/** What a filter adds to the conditions of a query, and its parameters. */
+export function filterSql({ labeler, value, removed, target }: AccountFilter = {}): {
+  readonly sql: string;
+  readonly parameters: readonly string[];
+} {
+  let sql = '';
+  const parameters: string[] = [];
+  if (labeler !== undefined) {
+    sql += ' AND source = (SELECT id FROM source WHERE name = ?)';
+    parameters.push(labeler);
+  }
+  if (value !== undefined) {
+    sql += ' AND val = (SELECT id FROM val WHERE name = ?)';
+    parameters.push(value);
+  }
+  if (removed !== undefined) sql += ` AND flags & ${removalFlag} ${removed ? '<>' : '='} 0`;
+  if (target !== undefined) sql += ` AND ${targetSql} = ${targetKinds.indexOf(target)}`;
+  return { sql, parameters };
+}
+
+/** SQL of the two counts of a group of rows. */
+export const countsSql = `sum(flags & ${removalFlag} = 0), sum(flags & ${removalFlag} <> 0)`;
+
+/** One group of a subject's rows: numbers of labeler and value, index of the target, and the two counts. */
+export type Group = readonly [source: number, val: number, target: number, applied: number, removed: number];
+
+/** SQL that counts the rows of every subject with many rows. */
+export const busySql = `SELECT subject, source, val, ${targetSql} AS target, ${countsSql} FROM main.observation
+  WHERE subject IN (SELECT subject FROM main.observation GROUP BY subject HAVING count(*) >= ${busyRows})
+  GROUP BY subject, source, val, target`;
+
+/** Keeps them in a sealed day that has all its rows. */
+export function countBusy(db: Sqlite): void {
+  db.exec(`INSERT INTO main.busy ${busySql}`);
+}

@@ -1,0 +1,97 @@
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Micros } from '../../contract/timestamp.ts';
+import { StoreError } from '../errors.ts';
+import type { Epoch } from '../port.ts';
+import { dayName } from '../time.ts';
+import { openReadonly, type Sqlite, storeError } from './connection.ts';
+import { listDays, type StorePaths, storePaths } from './files.ts';
+import { writerLockHeld } from './lock.ts';
+import { assertKnown, schemaVersion } from './migrate.ts';
+import { stateQueries } from './state-read.ts';
+import { stateMigrations } from './state-schema.ts';
+
+/** What can be told of a store without touching it. */
+export interface StoreInspection {
+  readonly schema: number;
+  readonly epoch: Epoch;
+  /** The last durable sign of life of its writer; null before the first. */
+  readonly heartbeat: Micros | null;
+  /** Whether a writer holds it now. */
+  readonly writing: boolean;
+  readonly sealedDays: number;
+  readonly openDays: number;
+  /** Days that it names and that have no file, `YYYY-MM-DD`. */
+  readonly missingDays: readonly string[];
+  /** Everything in its folder. */
+  readonly bytes: number;
+}
+
+/**
+ * Looks at the store in a folder, whoever writes it and whoever asks, and leaves its folder as it was: SQLite would
+ * put files of its own beside a database that nobody has open, and these would belong to the one who looked.
+ * Throws `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`; the system's errors when it may not be read.
+ */
+export function inspectStore(folder: string): StoreInspection {
+  const paths = storePaths(folder);
+  // `existsSync` would take what may not be looked at for what is not there.
+  if (!statSync(paths.state, { throwIfNoEntry: false })) {
+    throw new StoreError('not_a_store', `there is no store in ${folder}`);
+  }
+  const writing = writerLockHeld(paths.lock);
+  try {
+    return writing ? inspect(paths, paths.state, writing) : inspectCopy(paths);
+  } catch (error) {
+    throw storeError(error, folder);
+  }
+}
+
+/** With its log, and without the index of the log, which is made anew from it. */
+function inspectCopy(paths: StorePaths): StoreInspection {
+  const copies = mkdtempSync(join(tmpdir(), 'almanac-inspect-'));
+  try {
+    const copy = join(copies, 'state.sqlite');
+    copyFileSync(paths.state, copy);
+    if (existsSync(`${paths.state}-wal`)) copyFileSync(`${paths.state}-wal`, `${copy}-wal`);
+    return inspect(paths, copy, false);
+  } finally {
+    rmSync(copies, { recursive: true, force: true });
+  }
+}
+
+function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspection {
+  const db = openReadonly(state, 1024 * 1024);
+  try {
+    assertKnown(db, stateMigrations);
+    const schema = schemaVersion(db);
+    if (schema === 0) throw new StoreError('not_a_store', `the store in ${paths.folder} was never begun`);
+    assertSound(db);
+    const queries = stateQueries(db);
+    const { days } = queries.catalog();
+    const files = new Set(listDays(paths).map(({ day }) => day));
+    return {
+      schema,
+      epoch: queries.epoch(),
+      heartbeat: queries.heartbeat(),
+      writing,
+      sealedDays: days.filter(({ sealed }) => sealed === 1).length,
+      openDays: days.filter(({ sealed }) => sealed !== 1).length,
+      missingDays: days.filter(({ day }) => !files.has(day)).map(({ day }) => dayName(day)),
+      bytes: sizeOf(paths.folder) + sizeOf(paths.days),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+function assertSound(db: Sqlite): void {
+  const found = db.pragma('quick_check(1)', { simple: true });
+  if (found !== 'ok') throw new StoreError('damaged', `${db.name}: ${String(found)}`);
+}
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { name }) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+}

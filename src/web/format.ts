@@ -1,0 +1,71 @@
+import { parseTimestamp } from '../contract/timestamp.ts';
+
+/** Between a number and its unit: no line breaks there. */
+const space = '\u00a0';
+
+/**
+ * Numbers as people read them. None claims more than its number: shares and lengths of time are cut downwards, a
+ * share below the whole never reads as 100 %, and something never reads as nothing.
+ */
+
+/** A count, whole, with its thousands apart. */
+export function countText(count: number): string {
+  return count.toLocaleString('en-US', { maximumFractionDigits: 0 });
+}
+
+/** Events per second: three digits that count, and never zero for what is more than zero. */
+export function rateText(perSecond: number): string {
+  if (perSecond === 0) return '0';
+  if (perSecond < 0.001) return `<${space}0.001`;
+  if (perSecond >= 1e12) return perSecond.toExponential(2);
+  const fractionDigits = perSecond >= 100 ? 1 : perSecond >= 1 ? 2 : 3;
+  return perSecond.toLocaleString('en-US', { maximumFractionDigits: fractionDigits });
+}
+
+/** A share of the whole in per cent. */
+export function percentText(share: number): string {
+  if (share > 0 && share < 0.0001) return `<${space}0.01${space}%`;
+  if (share >= 1e6) return `${(share * 100).toExponential(2)}${space}%`;
+  // The decimal digits are cut as they stand: a product of binary fractions may fall on the wrong side of them.
+  const cut = Math.floor(Number((share * 10_000).toFixed(6))) / 100;
+  const shown = share < 1 ? Math.min(cut, 99.99) : cut;
+  return `${shown.toLocaleString('en-US', { maximumFractionDigits: 2 })}${space}%`;
+}
+
+const units = [
+  { name: 'd', seconds: 86_400 },
+  { name: 'h', seconds: 3_600 },
+  { name: 'min', seconds: 60 },
+  { name: 's', seconds: 1 },
+] as const;
+
+/** Days are told from here on; below, hours say more. In seconds. */
+const daysFrom = 72 * 3_600;
+
+/** A length of time (not negative) in its two largest units; finer ones are cut. */
+export function spanText(seconds: number): string {
+  if (seconds > 0 && seconds < 1) return `<${space}1${space}s`;
+  if (seconds >= 1e12) return `${seconds.toExponential(2)}${space}s`;
+  const known = units.filter(({ name }) => name !== 'd' || seconds >= daysFrom);
+  const first = known.findIndex((unit) => seconds >= unit.seconds);
+  const large = known[first];
+  if (!large) return `0${space}s`;
+  const small = known[first + 1];
+  const rest = small ? Math.floor((seconds % large.seconds) / small.seconds) : 0;
+  const head = `${countText(Math.floor(seconds / large.seconds))}${space}${large.name}`;
+  return small && rest > 0 ? `${head}${space}${rest}${space}${small.name}` : head;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+
+/** An instant of the contract in UTC, to the minute or the second; finer digits are cut. */
+export function instantText(timestamp: string, precision: 'minute' | 'second' = 'minute'): string {
+  const at = parseTimestamp(timestamp);
+  if (at === null) return timestamp;
+  const date = new Date(Math.floor(at / 1000));
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const seconds = precision === 'second' ? `:${two(date.getUTCSeconds())}` : '';
+  const year = String(date.getUTCFullYear()).padStart(4, '0');
+  const clock = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds}`;
+  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ''} ${year}, ${clock} UTC`;
+}

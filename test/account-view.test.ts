@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { day, hour, micros } from '../src/store/time.ts';
+import { account, bodyOf, labelers, linesOf, now, viewOf } from './support/account-view.ts';
+
+/** The lines of a view's page from one to another, the last so called inclusive. */
+async function lines(options: Parameters<typeof viewOf>[0], from: string, to: string): Promise<string[]> {
+  const all = linesOf(bodyOf(await viewOf(options)));
+  const start = all.lastIndexOf(from);
+  return all.slice(start, all.indexOf(to, start + 1));
+}
+
+const post = `at://${account}/app.bsky.feed.post/3lb5xpd2ank2v`;
+const profile = `at://${account}/app.bsky.actor.profile/self`;
+const spam = ['spam', { name: 'Spam', description: 'Unwanted advertising.', lang: 'en' }] as const;
+
+describe('the page of an account', () => {
+  it('shows the account itself first, then posts, then other records with their collection', async () => {
+    const labels = [{ uri: profile }, { uri: post, cid: 'bafyrei' }, {}];
+    expect(await lines({ labels, definitions: [spam] }, 'On the account itself', 'What could not be seen')).toEqual([
+      'On the account itself',
+      '(1)',
+      ...observation('2026-11-20 09:00:00 UTC', ['Subject', 'The account itself']),
+      'On posts',
+      '(1)',
+      ...observation('2026-11-20 10:00:00 UTC', ['Subject', post, 'version', 'bafyrei']),
+      'On other records',
+      '(1)',
+      ...observation('2026-11-20 11:00:00 UTC', ['Collection', 'app.bsky.actor.profile', 'Subject', profile]),
+    ]);
+  });
+
+  it('shows of a removal, an expiry and an unknown value what the labeler wrote, and nothing more', async () => {
+    const label = { src: labelers[1], val: 'odd', neg: true, cts: 'yesterday', exp: '2027-01-01' };
+    expect(await lines({ labels: [label], definitions: [spam] }, 'Removed', 'On posts')).toEqual([
+      'Removed',
+      'odd',
+      'by labeler',
+      labelers[1],
+      'The labeler publishes no definition of this value that we saw.',
+      'Subject',
+      'The account itself',
+      'Observed (our clock)',
+      '2026-11-20 11:00:00 UTC',
+      'Authored (as the labeler wrote it)',
+      'yesterday',
+      'Expires (as the labeler wrote it)',
+      '2027-01-01',
+      'Signature',
+      'Verified with the labeler’s key',
+    ]);
+  });
+
+  it('says of none observed that labels may exist, beside what could not be seen', async () => {
+    const all = linesOf(bodyOf(await viewOf({}))).join('\n');
+    expect(all).toContain('No observations in this interval.');
+    expect(all).toContain('That does not mean that no labels exist');
+    expect(all.match(/None observed in this interval\./g)).toHaveLength(3);
+  });
+
+  it('tells in words what could not be seen', async () => {
+    const gap = {
+      source: null,
+      reason: 'ingest_paused' as const,
+      start: micros(now - 3 * hour),
+      end: micros(now - 2 * hour),
+    };
+    const startedAt = micros(now - 2 * day);
+    const change = {
+      startedAt,
+      interval: { start: startedAt, end: now, askedStart: micros(now - 7 * day), clipped: true },
+      frontier: { generationId: 'g', floor: startedAt, end: now, observedThrough: micros(now - hour) },
+      network: {
+        states: new Map([
+          [labelers[0], 'established'],
+          [labelers[1], 'unavailable'],
+        ]),
+        notEnrolled: 3,
+        lastAsked: new Map(),
+      },
+    };
+    expect(await lines({ ownGaps: [gap], change }, 'What could not be seen', 'The whole of it')).toEqual([
+      'What could not be seen',
+      'Observation began at 2026-11-18 12:00 UTC: the 5 days before it were not observed.',
+      'Nothing was received from any labeler since 2026-11-20 11:00 UTC: what came later is not known.',
+      'We were interrupted once in this interval, for 1 h in all: nothing was observed then.',
+      '1 of 2 labelers is read from the place where we stopped last. The others are not, and their labels are missing here (1: does not answer). 3 known labelers are not read at all.',
+      'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
+      'Our own interruptions',
+      '2026-11-20 09:00:00 UTC',
+      'to',
+      '2026-11-20 10:00:00 UTC',
+      '(1 h): our own interruption',
+    ]);
+  });
+
+  it('gives for each labeler when it was last asked successfully', async () => {
+    expect(
+      await lines(
+        { labels: [{}, { src: labelers[1], neg: true }] },
+        'Labelers of these observations',
+        'The whole of it',
+      ),
+    ).toEqual([
+      'Labelers of these observations',
+      labelers[0],
+      '1 applied, 0 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully at',
+      '2026-11-20 11:59:30 UTC',
+      '. No gap of its own is recorded in this interval, which does not prove that there was none.',
+      labelers[1],
+      '0 applied, 1 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully at',
+      '2026-11-20 11:59:30 UTC',
+      '. No gap of its own is recorded in this interval, which does not prove that there was none.',
+    ]);
+  });
+
+  it('says the picture in a table, an unobserved day as such', async () => {
+    const gap = {
+      source: null,
+      reason: 'ingest_paused' as const,
+      start: micros(now - 3 * day),
+      end: micros(now - day - 6 * hour),
+    };
+    expect(
+      await lines(
+        { labels: [{}, { neg: true }], ownGaps: [gap] },
+        '1 applied and 1 removed, by UTC day of our clock',
+        'On the account itself',
+      ),
+    ).toEqual([
+      '1 applied and 1 removed, by UTC day of our clock',
+      ...['Day', 'Applied', 'Removed', 'Not observed'],
+      ...['2026-11-13', '0', '0'],
+      ...['2026-11-14', '0', '0'],
+      ...['2026-11-15', '0', '0'],
+      ...['2026-11-16', '0', '0'],
+      ...['2026-11-17', '0', '0', '12 h'],
+      ...['2026-11-18', 'not observed', 'all of it'],
+      ...['2026-11-19', '0', '0', '6 h'],
+      ...['2026-11-20', '1', '1'],
+    ]);
+  });
+
+  it('shows a part of a long list as a part, with the way to the rest and to the whole', async () => {
+    const view = await viewOf({ labels: [{}, {}] });
+    const parts = view.parts.map((part) =>
+      part.target === 'account' ? { ...part, total: 165_000, next: micros(now - 2 * hour) } : part,
+    );
+    const html = bodyOf({ ...view, parts });
+    expect(linesOf(html).join(' ')).toContain('The newest 2 of 165,000 observations shown; this is not the whole.');
+    expect(html).toContain(
+      `href="/account?did=${encodeURIComponent(account)}&amp;days=7&amp;target_kind=account&amp;before=2026-11-20T10:00:00.000000Z"`,
+    );
+    expect(html).toContain('href="/download?cursor=x"');
+  });
+
+  it('never says of a label that it holds: the words are not there', async () => {
+    const gap = {
+      source: null,
+      reason: 'ingest_paused' as const,
+      start: micros(now - 3 * day),
+      end: micros(now - 2 * day),
+    };
+    const labels = [{}, { neg: true, exp: '2020-01-01T00:00:00Z' }, { uri: post }, { uri: profile, val: '!hide' }];
+    for (const options of [{}, { labels }, { labels, ownGaps: [gap], definitions: [spam] }]) {
+      const text = linesOf(bodyOf(await viewOf(options))).join(' ');
+      expect(text).not.toMatch(/\b(?:active|currently|current|in effect|in force|is labell?ed|has the label)\b/i);
+      expect(text).toContain('does not know which labels hold now');
+    }
+  });
+});
+
+function observation(observed: string, subject: readonly string[]): string[] {
+  return [
+    'Applied',
+    'spam',
+    'by labeler',
+    labelers[0],
+    'Spam',
+    'Unwanted advertising.',
+    ...subject,
+    'Observed (our clock)',
+    observed,
+    'Authored (as the labeler wrote it)',
+    '2026-11-20T08:00:00Z',
+    'Signature',
+    'Verified with the labeler’s key',
+  ];
+}

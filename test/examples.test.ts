@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { artifactNames } from '../src/artifact/write.ts';
+import type { LabelsOverview, WeatherMetricsEnvelope } from '../src/client/index.ts';
+import { artifactFolderInTest, youngArtifact } from './support/artifacts.ts';
+import type { ArtifactFixture } from './support/fixtures.ts';
+import { root } from './support/imports.ts';
+import { startProgram } from './support/program.ts';
+
+/** The examples as a reader runs them, against the running program. Each says the same in every language. */
+
+const missing = ['curl', 'jq', 'bash', 'python3'].filter(
+  (tool) => !(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, tool))),
+);
+const languages = {
+  TypeScript: [process.execPath, 'ts', '-'],
+  Python: ['python3', 'py', '_'],
+  shell: ['bash', 'sh', '-'],
+} as const;
+const named = Object.keys(languages) as (keyof typeof languages)[];
+
+function example(language: keyof typeof languages, name: string, url: string) {
+  const [command, ending, hyphen] = languages[language];
+  const file = join(root, 'examples', `${name.replace('-', hyphen)}.${ending}`);
+  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(command, [file, url], { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } }, (error, stdout, stderr) =>
+      resolve({ code: error ? error.code : 0, stdout, stderr }),
+    );
+  });
+}
+
+async function serving(labels: ArtifactFixture = 'recent', weather: ArtifactFixture = 'weather') {
+  const folder = artifactFolderInTest();
+  writeFileSync(join(folder, artifactNames.labels), JSON.stringify(youngArtifact(labels)));
+  writeFileSync(join(folder, artifactNames.weather), JSON.stringify(youngArtifact(weather)));
+  const { url } = await startProgram(['facts', '--port', '0', '--artifacts', folder]).listening();
+  const fact = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
+  return { url, folder, fact };
+}
+
+describe.skipIf(missing.length > 0)('the examples', () => {
+  it.each(named)('say how busy the network is, in %s', async (language) => {
+    const { url, fact } = await serving();
+    const { facts, caveats } = (await fact('/v1/weather/metrics')) as WeatherMetricsEnvelope;
+    const { window, total_events, collections } = facts;
+    const { code, stdout, stderr } = await example(language, 'network-activity', url);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'origin\tlive',
+      `window\t${window.start}\t${window.end}`,
+      `watched\t${window.observed_seconds} of ${window.span_seconds} seconds`,
+      `all events\t${total_events.total}\t${total_events.mean_rate_per_s} a second`,
+      ...Object.entries(collections).map(([name, metrics]) =>
+        metrics ? `${name}\t${metrics.total}\t${metrics.mean_rate_per_s} a second` : `${name}\tnot observed`,
+      ),
+      ...caveats.map((caveat) => `caveat\t${caveat}`),
+    ]);
+  });
+
+  it.each(named)('say what labelers do, in %s', async (language) => {
+    const { url, fact } = await serving();
+    const { facts, freshness, caveats } = (await fact('/v1/labels/overview')) as LabelsOverview;
+    if (!('counts' in facts)) throw new Error('the recent overview was meant');
+    const { coverage, counts } = facts;
+    const { code, stdout, stderr } = await example(language, 'labelers', url);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'origin\tlive',
+      `freshness\t${freshness.state}`,
+      `coverage\tgapped\t${coverage.observed_days} of 30 days`,
+      `gaps\t${coverage.gaps.length}`,
+      `sources\t${coverage.sources.established} of ${coverage.sources.enrolled} established`,
+      `events in 24 hours\t${counts.events_24h}`,
+      `events in 7 days\t${counts.events_7d}`,
+      `events in the window\t${counts.events_window}`,
+      `labelers active in 7 days\t${counts.labelers_active_7d}`,
+      ...facts.top_labelers_7d.map(({ labeler_did, count }) => `${labeler_did}\t${count}`),
+      ...caveats.map((caveat) => `caveat\t${caveat}`),
+    ]);
+  });
+
+  it.each(['network-activity', 'labelers'])(
+    'say the same of the legacy producers in every language: %s',
+    async (name) => {
+      const { url } = await serving('legacy', 'weatherwatch');
+      const [first, ...others] = await Promise.all(named.map((language) => example(language, name, url)));
+      expect(first?.stdout).toMatch(/^origin\tnot stated\n/);
+      for (const other of others) expect(other).toEqual(first);
+    },
+  );
+
+  it.each(named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const)))(
+    'say that a fact is refused and show no number, in %s: %s',
+    async (language, name) => {
+      const { url, folder, fact } = await serving();
+      rmSync(join(folder, artifactNames.labels));
+      rmSync(join(folder, artifactNames.weather));
+      const refused = (await fact('/v1/labels/overview')) as { error: { message: string } };
+      expect(await example(language, name, url)).toEqual({
+        code: 3,
+        stdout: '',
+        stderr: `refused\t503 source_unavailable\t${refused.error.message}\n`,
+      });
+    },
+  );
+
+  it('are run here, all of them', async () => {
+    const { readdirSync } = await import('node:fs');
+    expect(
+      readdirSync(join(root, 'examples'))
+        .filter((file) => !file.startsWith('facts.'))
+        .sort(),
+    ).toEqual([
+      'labelers.py',
+      'labelers.sh',
+      'labelers.ts',
+      'network-activity.sh',
+      'network-activity.ts',
+      'network_activity.py',
+    ]);
+  });
+});

@@ -1,0 +1,288 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { AccountRow } from '../../src/contract/account.ts';
+import {
+  account,
+  filledStore,
+  folderInTest,
+  type Passing,
+  startAccount,
+  startProxy,
+} from '../support/export-station.ts';
+import { runProgram, startProgram, until } from '../support/program.ts';
+
+/** What may go wrong between the command and its file. The service is the real one; the proxy does what networks do. */
+
+const run = promisify(execFile);
+
+async function station(labels: number, args: readonly string[] = []) {
+  const { url: store, rows } = await filledStore(labels);
+  const { url, program, data } = await startAccount(store, args);
+  const folder = folderInTest();
+  return { store, rows, url, program, data, folder, file: join(folder, 'rows.json') };
+}
+
+function exporting(from: string, file: string, more: readonly string[] = []): string[] {
+  return ['export', account, '--from', from, '--days', '7', '--out', file, ...more];
+}
+
+function rowsIn(file: string): AccountRow[] {
+  return (JSON.parse(readFileSync(file, 'utf8')) as { rows: AccountRow[] }).rows;
+}
+
+const incomplete = 'almanac: export incomplete, nothing was written: ';
+
+describe('what is altered on its way', () => {
+  it.each<[string, (passing: Passing) => string, string]>([
+    ['a byte of a row in the middle', ({ body }) => body.replace('"spam"', '"spAm"'), 'does not have the digest'],
+    ['a row that is gone', (passing) => withRows(passing, (rows) => rows.slice(1)), 'rows where the service counted'],
+    ['two rows that changed places', (passing) => withRows(passing, (rows) => rows.reverse()), 'out of order'],
+    ['a row twice', (passing) => withRows(passing, ([first, ...rows]) => [first, first, ...rows]), 'out of order'],
+    ['a byte of the syntax', ({ body }) => body.replace('"rows":[', '"rows":{'), 'not one JSON object'],
+    [
+      'rows of another account',
+      (passing) =>
+        withRows(passing, (rows) => rows.map((row) => ({ ...(row as object), uri: 'did:web:other.example' }))),
+      'another account',
+    ],
+  ])('is found: %s', async (_what, alter, said) => {
+    const { url, folder, file } = await station(400);
+    const proxy = await startProxy(url, (passing) => {
+      if (passing.nth === 4) passing.body = alter(passing);
+    });
+    const { code, stdout, stderr } = await runProgram(exporting(proxy.url, file));
+    expect([code, stdout]).toEqual([5, []]);
+    expect(stderr.at(-1)).toContain(incomplete);
+    expect(stderr.at(-1)).toContain(said);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is found in the manifest too', async () => {
+    const { url, folder, file } = await station(400);
+    const proxy = await startProxy(url, (passing) => {
+      if (passing.creates) passing.body = passing.body.replace('"status":"', '"status":"x');
+    });
+    expect((await runProgram(exporting(proxy.url, file))).code).toBe(5);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+function withRows({ body }: Passing, change: (rows: unknown[]) => unknown[]): string {
+  const page = JSON.parse(body) as { rows: unknown[] };
+  return JSON.stringify({ ...page, rows: change(page.rows) });
+}
+
+describe('a service that goes away', () => {
+  it('and comes back: the export goes on with its cursor and is whole', async () => {
+    const { store, url, program, data, rows, file } = await station(400);
+    let next = '';
+    const proxy = await startProxy(url, async (passing) => {
+      if (passing.nth !== 4) return;
+      program.child.kill('SIGKILL');
+      await program.ended();
+      passing.response.destroy();
+      ({ url: next } = await startAccount(store, [], data));
+      proxy.state.upstream = next;
+    });
+    const { code, stderr } = await runProgram(exporting(proxy.url, file));
+    expect([code, stderr.filter((line) => line.includes('cannot be reached')).length > 0]).toEqual([0, true]);
+    expect(stderr.join('\n')).not.toContain('starts again');
+    expect(rowsIn(file)).toEqual(rows);
+  });
+
+  it('and comes back with another secret: the export starts again and is whole', async () => {
+    const { store, url, rows, file } = await station(400);
+    const other = await startAccount(store);
+    const proxy = await startProxy(url, (passing) => {
+      if (passing.nth === 4) proxy.state.upstream = other.url;
+    });
+    const { code, stderr } = await runProgram(exporting(proxy.url, file));
+    expect([code, stderr.filter((line) => line.includes('starts again'))]).toEqual([
+      0,
+      ['almanac: the export expired; starts again'],
+    ]);
+    expect(rowsIn(file)).toEqual(rows);
+  });
+
+  it('in the middle of an answer: it is asked for again', async () => {
+    const { url, rows, file } = await station(400);
+    const proxy = await startProxy(url, ({ nth, response, body }) => {
+      if (nth !== 3) return;
+      response.writeHead(200, { 'Content-Length': String(Buffer.byteLength(body)) });
+      response.write(body.slice(0, 100), () => response.destroy());
+    });
+    const { code } = await runProgram(exporting(proxy.url, file));
+    expect([code, proxy.state.asked]).toEqual([0, 2 + Math.ceil(rows.length / 50)]);
+    expect(rowsIn(file)).toEqual(rows);
+  });
+
+  it('for good: it is given up, with an exit code of its own', async () => {
+    const { url, program, folder, file } = await station(40);
+    program.child.kill('SIGKILL');
+    await program.ended();
+    const { code, stderr } = await runProgram(exporting(url, file, ['--give-up-seconds', '1']));
+    expect([code, stderr.at(-1)]).toEqual([
+      3,
+      `${incomplete}the service cannot be reached (ECONNREFUSED); gave up within 1 s`,
+    ]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('a busy service', () => {
+  const busy = (passing: Passing, seconds: string): void => {
+    Object.assign(passing, {
+      status: 503,
+      headers: { 'Retry-After': seconds },
+      body: JSON.stringify({ error: { status: 503, code: 'store_busy', message: 'Busy.' } }),
+    });
+  };
+
+  it('is asked again when it says', async () => {
+    const { url, rows, file } = await station(400);
+    const proxy = await startProxy(url, (passing) => {
+      if (passing.nth === 1 || passing.nth === 3) busy(passing, '2');
+    });
+    const { code, stderr } = await runProgram(exporting(proxy.url, file));
+    const again = 'almanac: the service is busy (store_busy); asks again in 2.0 s';
+    expect([code, stderr.filter((line) => line.includes('busy'))]).toEqual([0, [again, again]]);
+    expect(rowsIn(file)).toEqual(rows);
+  });
+
+  it('is not waited for longer than was asked for', async () => {
+    const { url, folder, file } = await station(40);
+    const proxy = await startProxy(url, (passing) => busy(passing, '900'));
+    const { code, stderr } = await runProgram(exporting(proxy.url, file));
+    expect([code, stderr]).toEqual([
+      3,
+      [`${incomplete}the service is busy (store_busy); gave up within 120 s; it may be asked again in 900 s`],
+    ]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('an export that expires on the way', () => {
+  const late = async ({ creates, body }: Passing, state: { expiresAt: number }): Promise<void> => {
+    if (creates)
+      state.expiresAt = Date.parse((JSON.parse(body) as { manifest: { expires_at: string } }).manifest.expires_at);
+  };
+
+  it('starts again and is whole', async () => {
+    const { url, rows, file } = await station(200, ['--export-ttl-seconds', '4']);
+    const state = { expiresAt: 0 };
+    const proxy = await startProxy(url, async (passing) => {
+      await late(passing, state);
+      // Held back until the service's own clock has passed the expiry.
+      if (passing.nth === 3) await until(() => Date.now() > state.expiresAt, 'the expiry');
+    });
+    const { code, stderr } = await runProgram(exporting(proxy.url, file));
+    expect([code, stderr.filter((line) => line.includes('starts again'))]).toEqual([
+      0,
+      ['almanac: the export expired; starts again'],
+    ]);
+    expect(rowsIn(file)).toEqual(rows);
+  });
+
+  it('again and again is given up, with an exit code of its own', async () => {
+    const { url, folder, file } = await station(200, ['--export-ttl-seconds', '1']);
+    const state = { expiresAt: 0 };
+    const proxy = await startProxy(url, async (passing) => {
+      await late(passing, state);
+      if (!passing.creates) await until(() => Date.now() > state.expiresAt, 'the expiry');
+    });
+    const { code, stderr } = await runProgram(exporting(proxy.url, file));
+    expect([code, stderr.at(-1)]).toEqual([4, `${incomplete}the export expired 4 times before its last page`]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('what the service refuses', () => {
+  it.each<[string, readonly string[], string]>([
+    ['an interval', ['--days', '12'], '409 unsupported_interval'],
+    ['a time that is gone', ['--start', '2020-01-01T00:00:00Z', '--end', '2020-01-02T00:00:00Z'], '409 out_of_window'],
+  ])('is said, with an exit code of its own: %s', async (_what, flags, said) => {
+    const { url, folder, file } = await station(40);
+    const { code, stderr } = await runProgram(['export', account, '--from', url, '--out', file, ...flags]);
+    expect([code, readdirSync(folder)]).toEqual([2, []]);
+    expect(stderr.at(-1)).toContain(`${incomplete}the service refuses (${said})`);
+  });
+
+  it('is said of an address that is no such service', async () => {
+    const { url, file } = await station(40);
+    const { code, stderr } = await runProgram(exporting(`${url}/elsewhere`, file));
+    expect([code, stderr.at(-1)]).toEqual([2, expect.stringContaining('404 not_found')]);
+  });
+});
+
+describe('a file that cannot be written', () => {
+  it.each<[string, (folder: string) => string, string]>([
+    ['in no folder', (folder) => join(folder, 'none', 'rows.json'), 'its folder does not exist'],
+    ['over a folder', (folder) => join(folder, 'folder'), 'it is a folder'],
+    ['in a file', (folder) => join(folder, 'file', 'rows.json'), 'its folder is no folder'],
+  ])('is one clear line: %s', async (_what, place, said) => {
+    const { url, folder } = await station(40);
+    mkdirSync(join(folder, 'folder'));
+    writeFileSync(join(folder, 'file'), '');
+    const file = place(folder);
+    const before = readdirSync(folder);
+    const { code, stderr } = await runProgram(exporting(url, file));
+    expect([code, stderr]).toEqual([6, [`${incomplete}cannot write ${file}: ${said}`]]);
+    expect(readdirSync(folder)).toEqual(before);
+  });
+
+  const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+  it.skipIf(!canMount)('on a full disk is one clear line, and the disk is left as it was', async () => {
+    const { url, folder } = await station(400);
+    const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
+    const script = `mount -t tmpfs -o size=32k tmpfs "$1" && cd "$1" && shift; "$@"; echo "exit $?"; ls -A`;
+    const command = ['-c', script, 'sh', folder, process.execPath, bin, ...exporting(url, 'rows.json')];
+    const { stdout, stderr } = await run('unshare', ['-rm', 'sh', ...command]);
+    expect(stdout).toBe('exit 6\n');
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe(`${incomplete}cannot write rows.json: the disk is full`);
+  });
+});
+
+describe('an interrupt', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('by %s leaves nothing behind', async (signal) => {
+    const { url, folder, file } = await station(400);
+    let held = false;
+    const proxy = await startProxy(url, async ({ nth, response }) => {
+      if (nth < 4) return;
+      held = true;
+      await new Promise((resolve) => response.once('close', resolve));
+    });
+    const program = startProgram(exporting(proxy.url, file, ['--format', 'csv']));
+    await until(() => held, 'the page that is held back');
+    expect(readdirSync(folder).length).toBeGreaterThan(0);
+    program.child.kill(signal);
+    expect(await program.ended()).toBe(130);
+    expect(program.stderr.at(-1)).toBe(`${incomplete}interrupted`);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('the command line', () => {
+  it.each<[readonly string[], string]>([
+    [[], 'export wants one DID'],
+    [['alice.example'], 'export wants a did:plc or did:web; a handle is to be resolved first'],
+    [
+      [account, '--days', '7', '--start', '2026-01-01T00:00:00Z', '--end', '2026-01-02T00:00:00Z'],
+      'export wants --days, or --start and --end together',
+    ],
+    [[account, '--start', '2026-01-01T00:00:00Z'], 'export wants --days, or --start and --end together'],
+    [
+      [account, '--start', '2026-01-02T00:00:00Z', '--end', '2026-01-01T00:00:00Z'],
+      '--start and --end want RFC 3339 instants with a zone, the end after the start',
+    ],
+    [[account, '--from', 'ftp://x.example'], '--from wants an http or https address without a user in it'],
+    [[account, '--labeler', 'alice'], '--labeler wants a did:plc or did:web'],
+    [[account, '--format', 'xml'], '--format wants one of json, ndjson, csv; got "xml"'],
+  ])('%j is a mistake, said in one line', async (args, said) => {
+    const { code, stderr } = await runProgram(['export', ...args]);
+    expect([code, stderr]).toEqual([1, [`almanac: ${said}`]]);
+  });
+});

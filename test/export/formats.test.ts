@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseCsv, rowOfCells } from '../support/csv.ts';
+import { account, filledStore, folderInTest, labeler, startAccount } from '../support/export-station.ts';
+import { runProgram } from '../support/program.ts';
+
+/** The command over the running service and a real store; each file is read again by other means than made it. */
+
+interface ReadPart {
+  manifest: { interval: { start: string; end: string }; account: string };
+  rows: Record<string, string>[];
+  count: number;
+  content_sha256: string;
+}
+
+function readJson(file: string): ReadPart[] {
+  const document = JSON.parse(readFileSync(file, 'utf8')) as ReadPart | { parts: ReadPart[]; count: number };
+  if (!('parts' in document)) return [document];
+  expect(document.count).toBe(document.parts.reduce((sum, { count }) => sum + count, 0));
+  return document.parts;
+}
+
+function readNdjson(file: string): ReadPart[] {
+  const text = readFileSync(file, 'utf8');
+  expect(text.endsWith('\n')).toBe(true);
+  const parts: ReadPart[] = [];
+  let digest = Buffer.alloc(0);
+  for (const line of text.trimEnd().split('\n')) {
+    const value = JSON.parse(line) as Record<string, unknown>;
+    const part = parts.at(-1);
+    if ('schema' in value) {
+      parts.push({ manifest: value as unknown as ReadPart['manifest'], rows: [], count: -1, content_sha256: '' });
+      digest = createHash('sha256').update(line).digest();
+    } else if ('content_sha256' in value && part) {
+      Object.assign(part, value);
+      // The lines are canonical: the digest can be checked without a parser.
+      expect(value.content_sha256).toBe(digest.toString('hex'));
+    } else {
+      part?.rows.push(value as Record<string, string>);
+      digest = createHash('sha256').update(digest).update(line).digest();
+    }
+  }
+  return parts;
+}
+
+function readCsv(file: string): ReadPart[] {
+  const bytes = readFileSync(file);
+  const [, ...records] = parseCsv(bytes.toString('utf8'));
+  const beside = JSON.parse(readFileSync(`${file}.manifest.json`, 'utf8')) as ReadPart & {
+    parts?: ReadPart[];
+    file_sha256: string;
+  };
+  expect(beside.file_sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+  const rows = records.map(rowOfCells);
+  return (beside.parts ?? [beside]).map((part) => ({ ...part, rows: rows.splice(0, part.count) }));
+}
+
+const readers = { json: readJson, ndjson: readNdjson, csv: readCsv } as const;
+const formats = Object.keys(readers) as (keyof typeof readers)[];
+
+function filesOf(file: string, format: string): string[] {
+  return format === 'csv' ? [file, `${file}.manifest.json`] : [file];
+}
+
+describe('almanac export', () => {
+  it.each(formats)('writes every row of the account as %s, and nothing else', async (format) => {
+    const { url: store, rows } = await filledStore(400);
+    const { url } = await startAccount(store);
+    const folder = folderInTest();
+    const file = join(folder, `rows.${format}`);
+    const { code, stdout, stderr } = await runProgram([
+      'export',
+      account,
+      '--from',
+      url,
+      '--days',
+      '7',
+      '--format',
+      format,
+      '--out',
+      file,
+    ]);
+    expect([code, stderr.filter((line) => !line.includes(' rows'))]).toEqual([0, []]);
+    const [part, ...others] = readers[format](file);
+    expect(others).toEqual([]);
+    expect(part?.rows).toEqual(rows);
+    expect([part?.count, part?.manifest.account]).toEqual([rows.length, account]);
+    expect(readdirSync(folder).sort()).toEqual(filesOf(`rows.${format}`, format));
+    expect(stdout[0]).toBe(`${file}: ${rows.length} rows, verified`);
+  });
+
+  it.each(formats)('goes on in parts where one export may not have as many rows: %s', async (format) => {
+    const { url: store, rows } = await filledStore(400);
+    const { url } = await startAccount(store, ['--max-export-rows', '60']);
+    const file = join(folderInTest(), `rows.${format}`);
+    const start = new Date(Date.now() - 4.9 * 86_400_000).toISOString();
+    const end = new Date(Date.now() - 30_000).toISOString();
+    const { code, stdout, stderr } = await runProgram([
+      'export',
+      account,
+      '--from',
+      url,
+      '--start',
+      start,
+      '--end',
+      end,
+      '--format',
+      format,
+      '--out',
+      file,
+    ]);
+    expect([code, stderr.filter((line) => line.includes('incomplete'))]).toEqual([0, []]);
+    const parts = readers[format](file);
+    expect(parts.length).toBeGreaterThan(5);
+    // Together they are the asked interval, and each begins where the one before ends.
+    expect(parts.slice(1).map(({ manifest }) => manifest.interval.start)).toEqual(
+      parts.slice(0, -1).map(({ manifest }) => manifest.interval.end),
+    );
+    expect([parts[0]?.manifest.interval.start, parts.at(-1)?.manifest.interval.end]).toEqual(
+      [start, end].map((text) => text.replace('Z', '000Z')),
+    );
+    const wanted = rows.filter(({ observed_at }) => observed_at >= start);
+    expect(parts.flatMap((part) => part.rows)).toEqual(wanted);
+    expect(Math.max(...parts.map(({ count }) => count))).toBeLessThanOrEqual(60);
+    expect(stdout[0]).toBe(`${file}: ${wanted.length} rows in ${parts.length} parts, verified`);
+  });
+
+  it('keeps to its filters', async () => {
+    const { url: store, rows } = await filledStore(400);
+    const { url } = await startAccount(store);
+    const file = join(folderInTest(), 'rows.ndjson');
+    const flags = [
+      '--labeler',
+      labeler,
+      '--value',
+      'a,"b"',
+      '--action',
+      'application_observed',
+      '--target-kind',
+      'post',
+    ];
+    const { code } = await runProgram([
+      'export',
+      account,
+      '--from',
+      url,
+      '--days',
+      '7',
+      ...flags,
+      '--format',
+      'ndjson',
+      '--out',
+      file,
+    ]);
+    expect(code).toBe(0);
+    const wanted = rows.filter(
+      ({ labeler_did, value, action, uri }) =>
+        labeler_did === labeler &&
+        value === 'a,"b"' &&
+        action === 'application_observed' &&
+        uri.includes('/app.bsky.feed.post/'),
+    );
+    expect(wanted.length).toBeGreaterThan(3);
+    expect(readNdjson(file).map((part) => part.rows)).toEqual([wanted]);
+  });
+
+  it('gives, as JSON, what the service describes as a download', async () => {
+    const { url: store } = await filledStore(40);
+    const { url } = await startAccount(store);
+    const folder = folderInTest();
+    const file = join(folder, 'rows.json');
+    expect((await runProgram(['export', account, '--from', url, '--out', file])).code).toBe(0);
+    expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object)).toEqual([
+      'manifest',
+      'rows',
+      'count',
+      'content_sha256',
+    ]);
+  });
+
+  it('holds no rows: the memory that it needs is that of a page', async () => {
+    const { url: store, rows } = await filledStore(50_000);
+    const { url } = await startAccount(store, ['--page-rows', '500']);
+    const file = join(folderInTest(), 'rows.json');
+    // A heap in which the program itself has room, and all the rows have not.
+    const options = { env: { NODE_OPTIONS: '--max-old-space-size=24' } };
+    const { code } = await runProgram(['export', account, '--from', url, '--days', '7', '--out', file], options);
+    expect([code, readJson(file)[0]?.count]).toEqual([0, rows.length]);
+  });
+
+  it('says of an account without observations that this proves nothing', async () => {
+    const { url: store } = await filledStore(40);
+    const { url } = await startAccount(store);
+    const file = join(folderInTest(), 'rows.csv');
+    const nobody = 'did:plc:zzzzzzzzzzzzzzzzzzzzzzzz';
+    const { code, stdout } = await runProgram(['export', nobody, '--from', url, '--format', 'csv', '--out', file]);
+    expect([code, stdout.at(-1)]).toEqual([0, 'None were observed. This does not mean that no labels exist.']);
+    expect(readCsv(file).map((part) => [part.count, part.rows])).toEqual([[0, []]]);
+  });
+
+  it('replaces an earlier file of the name', async () => {
+    const { url: store, rows } = await filledStore(40);
+    const { url } = await startAccount(store);
+    const file = join(folderInTest(), 'rows.json');
+    for (const _time of [1, 2]) {
+      expect((await runProgram(['export', account, '--from', url, '--out', file])).code).toBe(0);
+      expect(readJson(file)[0]?.rows).toEqual(rows);
+    }
+  });
+});

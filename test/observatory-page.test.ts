@@ -1,0 +1,248 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { artifactNames } from '../src/artifact/write.ts';
+import { paths } from '../src/contract/identifiers.ts';
+import { type Almanac, startAlmanac } from './support/almanac.ts';
+import { artifactFolder, youngArtifact } from './support/artifacts.ts';
+import { hasBrowser, startBrowser } from './support/browser.ts';
+import type { JsonObject } from './support/fixtures.ts';
+import { type PageStateName, pageStates } from './support/page-states.ts';
+
+/** Pictures of every state are kept here when it is asked for. */
+const shots = process.env.ALMANAC_SHOTS;
+
+const base = '/atproto';
+const minute = 61_000;
+
+describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
+  const folder = artifactFolder();
+  let browser: Browser;
+  let program: Almanac;
+
+  beforeAll(async () => {
+    if (shots !== undefined) mkdirSync(shots, { recursive: true });
+    program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder.path, '--base-path', base]);
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await program?.stop();
+    folder.remove();
+  });
+
+  function set(state: { labels: object | null; weather: object | null }): void {
+    for (const name of ['labels', 'weather'] as const) {
+      const artifact = state[name];
+      if (artifact === null) rmSync(join(folder.path, artifactNames[name]), { force: true });
+      else folder.put(artifactNames[name], artifact);
+    }
+  }
+
+  /** The page with what it asked for and what the browser complained of; its clock goes as the test says. */
+  async function open({ clock = true, ...options }: BrowserContextOptions & { clock?: boolean } = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const page = await context.newPage();
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('console', (message) => {
+      // A refused fact is an answer; the browser reports every 503 all the same.
+      if (!message.text().includes('503')) complaints.push(message.text());
+    });
+    if (clock) await page.clock.install();
+    await page.goto(`${program.url}/`);
+    return { page, asked, complaints, close: () => context.close() };
+  }
+
+  const live = (page: Page) => page.getByText('This page keeps itself current.').waitFor();
+  const figure = (page: Page, at: string) => page.locator(`[data-at="${at}"]`);
+  /** What a person reads there. */
+  const read = async (place: Locator) => (await place.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
+  const refused = (page: Page, name: string) => read(page.locator(`[data-refused="${name}"]`));
+
+  describe('kept live', () => {
+    it('shows a changed artifact when its answer may be used no longer, and asks no other origin', async () => {
+      set(pageStates.fresh());
+      const { page, asked, complaints, close } = await open();
+      await live(page);
+      expect(await read(figure(page, 'labels/facts/counts/events_24h'))).toBe('1,391,204');
+      const counts = { ...((youngArtifact('recent') as JsonObject).counts as object), events_24h: 1_400_000 };
+      set({ labels: { ...youngArtifact('recent'), counts }, weather: youngArtifact('weather') });
+      const before = asked.length;
+      await page.clock.runFor(minute);
+      await page.getByText('1,400,000').waitFor();
+      expect(await page.getByText('1,391,204').count()).toBe(0);
+      expect(asked.slice(before).sort()).toEqual(
+        [paths.labelsOverview, paths.weatherConditions, paths.weatherMetrics].map((path) => program.url + path),
+      );
+      expect(asked.filter((url) => !url.startsWith(`${program.url}/`) && url !== 'data:,')).toEqual([]);
+      expect(complaints).toEqual([]);
+      await close();
+    });
+
+    it('takes a refused number away, says why, and shows the next one', async () => {
+      set(pageStates.fresh());
+      const { page, complaints, close } = await open();
+      await live(page);
+      expect(await page.locator('[data-at^="labels/facts"]').count()).toBeGreaterThan(10);
+      set(pageStates.held());
+      await page.clock.runFor(minute);
+      await page.locator('[data-refused="labels"]').waitFor();
+      expect(await refused(page, 'labels')).toContain("The instrument's operator is holding this reading back.");
+      expect(await page.locator('[data-at^="labels/"]').count()).toBe(0);
+      expect(await page.getByText('1,391,204').count()).toBe(0);
+      expect(await read(page.getByRole('status'))).toBe(
+        'The label overview: refused now, the numbers were taken away.',
+      );
+      expect(await page.locator('[data-at^="conditions/"]').count()).toBeGreaterThan(2);
+      set(pageStates.fresh());
+      await page.clock.runFor(minute);
+      await figure(page, 'labels/facts/counts/events_24h').waitFor();
+      expect(await page.locator('[data-refused]').count()).toBe(0);
+      expect(await read(page.getByRole('status'))).toBe('The label overview: shown again.');
+      expect(complaints).toEqual([]);
+      await close();
+    });
+
+    it('takes every number away when the service gives no answer, and brings them back with it', async () => {
+      set(pageStates.fresh());
+      const { page, close } = await open();
+      await live(page);
+      await page.route('**/v1/**', (route) => route.abort());
+      await page.clock.runFor(minute);
+      await page.locator('[data-refused="labels"]').waitFor();
+      expect(await page.locator('[data-at], [data-said]').count()).toBe(0);
+      expect(await refused(page, 'conditions')).toContain('The service did not answer.');
+      await page.unroute('**/v1/**');
+      await page.clock.runFor(16_000);
+      await figure(page, 'metrics/facts/total_events/total').waitFor();
+      await close();
+    });
+
+    it('sends validators back and keeps what is not changed', async () => {
+      set(pageStates.fresh());
+      const { page, close } = await open();
+      await live(page);
+      const again = page.waitForResponse((response) => response.url().endsWith(paths.labelsOverview));
+      // Less than a minute of the server's clock goes by: the bucket may be the same or the next.
+      await page.clock.runFor(minute);
+      const response = await again;
+      expect(response.request().headers()['if-none-match']).toMatch(/^W\/"[\w-]+"$/);
+      expect([200, 304]).toContain(response.status());
+      expect(await page.locator('[data-refused]').count()).toBe(0);
+      await close();
+    });
+
+    it('says when a live observatory becomes a simulated one', async () => {
+      set(pageStates.fresh());
+      const { page, close } = await open();
+      await live(page);
+      expect(await page.locator('.banner').count()).toBe(0);
+      set(pageStates.simulated());
+      await page.clock.runFor(minute);
+      await page.locator('.banner').waitFor();
+      expect(await read(page.locator('.banner'))).toBe(
+        'These facts come from a simulated network. They say nothing about the real one.',
+      );
+      expect(await page.title()).toMatch(/^\[simulated\] /);
+      await close();
+    });
+  });
+
+  it('is the same page with and without its script', async () => {
+    set(pageStates.gaps());
+    const scripted = await open();
+    await live(scripted.page);
+    const plain = await open({ javaScriptEnabled: false });
+    const texts = async (page: Page) =>
+      (await page.locator('main section').allInnerTexts()).map((text) => text.replaceAll(/\d+ s old/g, 'N s old'));
+    expect(await texts(plain.page)).toEqual(await texts(scripted.page));
+    expect(await read(plain.page.locator('main'))).toContain('load it again for what is current');
+    await scripted.close();
+    await plain.close();
+  });
+
+  const expected: Record<PageStateName, { says: readonly string[]; never: readonly string[] }> = {
+    fresh: { says: ['Busier than usual for this hour', 'Labels: fresh', '41,812,377'], never: ['refused now'] },
+    warming_up: { says: ['Labels: warming up', 'before the observation began'], never: ['Labels: fresh'] },
+    stale: { says: ['Labels: stale, and refused', 'source_stale', '3 h old'], never: ['1,391,204'] },
+    held: { says: ['Labels: held back, and refused', 'source_held'], never: ['1,391,204'] },
+    unavailable: { says: ['Labels: unavailable, and refused', 'source_unavailable'], never: ['1,391,204'] },
+    no_collection: { says: ['The newest collected page has no usable time'], never: ['1,391,204'] },
+    gaps: { says: ['a source could not be reached', 'The other gaps'], never: [] },
+    overflow: { says: ['the whole window counts as one'], never: ['No gap is recorded'] },
+    weather_absent: { says: ['There is no reading of the weather', '1,391,204'], never: ['Busier', '330.4'] },
+    weather_old: {
+      says: ['There is no current reading of the weather', 'Weather: old', 'so it says nothing of now'],
+      never: ['Weather: current'],
+    },
+    weather_unwatched: { says: ['none of this time was watched', 'not observed'], never: ['330.4'] },
+    weather_uncomparable: { says: ['Not enough to compare', 'absence of a reading, not calm'], never: ['Calm'] },
+    legacy: {
+      says: ['legacy producer', 'Under-observed', 'churn_index'],
+      never: ['Applications and removals observed'],
+    },
+    simulated: {
+      says: ['These facts come from a simulated network', 'Weather of a simulated network'],
+      never: ['Weather of the network'],
+    },
+    nothing: { says: ['There is no reading of the weather', 'Labels: unavailable, and refused'], never: ['0 '] },
+  };
+
+  describe.each(Object.keys(pageStates) as PageStateName[])('in the state %s', (name) => {
+    it.each([
+      { width: 320, colorScheme: 'light' },
+      { width: 768, colorScheme: 'dark' },
+      { width: 1280, colorScheme: 'light' },
+    ] as const)('says what it is at $width px, $colorScheme, and fits', async ({ width, colorScheme }) => {
+      set(pageStates[name]());
+      const { page, complaints, close } = await open({ colorScheme, viewport: { width, height: 800 } });
+      await live(page);
+      const text = await read(page.locator('body'));
+      for (const said of expected[name].says) expect(text).toContain(said);
+      for (const said of expected[name].never) expect(text).not.toContain(said);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      expect(width < 1280 ? await violations(page) : []).toEqual([]);
+      if (shots !== undefined) {
+        await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      }
+      expect(complaints).toEqual([]);
+      await close();
+    });
+  });
+
+  it('weighs under 150 kB in all', async () => {
+    set(pageStates.gaps());
+    const { page, close } = await open({ clock: false });
+    await live(page);
+    const { bytes, ready } = await page.evaluate(() => {
+      const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+      const resources = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+      return {
+        bytes: [navigation, ...resources].reduce((sum, entry) => sum + (entry?.transferSize ?? 0), 0),
+        ready: navigation?.domContentLoadedEventEnd ?? Number.NaN,
+      };
+    });
+    if (shots !== undefined) process.stderr.write(`page: ${bytes} bytes in all, ready after ${Math.round(ready)} ms\n`);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(150_000);
+    await close();
+  });
+
+  /** What axe-core finds, by the rules of WCAG 2.2 AA and its own best practices. */
+  async function violations(page: Page): Promise<string[]> {
+    // By the debugger: the page's policy would not let it in, and that is as it should be.
+    await page.evaluate(axe.source);
+    return page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    });
+  }
+});

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { accountExportSchema } from '../src/contract/account.ts';
+import { contractIds } from '../src/contract/identifiers.ts';
+import { type Almanac, startAlmanac } from './support/almanac.ts';
+import { artifactFolder } from './support/artifacts.ts';
+import { hasBrowser, startBrowser } from './support/browser.ts';
+import { root } from './support/imports.ts';
+
+/** The compatibility policy: what it promises of names and fields is what the contract says, and it is served. */
+
+const policy = readFileSync(join(root, 'docs/compatibility.md'), 'utf8');
+
+/** The names of all fields that a document marks as deprecated. */
+function deprecatedFields(file: string): string[] {
+  const found = new Set<string>();
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (typeof member === 'object' && member !== null && 'deprecated' in member && member.deprecated === true) {
+        found.add(name);
+      }
+      walk(member);
+    }
+  };
+  walk(JSON.parse(readFileSync(join(root, 'assets', file), 'utf8')));
+  return [...found];
+}
+
+describe('docs/compatibility.md', () => {
+  it('names every contract that clients pin against', () => {
+    const named = [...policy.matchAll(/`(atproto\.[a-z.]+\/v\d+)`/g)].map(([, name]) => name);
+    expect(named).toEqual([...Object.values(contractIds), accountExportSchema]);
+  });
+
+  it('lists what the OpenAPI documents mark as deprecated, and nothing else', () => {
+    const section = policy.split('\n## Deprecated now\n')[1]?.split('\n## ')[0] ?? '';
+    const listed = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+    expect(listed).toEqual([...deprecatedFields('openapi.json'), ...deprecatedFields('account-openapi.json')]);
+  });
+});
+
+describe('/policy', () => {
+  const folder = artifactFolder();
+  let program: Almanac;
+
+  beforeAll(async () => {
+    program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder.path, '--base-path', '/atproto']);
+  });
+  afterAll(async () => {
+    await program?.stop();
+    folder.remove();
+  });
+
+  it('is the policy, within a policy of its own', async () => {
+    const response = await fetch(`${program.url}/policy`);
+    const { headers } = response;
+    expect([response.status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'public, max-age=3600',
+    ]);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'; img-src data:;/);
+    const said = (await response.text()).replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+    for (const sentence of ['at least 12 months', 'at least the last 6 months', 'A 503 keeps its code']) {
+      expect(said).toContain(sentence);
+      expect(policy.replaceAll(/[*`]/g, '').replaceAll(/\s+/g, ' ')).toContain(sentence);
+    }
+  });
+
+  it.skipIf(!hasBrowser).each(['light', 'dark'] as const)(
+    'is read by everyone, %s, on a phone, without a foreign request',
+    async (colorScheme) => {
+      const browser = await startBrowser();
+      onTestFinished(() => browser.close());
+      const page = await browser.newPage({ colorScheme, viewport: { width: 320, height: 640 }, bypassCSP: true });
+      const asked: string[] = [];
+      const complaints: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      page.on('console', (message) => complaints.push(message.text()));
+      await page.goto(`${program.url}/policy`);
+      expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
+        `${program.url}/policy`,
+        `${program.url}/assets/almanac.css`,
+      ]);
+      expect(complaints).toEqual([]);
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(wide).toBe(0);
+      await page.evaluate(axe.source);
+      const found = await page.evaluate(async () =>
+        (await window.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+      );
+      expect(found).toEqual([]);
+    },
+  );
+});
+
+declare global {
+  interface Window {
+    readonly axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+  }
+}

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { contractIds, paths } from '../../contract/identifiers.ts';
 import { PageBody } from '../../web/page-body.tsx';
+import { readAccountLinks } from './accounts.tsx';
 import { changesSaid } from './changes.ts';
 import type { ObservatoryFacts } from './model.ts';
 import { observatory } from './observatory.tsx';
@@ -17,6 +18,7 @@ function keepLive(context: WatchContext): void {
     labels: watchFact(`.${paths.labelsOverview}`, contractIds.labelsOverview, context),
   };
   const due = (): number => Math.min(...Object.values(watches).map((watch) => watch.dueAt()));
+  const accounts = readAccountLinks(document);
   let shown: ObservatoryFacts | null = null;
   let asking = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,7 +33,7 @@ function keepLive(context: WatchContext): void {
       watches.labels.ask(),
     ]);
     const facts = { conditions, metrics, labels };
-    const parts = observatory(facts, { kind: 'live', said: changesSaid(shown, facts) });
+    const parts = observatory(facts, { kind: 'live', said: changesSaid(shown, facts) }, accounts);
     shown = facts;
     document.title = parts.title;
     render(<PageBody {...parts} />, document.body);

@@ -1,5 +1,6 @@
 import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
+import { type AccountLinks, Accounts } from './accounts.tsx';
 import { Caveats } from './caveats.tsx';
 import { Freshness, labelStanding, weatherStanding } from './freshness.tsx';
 import { Labels } from './labels.tsx';
@@ -14,7 +15,7 @@ export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; rea
  * The observatory's page as a function of the three facts: drawn by the server, and by the script in the browser
  * from what the API answers there. Links are relative, so that it stands behind any prefix.
  */
-export function observatory(facts: ObservatoryFacts, keeping: Keeping): PageParts {
+export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts: AccountLinks): PageParts {
   const origins = originsShown(facts);
   return {
     title: [
@@ -33,13 +34,19 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping): PagePart
       { href: './llms.txt', text: 'llms.txt' },
     ],
     ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
-    children: <Body facts={facts} keeping={keeping} />,
+    children: <Body facts={facts} keeping={keeping} accounts={accounts} />,
   };
 }
 
 const titles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
 
-function Body({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping }) {
+interface BodyParts {
+  readonly facts: ObservatoryFacts;
+  readonly keeping: Keeping;
+  readonly accounts: AccountLinks;
+}
+
+function Body({ facts, keeping, accounts }: BodyParts) {
   return (
     <>
       <div class="intro">
@@ -55,6 +62,7 @@ function Body({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping })
       <Labels fact={facts.labels} />
       <Freshness facts={facts} />
       <Caveats facts={facts} />
+      <Accounts {...accounts} />
       <Json />
     </>
   );

@@ -8,6 +8,7 @@ import type { HeaderList } from '../../http/headers.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { Outcome } from '../resource.ts';
+import type { AccountLinks } from './accounts.tsx';
 import type { Shown } from './model.ts';
 import { observatory } from './observatory.tsx';
 
@@ -34,7 +35,7 @@ const headers: HeaderList = [
  * The observatory's page, drawn from what the facts say now. It is built once for each set of representations, as these
  * are for each artifact and age bucket, and a refusal is told anew with each minute of its ages.
  */
-export function observatoryPage(common: HeaderList) {
+export function observatoryPage(common: HeaderList, accounts: AccountLinks) {
   let kept: { marks: readonly unknown[]; builtAt: number; html: Buffer; replies: Map<Coding, Reply> } | undefined;
 
   function pageAt(outcomes: PageOutcomes, now: number) {
@@ -42,7 +43,7 @@ export function observatoryPage(common: HeaderList) {
     const known = kept;
     // A clock that was set back must not be answered with times that lie ahead of it.
     if (known && now >= known.builtAt && marks.every((mark, at) => mark === known.marks[at])) return known;
-    const html = Buffer.from(renderPage(observatory(shownFacts(outcomes), { kind: 'loaded' })));
+    const html = Buffer.from(renderPage(observatory(shownFacts(outcomes), { kind: 'loaded' }, accounts)));
     kept = { marks, builtAt: now, html, replies: new Map() };
     return kept;
   }

@@ -107,6 +107,10 @@ export class Truth {
 
   /** Counts of all events that exist with `time_us` from one moment up to another, delivered or not. */
   countsBetween(fromUs: number, toUs: number): Counts {
+    const [from, to] = [fromUs / 1_000_000, toUs / 1_000_000];
+    if (this.#source.tally && Number.isInteger(from) && Number.isInteger(to)) {
+      return this.#sum(this.#source.tally(from, to));
+    }
     return this.#count([this.#source.span(fromUs, toUs)], fromUs, toUs, () => true);
   }
 
@@ -160,6 +164,11 @@ export class Truth {
     return this.#groups().some(({ ranges }) => ranges.has(seq));
   }
 
+  /** `time_us` of the newest event before a moment. Of generated traffic. */
+  newestBefore(timeUs: number): number {
+    return this.timeOf(this.#source.seek(timeUs) - 1);
+  }
+
   /** `time_us` of an event. */
   timeOf(seq: number): number {
     const { first, timeUs } = this.#source.plan(seq);
@@ -211,12 +220,11 @@ export class Truth {
     return this.#sum(bySpecies);
   }
 
-  #sum(bySpecies: readonly number[]): Counts {
+  #sum(bySpecies: ArrayLike<number>): Counts {
     const metrics = Object.fromEntries(metricNames.map((name) => [name, 0])) as Record<MetricName, number>;
     const outcomes = { event: 0, not_json: 0, no_time: 0 };
-    bySpecies.forEach((count, index) => {
-      const meaning = this.#source.species[index];
-      if (!meaning) return;
+    this.#source.species.forEach((meaning, index) => {
+      const count = bySpecies[index] ?? 0;
       outcomes[meaning.outcome] += count;
       for (const name of meaning.metrics) metrics[name] += count;
     });

@@ -81,6 +81,20 @@ describe('generated traffic', () => {
     }
   });
 
+  it('is tallied without being made, by species, with what was put in its place', () => {
+    const some = source();
+    const template = some.catalogue.add('no JSON', { outcome: 'not_json', collection: null, metrics: [] });
+    const { first } = blockAt(some, noonUs + 3_000_000);
+    some.replace(first, [template, template]);
+    some.batch(noonUs, noonUs + 5_000_000, 10);
+    const planned = some.species.map(() => 0);
+    for (let second = 0; second < 60; second++) {
+      for (const species of blockAt(some, noonUs + second * 1_000_000).species)
+        planned[species] = (planned[species] ?? 0) + 1;
+    }
+    expect([...some.tally(noonUs / 1_000_000, noonUs / 1_000_000 + 60)]).toEqual(planned);
+  });
+
   it('has the keys of production in the order of production', () => {
     const commits = frames(blockAt(source({ seqCursors: true }), noonUs)).filter((frame) => frame.includes('"create"'));
     const shapes = new Set(commits.map((frame) => shapeOf(frame)));

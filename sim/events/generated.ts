@@ -41,6 +41,7 @@ export class GeneratedSource implements EventSource {
   readonly #batchings: Batching[] = [];
   readonly #blocks = new Map<number, Block>();
   #cached = 0;
+  #speciesTable: Uint16Array | null = null;
   #lastSecond = epochSecond;
 
   constructor({ seed, rate, historyHours, seqCursors, variedKeys }: GeneratedOptions) {
@@ -86,6 +87,31 @@ export class GeneratedSource implements EventSource {
     return this.seek(nowUs - this.#historyUs);
   }
 
+  tally(fromSecond: number, toSecond: number): Uint32Array {
+    this.#speciesTable ??= Uint16Array.from(this.catalogue.table, (template) => this.#speciesOf(template));
+    const table = this.#speciesTable;
+    const counts = new Uint32Array(this.species.length);
+    let next = this.#rhythm.seqAt(fromSecond);
+    for (let second = fromSecond; second < toSecond; second++) {
+      const first = next;
+      next = this.#rhythm.seqAt(second + 1);
+      if (this.#replaced.has(second)) {
+        for (const species of this.#sketch(second).species) counts[species] = (counts[species] ?? 0) + 1;
+        continue;
+      }
+      // The choices of `#sketch`, without the times: what batching changes stays within its second.
+      let state = hash(this.#seed, 10, second) | 0;
+      for (let seq = first; seq < next; seq++) {
+        state = (state + 0x6d2b79f5) | 0;
+        let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+        mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+        const species = table[(mixed ^ (mixed >>> 14)) >>> 14] ?? 0;
+        counts[species] = (counts[species] ?? 0) + 1;
+      }
+    }
+    return counts;
+  }
+
   /** Puts other frames in the place of events, from number `seq` on. Only where nobody has read yet. */
   replace(seq: number, templates: readonly number[]): void {
     for (const [step, template] of templates.entries()) {
@@ -118,7 +144,7 @@ export class GeneratedSource implements EventSource {
   #sketch(second: number): Sketch {
     const first = this.#rhythm.seqAt(second);
     const count = this.#rhythm.seqAt(second + 1) - first;
-    const { table, templates: known } = this.catalogue;
+    const { table } = this.catalogue;
     const timeUs = new Float64Array(count);
     const templates = new Uint16Array(count);
     const startUs = second * 1_000_000;
@@ -139,8 +165,12 @@ export class GeneratedSource implements EventSource {
     for (const [seq, template] of this.#replaced.get(second) ?? []) templates[seq - first] = template;
     for (const batching of this.#batchings) stampBatches(timeUs, batching);
     const species = new Uint16Array(count);
-    for (let at = 0; at < count; at++) species[at] = known[templates[at] ?? 0]?.species ?? 0;
+    for (let at = 0; at < count; at++) species[at] = this.#speciesOf(templates[at] ?? 0);
     return { first, count, timeUs, species, templates };
+  }
+
+  #speciesOf(template: number): number {
+    return this.catalogue.templates[template]?.species ?? 0;
   }
 
   #render(second: number, { first, count, timeUs, species, templates }: Sketch): Block {

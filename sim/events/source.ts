@@ -20,6 +20,8 @@ export interface EventSource {
   span(fromUs: number, toUs: number): Range;
   /** The number of the oldest event that can still be told at that moment. */
   oldest(nowUs: number): number;
+  /** How many events of each species whole UTC seconds hold, the last one not; where that is cheaper than to plan them. */
+  tally?(fromSecond: number, toSecond: number): ArrayLike<number>;
 }
 
 /** A stretch of consecutive events. */

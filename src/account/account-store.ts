@@ -15,6 +15,7 @@ export const accountStoreMethods = [
   'roster',
   'definitions',
   'positions',
+  'note',
 ] as const satisfies readonly (keyof StoreReader)[];
 /** The name of a read. */
 export type AccountStoreMethod = (typeof accountStoreMethods)[number];

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type AccountCoverage, accountExportSchema, type ExportManifest } from '../contract/account.ts';
 import { formatMicros, formatTimestamp } from '../contract/timestamp.ts';
+import type { Origin } from '../contract/vocabulary.ts';
+import { storeOrigin } from '../store/origin.ts';
 import type { Epoch } from '../store/port.ts';
 import type { AccountStore } from './account-store.ts';
 import { readCoverage } from './coverage.ts';
@@ -9,9 +11,14 @@ import { firstDigest } from './digest.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The manifest of a snapshot. */
-export function manifestOf(snapshot: Snapshot, coverage: AccountCoverage, epoch: Epoch): ExportManifest {
+export function manifestOf(
+  snapshot: Snapshot,
+  coverage: AccountCoverage,
+  { epoch, origin }: { readonly epoch: Epoch; readonly origin: Origin },
+): ExportManifest {
   return {
     schema: accountExportSchema,
+    ...(origin === 'live' ? {} : { origin }),
     account: snapshot.account,
     interval: { start: formatMicros(snapshot.start), end: formatMicros(snapshot.end), end_exclusive: true },
     clipped: snapshot.clipped,
@@ -63,7 +70,8 @@ export function rememberManifests(): Manifests {
       if (found) return found;
       const { start, end, askedStart, filters } = snapshot;
       const coverage = await readCoverage(store, { interval: { start, end }, askedStart, labeler: filters.labeler });
-      const manifest = manifestOf(snapshot, coverage, await store.epoch());
+      const of = { epoch: await store.epoch(), origin: await storeOrigin(store) };
+      const manifest = manifestOf(snapshot, coverage, of);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
       known.set(key, written);
       const [oldest] = known.keys();

@@ -114,6 +114,12 @@ export type AccountCoverage = Type.Static<typeof AccountCoverage>;
 export const ExportManifest = closed(
   {
     schema: constant(accountExportSchema, 'Shape of manifest and rows.'),
+    origin: Type.Optional(
+      word(
+        ['simulated', 'sample'],
+        'Present when these are no observations of the live network: they say nothing about it.',
+      ),
+    ),
     account: did('The account.'),
     interval: ExportInterval,
     clipped: Type.Boolean({ description: 'Whether the interval is less than was asked for.' }),

@@ -7,6 +7,7 @@ import { createHttpClient, type HttpClient } from '../network/http.ts';
 import { createIdentityResolver } from '../network/identity.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
+import { claimOrigin } from '../store/origin.ts';
 import type { StoreWriter } from '../store/port.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
@@ -103,6 +104,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   const clock = clocks.wall;
   const stopping = new AbortController();
   const { signal } = stopping;
+  await claimOrigin(store, settings.origin);
   const epoch = await store.epoch();
   await recordDowntime(options, epoch.startedAt);
   await store.beat(clock());

@@ -1,27 +1,86 @@
-import { join } from 'node:path';
-import { errorFields } from '../ops/log.ts';
+import { silentLog } from '../ops/log.ts';
+import { optionalText } from '../ops/setting.ts';
+import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
-import { keepSamplesYoung } from './samples.ts';
-import { facts, observatorySettings, runObservatory } from './up.ts';
+import { takeDemoFolder } from './demo-folder.ts';
+import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
+import { startObservatory } from './observatory.ts';
+import { openLog } from './observatory-log.ts';
+import { type Extra, type ObservatoryValues, observatoryParts, observatorySettings } from './observatory-parts.ts';
+import { showsScreen } from './screen.ts';
+import { type Running, serveUntilStopped } from './serve.ts';
 
-/** `almanac demo`: the facts API over bundled samples, which say of themselves that they are samples. */
-export const demoCommand: Command = {
-  summary: 'the facts API over bundled sample artifacts, kept young and marked as samples',
-  operands: '',
-  settings: observatorySettings,
-  run: (context) =>
-    runObservatory(
-      'demo',
-      context,
-      (values) => [facts(samplesIn(values.data), values)],
-      (values, log) =>
-        keepSamplesYoung(samplesIn(values.data), Date.now, (error) =>
-          log.error('the samples could not be refreshed', errorFields(error)),
-        ),
-    ),
+const demoSettings = {
+  data: optionalText(
+    'data',
+    'DIR',
+    'folder of everything that is kept, emptied at each start; a temporary one unless given',
+  ),
+  ...observatorySettings,
 };
 
-/** Apart from the artifacts of a live observatory: a sample must never be taken for one. */
-function samplesIn(data: string): string {
-  return join(data, 'demo');
+/** `almanac demo`: the observatory over a simulated network, with a simulated past. */
+export const demoCommand: Command = {
+  summary: 'the observatory over a simulated network with a simulated past, and marked as that everywhere',
+  operands: '',
+  settings: demoSettings,
+  run({ args, env, knownFlags, print }) {
+    const values = resolveSettingsAlone(demoSettings, { args, env, knownFlags });
+    const screen = showsScreen(process.stdout.isTTY, env);
+    return serveUntilStopped({
+      metricsPort: null,
+      collectMetrics: false,
+      log: silentLog,
+      start: async () => {
+        const folder = takeDemoFolder(values.data);
+        const log = openLog('demo', values.logLevel, folder.path, screen);
+        const started: Running[] = [];
+        const stop = async (): Promise<void> => {
+          for (const one of started.reverse()) await one.stop();
+          log.close();
+          folder.release();
+        };
+        try {
+          print('almanac demo: simulating a network and its past; nothing in it is real');
+          const network = await startDemoNetwork(folder.path, values.logLevel, log.stderr);
+          started.push(network);
+          started.push(
+            await startObservatory({
+              name: 'demo',
+              data: folder.path,
+              endpoint: network.jetstream,
+              parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network, values)),
+              remarks: ['SIMULATED: nothing here is real', ...network.accounts.map((did) => `account  ${did}`)],
+              screen,
+              print,
+              log,
+            }),
+          );
+          return { stop, failed: network.failed };
+        } catch (error) {
+          await stop();
+          throw error;
+        }
+      },
+    });
+  },
+};
+
+/** The parts observe the simulated network, whatever variables or a config file say. */
+function extraOf(
+  { jetstream, plc, relay, seeds, accounts }: DemoNetwork,
+  { host, accountPort }: Pick<ObservatoryValues, 'host' | 'accountPort'>,
+): Extra {
+  // A port that is taken at the start is known only then.
+  const accountUrl =
+    accountPort === 0 ? [] : ['--account-url', `http://${host.includes(':') ? `[${host}]` : host}:${accountPort}`];
+  return {
+    facts: [...accountUrl, ...accounts.flatMap((did) => ['--sample-account', did])],
+    account: ['--plc', plc],
+    weather: ['--jetstream', jetstream, '--allow-loopback', '--backfill-hours', '1', '--publish-seconds', '5'],
+    labels: [
+      ...['--jetstream', jetstream, '--allow-loopback', '--plc', plc, '--relay', relay, '--seeds', seeds],
+      ...['--min-free-megabytes', '64', '--publish-seconds', '5'],
+    ],
+  };
 }

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { isDid } from '../contract/identifiers.ts';
 import { createFactsApp, factsCommonHeaders } from '../facts/app.ts';
 import { factsDocuments } from '../facts/documents.ts';
+import type { AccountLinks } from '../facts/page/accounts.tsx';
 import { clientAddress } from '../http/client-address.ts';
 import { createHttpServer } from '../http/server.ts';
 import { OperatorError } from '../ops/errors.ts';
@@ -37,6 +39,7 @@ export async function startFacts(
     },
     basePath: basePath(settings.basePath),
     documents: factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders, linkBase(settings)),
+    accounts: accountLinks(settings),
     alarm: (path, error) => log.error('a fact could not be built', { path, ...errorFields(error) }),
     ...(metrics || logsAccess(settings) ? { answered: answered(settings, log, metrics) } : {}),
   });
@@ -59,6 +62,16 @@ export async function startFacts(
       log.info('stopped');
     },
   };
+}
+
+function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSettings>): AccountLinks | null {
+  const url = accountUrl === null ? null : (URL.parse(accountUrl)?.href ?? '').replace(/\/+$/, '');
+  if (url !== null && !/^https?:/.test(url)) {
+    throw new OperatorError(`--account-url wants an http or https address; got ${JSON.stringify(accountUrl)}`);
+  }
+  const stray = sampleAccounts.find((did) => !isDid(did));
+  if (stray !== undefined) throw new OperatorError(`--sample-account wants a DID; got ${JSON.stringify(stray)}`);
+  return url === null ? null : { url, samples: sampleAccounts };
 }
 
 function answered(settings: Values<typeof factsSettings>, log: Log, metrics: FactsMetrics | null) {

@@ -1,6 +1,6 @@
 import { defaultMaxAgeSeconds, defaultMaxArtifactBytes } from '../contract/limits.ts';
 import { logLevels } from '../ops/log.ts';
-import { choice, integer, optionalInteger, optionalText, text, toggle } from '../ops/setting.ts';
+import { choice, integer, list, optionalInteger, optionalText, text, toggle } from '../ops/setting.ts';
 
 /** Default folder of all data, below the working directory. */
 export const defaultData = 'almanac-data';
@@ -73,6 +73,17 @@ export const factsSettings = {
     60,
     { min: 0, max: 86_400 },
     'an artifact behind a URL that has not answered for this long is unreadable',
+  ),
+  sampleAccounts: list(
+    'sample-account',
+    'DID',
+    [],
+    'account that the observatory page links to at --account-url; may be given several times',
+  ),
+  accountUrl: optionalText(
+    'account-url',
+    'URL',
+    'address of the account-view surface, for links of the observatory page',
   ),
   workers: integer('workers', 'N', 1, { min: 1, max: 64 }, 'processes that share the port'),
   publicUrl: optionalText('public-url', 'URL', 'address that clients know this service by, for links in /llms.txt'),

@@ -54,7 +54,9 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         log,
         telemetry,
       });
-      await labels.start();
+      await labels.start().catch((error: unknown) => {
+        throw refused(values.store, error);
+      });
       print('almanac labels observing');
       return labels;
     },
@@ -106,9 +108,12 @@ function opened<T>(url: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    throw new OperatorError(`cannot open the store ${url}: ${error.message}`);
+    throw refused(url, error);
   }
+}
+
+function refused(url: string, error: unknown): unknown {
+  return error instanceof StoreError ? new OperatorError(`cannot open the store ${url}: ${error.message}`) : error;
 }
 
 function address(flag: string, url: string, protocols: readonly string[]): string {

@@ -2,7 +2,7 @@ import type { Sim, SimAddresses } from '../../sim/index.ts';
 import { OperatorError, systemCode } from '../ops/errors.ts';
 import { stopOnSignal } from '../ops/lifecycle.ts';
 import { createLog, logLevels } from '../ops/log.ts';
-import { choice, integer, optionalText, text, toggle, type Values } from '../ops/setting.ts';
+import { choice, integer, number, optionalText, text, toggle, type Values } from '../ops/setting.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
 
@@ -11,8 +11,14 @@ export const simSettings = {
   seed: integer('seed', 'N', 1, { min: 0, max: 2 ** 31 - 1 }, 'the same seed gives the same traffic'),
   labelers: integer('labelers', 'N', 0, { min: 0, max: 5000 }, 'simulated labelers, with the troubles of the network'),
   rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events a second over a day'),
-  labelRate: integer('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels a second of all labelers'),
+  labelRate: number('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels a second of all labelers'),
   historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back a replay reaches'),
+  labelHistory: optionalText(
+    'label-history',
+    'URL',
+    'write into this new store, sqlite:DIR, what an instrument that had watched the past would have kept, and then ' +
+      'print accounts to look at',
+  ),
   replay: optionalText('replay', 'FILE', 'serve these recorded frames, one a line, instead of generated ones'),
   host: text('host', 'HOST', '127.0.0.1', 'address to listen on'),
   jetstreamPort: integer(
@@ -43,6 +49,7 @@ export const simCommand: Command = {
     });
     print(announcement(addresses));
     log.info('listening', { host: values.host, seed: values.seed, rate: values.rate });
+    if (values.labelHistory !== null) print(JSON.stringify({ accounts: await writeHistory(sim, values.labelHistory) }));
     await stopOnSignal(() => sim.stop());
     log.info('stopped');
     return 0;
@@ -74,7 +81,28 @@ async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   }
 }
 
-/** The one line on stdout: where everything of the simulated network is; null for what it does not have. */
+/** Writes the past into a new store; resolves with accounts that it says something about. */
+async function writeHistory({ labelers }: Sim, url: string): Promise<string[]> {
+  const [{ openStoreWriter }, { claimOrigin }, { micros }, { epochAge, writeLabelHistory }] = await Promise.all([
+    import('../store/open.ts'),
+    import('../store/origin.ts'),
+    import('../store/time.ts'),
+    import('./label-history.ts'),
+  ]);
+  const end = micros(Date.now() * 1000);
+  const store = openStoreWriter(url, { at: micros(end - epochAge), durable: false });
+  try {
+    await claimOrigin(store, 'simulated');
+    return (await writeLabelHistory({ store, labelers, end })).choose(sampleCount);
+  } finally {
+    await store.close();
+  }
+}
+
+/** How many accounts are named. */
+const sampleCount = 4;
+
+/** The first line on stdout: where everything of the simulated network is; null for what it does not have. */
 function announcement({ jetstream, plc, relays, labelers, seeds }: SimAddresses): string {
   return JSON.stringify({ jetstream, plc, relay: relays[0] ?? null, labelers, seeds });
 }

@@ -1,28 +1,41 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { performance } from 'node:perf_hooks';
 import { OperatorError } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
-import { packageRoot } from './command.ts';
-
-/** One process of an observatory: a command of this program. */
-export interface Part {
-  readonly name: string;
-  readonly args: readonly string[];
-}
+import { type Part, type PartProcess, startPart } from './part-process.ts';
 
 /** Restarts wait this long at first, and twice as long after each death, up to the cap; in milliseconds. */
 const restart = { firstMs: 500, capMs: 30_000 } as const;
 /** A part that lived this long has recovered: its next restart is quick again. */
 const recoveredMs = 60_000;
-/** A part that has not stopped by then is killed. */
-const killAfterMs = 8_000;
+/** A part that has not stopped by then is killed: instruments, and then servers, both within the time of a stop. */
+const killAfterMs = { instrument: 4_500, server: 3_000 } as const;
+
+/** A part and its place in the order: servers answer until the instruments have handed over their last artifact. */
+export interface SupervisedPart extends Part {
+  readonly kind: 'instrument' | 'server';
+}
+
+/** What a supervisor works with. */
+export interface Supervision {
+  readonly log: Log;
+  /** Where the parts' own logs go. */
+  readonly stderr: 'inherit' | number;
+  /** A part said something through its channel. */
+  readonly told: (name: string, message: unknown) => void;
+}
+
+/** How a part is. */
+export interface PartState {
+  readonly name: string;
+  readonly state: 'running' | 'starting' | 'waiting';
+  readonly restarts: number;
+}
 
 /** The parts of an observatory, running. */
 export interface Supervised {
-  /** The line that each part said when it was ready, by name. */
+  /** The line that each part said when it was first ready, by name. */
   readonly ready: ReadonlyMap<string, string>;
+  states(): readonly PartState[];
   stop(): Promise<void>;
 }
 
@@ -30,89 +43,95 @@ export interface Supervised {
  * Runs each part as a process of its own. A part that cannot start at all has said why, and stops the whole; one
  * that dies later is started again, with growing pauses, and the others never notice.
  */
-export async function supervise(parts: readonly Part[], log: Log, now: () => number): Promise<Supervised> {
-  const running = parts.map((part) => createKeeper(part, log, now));
+export async function supervise(parts: readonly SupervisedPart[], options: Supervision): Promise<Supervised> {
+  const keepers = parts.map((part) => createKeeper(part, options));
   const stop = async (): Promise<void> => {
-    await Promise.all(running.map((keeper) => keeper.stop()));
+    for (const keeper of keepers) keeper.keepNoMore();
+    for (const kind of ['instrument', 'server'] as const) {
+      await Promise.all(keepers.filter(({ part }) => part.kind === kind).map((keeper) => keeper.stop()));
+    }
   };
   const ready = new Map<string, string>();
   try {
-    const lines = await Promise.all(running.map((keeper) => keeper.start()));
+    const lines = await Promise.all(keepers.map((keeper) => keeper.start()));
     for (const [index, { name }] of parts.entries()) ready.set(name, lines[index] ?? '');
   } catch (error) {
     await stop();
     throw error;
   }
-  return { ready, stop };
+  return { ready, states: () => keepers.map((keeper) => keeper.state()), stop };
 }
 
-function createKeeper({ name, args }: Part, log: Log, now: () => number) {
-  let child: ChildProcess | null = null;
+function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) {
+  const { name, kind } = part;
+  let { args } = part;
+  let current: PartProcess | null = null;
   let waiting: NodeJS.Timeout | null = null;
-  let stopping = false;
+  let keeping = true;
+  let restarts = 0;
+  let state: PartState['state'] = 'starting';
   let pauseMs: number = restart.firstMs;
 
-  function launch(): { ready: Promise<string | null>; process: ChildProcess } {
-    const bin = join(packageRoot(), 'bin', 'almanac.mjs');
-    const launched = spawn(process.execPath, [bin, name, ...args], {
-      // The channel closes when this process is killed outright, and the part then ends itself.
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-      env: { ...process.env, __ALMANAC_PARENT: '1' },
-    });
-    child = launched;
-    return { ready: firstLine(launched), process: launched };
+  function launch(): PartProcess {
+    const launched = startPart({ name, args }, stderr);
+    launched.process.on('message', (message) => told(name, message));
+    current = launched;
+    state = 'starting';
+    return launched;
   }
 
-  function watch(watched: ChildProcess): void {
-    const since = now();
-    watched.once('exit', (code, signal) => {
-      if (stopping) return;
-      if (now() - since >= recoveredMs) pauseMs = restart.firstMs;
+  function watch({ process: watched }: PartProcess): void {
+    // Not the wall clock: it may be set.
+    const since = performance.now();
+    const died = (code: number | null, signal: string | null): void => {
+      if (!keeping) return;
+      if (performance.now() - since >= recoveredMs) pauseMs = restart.firstMs;
       log.error('a part died and is started again', { part: name, code, signal, inMs: pauseMs });
+      state = 'waiting';
       waiting = setTimeout(again, pauseMs);
       pauseMs = Math.min(pauseMs * 2, restart.capMs);
-    });
+    };
+    // It may be gone already: between its first line and this.
+    if (watched.exitCode !== null || watched.signalCode !== null) died(watched.exitCode, watched.signalCode);
+    else watched.once('exit', died);
   }
 
   function again(): void {
-    const { process: launched, ready } = launch();
+    restarts += 1;
+    const launched = launch();
     watch(launched);
-    ready.then(
-      (line) => {
-        if (line !== null) log.info('a part is running again', { part: name });
-      },
-      () => undefined,
-    );
+    void launched.nextLine().then((line) => {
+      if (line === null) return;
+      state = 'running';
+      log.info('a part is running again', { part: name });
+    });
   }
 
   return {
+    part,
+    state: (): PartState => ({ name, state, restarts }),
     async start(): Promise<string> {
-      const { ready, process: launched } = launch();
-      const line = await ready;
+      const launched = launch();
+      const line = await launched.nextLine();
       if (line === null) throw new OperatorError(`almanac ${name} could not start`);
+      state = 'running';
+      args = pinned(args, line);
       watch(launched);
       return line;
     },
-    async stop(): Promise<void> {
-      stopping = true;
+    /** From now on what ends is not started again. */
+    keepNoMore(): void {
+      keeping = false;
       if (waiting) clearTimeout(waiting);
-      if (!child || child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
-      child.kill('SIGTERM');
-      const kill = setTimeout(() => child?.kill('SIGKILL'), killAfterMs);
-      await gone;
-      clearTimeout(kill);
+    },
+    async stop(): Promise<void> {
+      await current?.stop(killAfterMs[kind]);
     },
   };
 }
 
-/** The first line that a process prints: it is ready. Null when it ends before. */
-async function firstLine(child: ChildProcess): Promise<string | null> {
-  if (!child.stdout) return null;
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) {
-    child.stdout.resume();
-    return line;
-  }
-  return null;
+/** A part that took a free port keeps it: whoever knows its address finds it there after a restart. */
+function pinned(args: readonly string[], line: string): readonly string[] {
+  const port = /listening on https?:\/\/\S+?:(\d+)/.exec(line)?.[1];
+  return port === undefined ? args : args.map((word, i) => (word === '0' && args[i - 1] === '--port' ? port : word));
 }

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { OperatorError, systemCode } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
@@ -7,6 +8,7 @@ import { isZstdDictionary } from '../weather/compression.ts';
 import { noTelemetry } from '../weather/telemetry.ts';
 import type { Command } from './command.ts';
 import { serveUntilStopped } from './serve.ts';
+import { parentChannel, reportingTelemetry } from './weather-report.ts';
 import { weatherSettings } from './weather-settings.ts';
 
 /** Larger than any dictionary. */
@@ -36,7 +38,9 @@ export const weatherCommand: Command = {
       collectMetrics: values.metricsPort !== null,
       log,
       start: async (registry) => {
-        const telemetry = registry ? (await import('./weather-metrics.ts')).weatherMetrics(registry) : noTelemetry;
+        const metrics = registry ? (await import('./weather-metrics.ts')).weatherMetrics(registry) : noTelemetry;
+        const send = parentChannel();
+        const telemetry = send ? reportingTelemetry(metrics, send, () => performance.now()) : metrics;
         // Loaded when it runs: the other commands carry no store and no websocket.
         const { createWeather } = await import('../weather/weather.ts');
         const weather = createWeather({

@@ -18,8 +18,8 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
-/** Makes the log of a process; `name` is the command's. */
-export function createLog(name: string, level: LogLevel): Log {
+/** Makes the log of a process, on stderr or another descriptor; `name` is the command's. */
+export function createLog(name: string, level: LogLevel, fd = 2): Log {
   const logger = pino(
     {
       level,
@@ -28,7 +28,7 @@ export function createLog(name: string, level: LogLevel): Log {
       formatters: { level: (label) => ({ level: label }) },
     },
     // Synchronous, so that the last line before a crash is not the one that is missing.
-    pino.destination({ fd: 2, sync: true }),
+    pino.destination({ fd, sync: true }),
   );
   return wrap(logger);
 }

@@ -81,6 +81,22 @@ export function integer(
   return { flag, placeholder, help, fallback, repeatable: false, parse: wholeNumber(bounds) };
 }
 
+/** A number within bounds, with up to six decimals. */
+export function number(
+  flag: string,
+  placeholder: string,
+  fallback: number,
+  bounds: Bounds,
+  help: string,
+): Setting<number> {
+  const parse = (texts: readonly string[]): number => {
+    const value = /^\d{1,9}(\.\d{1,6})?$/.test(last(texts)) ? Number(last(texts)) : Number.NaN;
+    if (value >= bounds.min && value <= bounds.max) return value;
+    throw new Error(`wants a number from ${bounds.min} to ${bounds.max}`);
+  };
+  return { flag, placeholder, help, fallback, repeatable: false, parse };
+}
+
 /** A whole number within bounds that may be absent. */
 export function optionalInteger(
   flag: string,

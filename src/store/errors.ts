@@ -16,6 +16,7 @@ export const storeErrors = {
   invalid_query: { retry: false, fatal: false, meaning: 'the query is beyond the bounds of the port' },
   out_of_window: { retry: false, fatal: false, meaning: 'the interval begins before the retained floor' },
   budget_exceeded: { retry: false, fatal: false, meaning: 'the interval holds more rows than the caller allowed' },
+  wrong_origin: { retry: false, fatal: false, meaning: 'live and simulated observations do not share a store' },
   closed: { retry: false, fatal: false, meaning: 'the store was closed' },
   damaged: { retry: false, fatal: true, meaning: 'the files contradict themselves; stop' },
 } as const;

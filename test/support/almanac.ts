@@ -10,6 +10,8 @@ export interface Almanac {
   readonly process: ChildProcess;
   /** Address that it announced. */
   readonly url: string;
+  /** What it printed so far. */
+  readonly lines: string[];
   /** Its log so far, one parsed line each. */
   readonly log: Record<string, unknown>[];
   /** Asks it to stop; resolves with its exit code. */
@@ -28,11 +30,13 @@ export async function startAlmanac(args: readonly string[], env: Record<string, 
     said.push(line);
     if (line.startsWith('{')) log.push(JSON.parse(line) as Record<string, unknown>);
   });
-  const url = await announced(child);
+  const lines: string[] = [];
+  const url = await announced(child, lines);
   if (url === null) throw new Error(`the program ended before it listened:\n${said.join('\n')}`);
   return {
     process: child,
     url,
+    lines,
     log,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
@@ -44,16 +48,17 @@ export async function startAlmanac(args: readonly string[], env: Record<string, 
   };
 }
 
-async function announced(child: ChildProcess): Promise<string | null> {
-  if (!child.stdout) return null;
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) {
-    const url = /listening on (\S+)$/.exec(line)?.[1];
-    if (url !== undefined) {
-      // The rest of stdout is read and dropped, so that the program never blocks on it.
-      child.stdout.resume();
-      return url;
-    }
-  }
-  return null;
+/** The first address in what it prints; null when it ends before. Reads on, so that the program never blocks on it. */
+function announced(child: ChildProcess, lines: string[]): Promise<string | null> {
+  const { stdout } = child;
+  if (!stdout) return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const reading = createInterface({ input: stdout });
+    reading.on('line', (line) => {
+      lines.push(line);
+      const url = /listening on (\S+)$/.exec(line)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    reading.once('close', () => resolve(null));
+  });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { artifactNames } from '../../src/artifact/write.ts';
-import { shifted } from '../../src/main/samples.ts';
+import { formatTimestamp, parseTimestamp } from '../../src/contract/timestamp.ts';
 import { type ArtifactFixture, fixture } from './fixtures.ts';
 
 /** An artifact fixture with every time moved by as much as makes `generated_at` the given instant. */
@@ -28,4 +28,17 @@ export function artifactFolderInTest(): string {
   const { path, remove } = artifactFolder();
   onTestFinished(remove);
   return path;
+}
+
+/** The artifact with every time moved by as much as makes `generated_at` the given instant (milliseconds since 1970). */
+function shifted(artifact: unknown, now: number): object {
+  const generated =
+    typeof artifact === 'object' && artifact !== null && 'generated_at' in artifact
+      ? parseTimestamp(artifact.generated_at)
+      : null;
+  if (generated === null || typeof artifact !== 'object' || artifact === null) throw new Error('not an artifact');
+  return JSON.parse(JSON.stringify(artifact), (_key, value: unknown) => {
+    const at = parseTimestamp(value);
+    return at === null ? value : formatTimestamp(now + Math.round((at - generated) / 1000));
+  }) as object;
 }

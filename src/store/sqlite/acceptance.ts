@@ -15,18 +15,15 @@ import {
 import { dayName, dayOf, dayStart, micros } from '../time.ts';
 import { syncFolder } from './connection.ts';
 import { DayReader } from './day-reader.ts';
-import { type Carried, type Commit, DayWriter } from './day-writer.ts';
-import type { Faults } from './faults.ts';
+import { type Carried, type Commit, DayWriter, type DayWriterOptions } from './day-writer.ts';
 import { type DayForm, dayPath, type StorePaths } from './files.ts';
 import { IdentitySet } from './identity-set.ts';
 import type { StateChanges } from './state-write.ts';
 
 /** What acceptance needs. */
-export interface AcceptanceOptions {
+export interface AcceptanceOptions extends DayWriterOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
-  readonly maxLogBytes: number;
-  readonly faults: Faults | undefined;
 }
 
 /** Accepts batches: tells duplicates, stamps, and commits to the day that the stamps are of. */
@@ -109,7 +106,7 @@ export class Acceptance {
 
   #writerOf(day: number): DayWriter {
     if (this.#writer?.day === day) return this.#writer;
-    const { paths, state, maxLogBytes, faults } = this.#options;
+    const { paths, state, durable, faults } = this.#options;
     const newest = state.catalog().days.at(-1);
     if (newest && (day < newest.day || (day === newest.day && newest.sealed === 1))) {
       throw new StoreError('clock_behind', `the clock says ${dayName(day)}, which is closed`);
@@ -121,8 +118,8 @@ export class Acceptance {
       generation: state.epoch().generationId,
     })) ?? { positions: [], last: null, through: null, generation: state.epoch().generationId };
     this.close();
-    const writer = new DayWriter(dayPath(paths, day, 'open'), day, carried, dayTime(day), maxLogBytes, faults);
-    syncFolder(paths.days);
+    const writer = new DayWriter(dayPath(paths, day, 'open'), day, carried, dayTime(day), this.#options);
+    if (durable) syncFolder(paths.days);
     faults?.('rollover.created');
     // Named before its first row commits, so that no reader looks past it.
     state.addDay(day, false);

@@ -19,12 +19,12 @@ export const lockWaitMs = 2_000;
 
 type PragmaValue = string | number;
 
-/** Opens a file for writing, made when absent: write-ahead log, every commit durable. */
-export function openWritable(path: string, cacheBytes: number): Sqlite {
+/** Opens a file for writing, made when absent: write-ahead log, every commit durable unless that is not wanted. */
+export function openWritable(path: string, cacheBytes: number, durable = true): Sqlite {
   const db = open(path, { timeout: lockWaitMs });
   try {
     setPragma(db, 'journal_mode', 'wal');
-    setPragma(db, 'synchronous', 2);
+    setPragma(db, 'synchronous', durable ? 2 : 0);
     setPragma(db, 'temp_store', 2);
     setPragma(db, 'cache_size', -Math.round(cacheBytes / 1024));
     // A spilled page would be written to the log twice, and the bound on the log counts it once.

@@ -36,6 +36,13 @@ export interface Carried {
   readonly through: Micros | null;
 }
 
+/** How a day is written. */
+export interface DayWriterOptions {
+  readonly maxLogBytes: number;
+  readonly durable: boolean;
+  readonly faults: Faults | undefined;
+}
+
 /** The day that is being written: the one connection that changes its file. */
 export class DayWriter {
   readonly day: number;
@@ -45,11 +52,12 @@ export class DayWriter {
   readonly #names = new Map<string, number>();
   readonly #write: (commit: Commit) => void;
 
-  constructor(path: string, day: number, carried: Carried, appliedAt: string, maxLogBytes: number, faults?: Faults) {
+  constructor(path: string, day: number, carried: Carried, appliedAt: string, options: DayWriterOptions) {
+    const { maxLogBytes, durable, faults } = options;
     this.day = day;
     this.#path = path;
     this.#maxLogBytes = maxLogBytes;
-    this.#db = openWritable(path, cacheBytes);
+    this.#db = openWritable(path, cacheBytes, durable);
     try {
       migrate(this.#db, openDayMigrations, appliedAt);
       faults?.('rollover.made');

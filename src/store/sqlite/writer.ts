@@ -28,6 +28,8 @@ export interface SqliteWriterOptions {
   readonly generationId?: () => string;
   /** Most bytes of a day's write-ahead log. */
   readonly maxLogBytes?: number;
+  /** False for a history that is made anew when it is lost: commits do not wait for the disk. Default true. */
+  readonly durable?: boolean;
   /** For tests: where to cut the store short. */
   readonly faults?: Faults;
 }
@@ -45,6 +47,7 @@ export interface SqliteWriter extends StoreWriter {
 /** Opens the store in a folder for writing, making it when there is none. Mends what a crash left. */
 export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const { folder, at, faults, windowDays = defaultWindowDays, maxLogBytes = defaultMaxLogBytes } = options;
+  const { durable = true } = options;
   const paths = storePaths(folder);
   try {
     mkdirSync(paths.days, { recursive: true });
@@ -54,7 +57,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const lock = takeWriterLock(paths.lock);
   let db: Sqlite | undefined;
   try {
-    db = openWritable(paths.state, cacheBytes);
+    db = openWritable(paths.state, cacheBytes, durable);
     const appliedAt = new Date(at / 1000).toISOString();
     migrate(db, stateMigrations, appliedAt);
     beginEpoch(db, options.generationId ?? randomUUID, at);
@@ -62,7 +65,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     const state = stateChanges(db);
     recoverDays(paths, state);
     const reader = openSqliteReader(folder);
-    const acceptance = new Acceptance({ paths, state, maxLogBytes, faults });
+    const acceptance = new Acceptance({ paths, state, maxLogBytes, durable, faults });
     return writerOf(reader, acceptance, state, {
       maintain: (now, last, signal) => maintainDays({ paths, state, windowDays, faults, signal }, now, last),
       release: () => {

@@ -1,0 +1,95 @@
+import { OperatorError } from '../ops/errors.ts';
+import type { LogLevel } from '../ops/log.ts';
+import { storeOf } from './observatory-parts.ts';
+import { startPart } from './part-process.ts';
+import type { Running } from './serve.ts';
+
+/** What the demo's network is made of. */
+const network = { seed: 1, rate: 120, labelers: 12, labelRate: 0.02, historyHours: 26 * 24 } as const;
+/** It ends within this time, or is killed; in milliseconds. */
+const killAfterMs = 1_000;
+
+/** The simulated network of a demo, in a process of its own, and the past that it has written. */
+export interface DemoNetwork extends Running {
+  readonly jetstream: string;
+  readonly plc: string;
+  readonly relay: string;
+  /** Path of the seeds file. */
+  readonly seeds: string;
+  /** Accounts that the past says something about. */
+  readonly accounts: readonly string[];
+  /** Rejects when the network is gone: nothing would be observed any more. */
+  readonly failed: Promise<never>;
+}
+
+/** Starts the network and writes what was observed of its past into the stores of a folder. */
+export async function startDemoNetwork(
+  data: string,
+  logLevel: LogLevel,
+  stderr: 'inherit' | number,
+): Promise<DemoNetwork> {
+  const { seed, rate, labelers, labelRate, historyHours } = network;
+  const endUs = Math.floor(Date.now() / 1000) * 1_000_000;
+  const numbers = { seed, rate, labelers, 'label-rate': labelRate, 'history-hours': historyHours };
+  const sim = startPart(
+    {
+      name: 'sim',
+      args: [
+        ...Object.entries(numbers).flatMap(([flag, number]) => [`--${flag}`, String(number)]),
+        ...['--label-history', storeOf(data), '--host', '127.0.0.1', '--log-level', logLevel],
+      ],
+    },
+    stderr,
+  );
+  let stopping = false;
+  const failed = new Promise<never>((_resolve, reject) => {
+    sim.process.once('exit', () => {
+      if (!stopping) reject(new OperatorError('the simulated network ended; start the demo again'));
+    });
+  });
+  failed.catch(() => undefined);
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    await sim.stop(killAfterMs);
+  };
+  try {
+    const addresses = parse(await sim.nextLine());
+    const jetstream = textOf(addresses, 'jetstream');
+    // Beside the label history, which the network writes itself.
+    await writeWeather(data, jetstream, endUs);
+    const { accounts } = parse(await sim.nextLine());
+    return {
+      jetstream,
+      plc: textOf(addresses, 'plc'),
+      relay: textOf(addresses, 'relay'),
+      seeds: textOf(addresses, 'seeds'),
+      accounts: Array.isArray(accounts) ? accounts.filter((did) => typeof did === 'string') : [],
+      failed,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function writeWeather(data: string, endpoint: string, endUs: number): Promise<void> {
+  // Loaded only here: no other command carries the simulated network.
+  const [{ createSim }, { writeWeatherHistory }] = await Promise.all([
+    import('../../sim/index.ts'),
+    import('./weather-history.ts'),
+  ]);
+  const { seed, rate } = network;
+  await writeWeatherHistory({ data, endpoint, sim: createSim({ seed, rate }), endUs, missed: true });
+}
+
+function parse(line: string | null): Readonly<Record<string, unknown>> {
+  if (line === null) throw new OperatorError('the simulated network could not start');
+  return JSON.parse(line) as Readonly<Record<string, unknown>>;
+}
+
+function textOf(addresses: Readonly<Record<string, unknown>>, name: string): string {
+  const value = addresses[name];
+  if (typeof value !== 'string') throw new Error(`the simulated network has no ${name}`);
+  return value;
+}

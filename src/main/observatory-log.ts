@@ -1,0 +1,39 @@
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError, systemCode } from '../ops/errors.ts';
+import { createLog, type Log, type LogLevel } from '../ops/log.ts';
+
+/** The log of an observatory and its parts. */
+export interface ObservatoryLog {
+  readonly log: Log;
+  /** Where the parts write theirs. */
+  readonly stderr: 'inherit' | number;
+  /** The file; null where it goes to stderr. */
+  readonly file: string | null;
+  /** What parts said in words since the log was opened, where nobody could see it. */
+  said(): string[];
+  close(): void;
+}
+
+/**
+ * Opens the log: on stderr, or in a file of the data folder where a screen has the terminal that stderr would write to.
+ * Throws OperatorError when the folder cannot be used.
+ */
+export function openLog(name: string, level: LogLevel, data: string, screen: boolean): ObservatoryLog {
+  if (!screen || !process.stderr.isTTY) {
+    return { log: createLog(name, level), stderr: 'inherit', file: null, said: () => [], close: () => undefined };
+  }
+  const file = join(data, 'almanac.log');
+  try {
+    mkdirSync(data, { recursive: true });
+    // Anew at each start: a log for years belongs to whoever sends stderr somewhere.
+    const fd = openSync(file, 'w');
+    const said = (): string[] =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith('almanac: '));
+    return { log: createLog(name, level, fd), stderr: fd, file, said, close: () => closeSync(fd) };
+  } catch (error) {
+    throw new OperatorError(`cannot use the folder ${data} (${systemCode(error) ?? 'unknown error'})`);
+  }
+}

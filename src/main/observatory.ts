@@ -1,0 +1,107 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileSource } from '../artifact/file-source.ts';
+import { recogniseLabels, recogniseWeather } from '../artifact/recognise.ts';
+import { artifactNames } from '../artifact/write.ts';
+import { defaultMaxArtifactBytes } from '../contract/limits.ts';
+import { OperatorError, systemCode } from '../ops/errors.ts';
+import type { ObservatoryLog } from './observatory-log.ts';
+import { type Display, plainDisplay, screenDisplay } from './screen.ts';
+import type { Running } from './serve.ts';
+import { statusOf } from './status.ts';
+import { type SupervisedPart, supervise } from './supervisor.ts';
+import { readReport, type WeatherReport } from './weather-report.ts';
+
+/** How often the state is looked at, in milliseconds. */
+const lookMs = 1_000;
+
+/** What an observatory is made of. */
+export interface ObservatoryOptions {
+  /** `up` or `demo`. */
+  readonly name: string;
+  /** Folder of everything that is kept. */
+  readonly data: string;
+  /** Address of the Jetstream host, for the words. */
+  readonly endpoint: string;
+  readonly parts: readonly SupervisedPart[];
+  /** What is said above the state. */
+  readonly remarks: readonly string[];
+  /** A screen in the terminal instead of plain lines. */
+  readonly screen: boolean;
+  readonly print: (line: string) => void;
+  readonly log: ObservatoryLog;
+}
+
+/** Runs the parts of an observatory and tells how they are. */
+export async function startObservatory(options: ObservatoryOptions): Promise<Running> {
+  const { name, data, endpoint, parts, remarks, screen, print, log } = options;
+  const artifacts = join(data, 'artifacts');
+  makeFolder(artifacts);
+  let report: WeatherReport | null = null;
+  const startedAt = Date.now();
+  const supervised = await supervise(parts, {
+    log: log.log,
+    stderr: log.stderr,
+    told: (part, message) => {
+      if (part === 'weather') report = readReport(message) ?? report;
+    },
+  }).catch((error: unknown) => {
+    // Why a part could not start stands in the file, which nobody sees, and which may be gone in a moment.
+    for (const line of log.said()) process.stderr.write(`${line}\n`);
+    throw error;
+  });
+  const addresses = [...supervised.ready].flatMap(([part, line]) => addressOf(part, line));
+  const head = [...remarks, ...addresses.map(({ part, url }) => `${part.padEnd(9)}${url}`)];
+  const display: Display = screen
+    ? screenDisplay(process.stdout, [
+        '',
+        `almanac ${name}`,
+        ...head,
+        ...(log.file === null ? [] : [`log      ${log.file}`]),
+      ])
+    : plainDisplay(print);
+  if (!screen) {
+    for (const line of supervised.ready.values()) print(line);
+    for (const remark of remarks) print(remark);
+    print(`almanac ${name} ${addresses[0] ? `listening on ${addresses[0].url}` : 'running'}`);
+  }
+  const common = { maxBytes: defaultMaxArtifactBytes, clock: Date.now };
+  const weather = fileSource({ ...common, path: join(artifacts, artifactNames.weather), recognise: recogniseWeather });
+  const labels = fileSource({ ...common, path: join(artifacts, artifactNames.labels), recognise: recogniseLabels });
+  const look = (): void => {
+    const states = supervised.states();
+    const alive = states.some((part) => part.name === 'weather' && part.state === 'running');
+    display.show(
+      statusOf({
+        now: Date.now(),
+        startedAt,
+        endpoint,
+        weather: weather.read(),
+        labels: labels.read(),
+        report: alive ? report : null,
+        parts: states,
+      }),
+    );
+  };
+  look();
+  const looking = setInterval(look, lookMs);
+  return {
+    async stop() {
+      clearInterval(looking);
+      await supervised.stop();
+    },
+  };
+}
+
+function addressOf(part: string, line: string): { part: string; url: string }[] {
+  const url = /listening on (\S+)$/.exec(line)?.[1];
+  return url === undefined ? [] : [{ part, url }];
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new OperatorError(`cannot use the folder ${folder} (${systemCode(error) ?? 'unknown error'})`);
+  }
+}

@@ -1,0 +1,67 @@
+import type { StatusLine } from './status.ts';
+
+/** Where the state of an observatory is shown. */
+export interface Display {
+  show(lines: readonly StatusLine[]): void;
+}
+
+/** A terminal, as much of it as is used. */
+export interface Terminal {
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+const csi = '\u001b[';
+
+/**
+ * One screen in a terminal: redrawn in place by a single write, each line to its end, so that nothing flickers. Lines
+ * are cut to the width: a wrapped one would make the next redraw begin in the wrong place.
+ */
+export function screenDisplay(terminal: Terminal, head: readonly string[]): Display {
+  let drawn = 0;
+  return {
+    show(lines) {
+      const width = terminal.columns ?? 80;
+      const rows = [...head, ...lines.map(({ name, text }) => `${name.padEnd(9)}${text}`)].flatMap((row) =>
+        wrapped(row, width - 1),
+      );
+      const up = drawn > 0 ? `${csi}${drawn}A` : '';
+      terminal.write(`${up}\r${rows.map((row) => `${row}${csi}K\n`).join('')}${csi}J`);
+      drawn = rows.length;
+    },
+  };
+}
+
+/** Plain lines: each when there is news in it, and no more. */
+export function plainDisplay(print: (line: string) => void): Display {
+  const told = new Map<string, string>();
+  return {
+    show(lines) {
+      for (const { name, text, news } of lines) {
+        if (told.get(name) === news) continue;
+        told.set(name, news);
+        print(`${name}: ${text}`);
+      }
+      for (const name of told.keys()) if (!lines.some((line) => line.name === name)) told.delete(name);
+    },
+  };
+}
+
+/** Whether a stream shows a screen: a terminal that nobody asked to be plain. */
+export function showsScreen(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
+  return isTerminal && !env.NO_COLOR && env.TERM !== 'dumb' && !env.CI;
+}
+
+/** A row at the width, what is beyond it on rows of its own below the text. */
+function wrapped(row: string, width: number): string[] {
+  const indent = ' '.repeat(9);
+  const rows: string[] = [];
+  let rest = row;
+  while (rest.length > width && width > 2 * indent.length) {
+    const space = rest.lastIndexOf(' ', width);
+    const cut = space > indent.length ? space : width;
+    rows.push(rest.slice(0, cut));
+    rest = `${indent}${rest.slice(cut).trimStart()}`;
+  }
+  return [...rows, rest.slice(0, Math.max(1, width))];
+}

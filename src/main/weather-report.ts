@@ -1,0 +1,67 @@
+import type { WeatherTelemetry } from '../weather/telemetry.ts';
+
+/** What the weather process tells the one that started it: what no artifact can say. */
+export interface WeatherReport {
+  readonly report: 'weather';
+  readonly connected: boolean;
+  /** Why there is no connection, as the telemetry names it; null while nothing has failed yet. */
+  readonly cause: string | null;
+  /** Seconds between the newest counted event and this machine's clock; null before the first. */
+  readonly lagSeconds: number | null;
+}
+
+/** At most so often a report without news, in milliseconds. */
+const everyMs = 1_000;
+
+/** A telemetry that also reports, to whoever `send` reaches. `now` is monotonic, in milliseconds. */
+export function reportingTelemetry(
+  telemetry: WeatherTelemetry,
+  send: (report: WeatherReport) => void,
+  now: () => number,
+): WeatherTelemetry {
+  let last: WeatherReport = { report: 'weather', connected: false, cause: null, lagSeconds: null };
+  let sentAt = Number.NEGATIVE_INFINITY;
+  const tell = (change: Partial<WeatherReport>, isNews: boolean): void => {
+    last = { ...last, ...change };
+    if (!isNews && now() - sentAt < everyMs) return;
+    sentAt = now();
+    send(last);
+  };
+  return {
+    ...telemetry,
+    connected: (role) => {
+      telemetry.connected(role);
+      if (role === 'live') tell({ connected: true, cause: null }, true);
+    },
+    disconnected: (role, cause) => {
+      telemetry.disconnected(role, cause);
+      if (role === 'live') tell({ connected: false, cause }, true);
+    },
+    lag: (lagSeconds) => {
+      telemetry.lag(lagSeconds);
+      tell({ lagSeconds }, false);
+    },
+  };
+}
+
+/** Reads a message of a part's channel; null for anything else. */
+export function readReport(message: unknown): WeatherReport | null {
+  if (typeof message !== 'object' || message === null) return null;
+  const { report, connected, cause, lagSeconds } = message as Readonly<Record<string, unknown>>;
+  if (report !== 'weather' || typeof connected !== 'boolean') return null;
+  return {
+    report,
+    connected,
+    cause: typeof cause === 'string' ? cause : null,
+    lagSeconds: typeof lagSeconds === 'number' ? lagSeconds : null,
+  };
+}
+
+/** The channel to the process that started this one; null where there is none. */
+export function parentChannel(): ((report: WeatherReport) => void) | null {
+  if (process.send === undefined) return null;
+  return (report) => {
+    // Whoever started this one may be going just now.
+    if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
+  };
+}

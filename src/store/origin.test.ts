@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { claimOrigin, storeOrigin } from './origin.ts';
+import { openSqliteWriter, type SqliteWriter } from './sqlite/writer.ts';
+import { micros } from './time.ts';
+
+let folder = '';
+let store: SqliteWriter;
+const at = micros(Date.UTC(2026, 6, 4) * 1000);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-origin-'));
+  store = openSqliteWriter({ folder, at });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it.each(['live', 'simulated'] as const)('a new store takes the origin of its first instrument: %s', async (origin) => {
+  await claimOrigin(store, origin);
+  expect(await storeOrigin(store)).toBe(origin);
+  await claimOrigin(store, origin);
+});
+
+it('a store that was observed into without a mark holds live observations', async () => {
+  await store.append({ at, observations: [], refusals: [], positions: [] });
+  expect(await storeOrigin(store)).toBe('live');
+  await expect(claimOrigin(store, 'simulated')).rejects.toMatchObject({ code: 'wrong_origin' });
+  expect(await storeOrigin(store)).toBe('live');
+});
+
+it('a store of one origin is refused by an instrument of the other, also before anything was observed', async () => {
+  await claimOrigin(store, 'simulated');
+  await expect(claimOrigin(store, 'live')).rejects.toMatchObject({ code: 'wrong_origin' });
+});

@@ -1,0 +1,34 @@
+import { type Origin, origins } from '../contract/vocabulary.ts';
+import { StoreError } from './errors.ts';
+import type { StoreReader, StoreWriter } from './port.ts';
+
+/** The note that says where a store's observations come from. */
+const originNote = 'origin';
+
+/** Where a store's observations come from: what was noted when it was made; stores without a note are live ones. */
+export async function storeOrigin(store: Pick<StoreReader, 'note'>): Promise<Origin> {
+  const noted = await store.note(originNote);
+  return origins.find((origin) => origin === noted) ?? 'live';
+}
+
+/**
+ * Marks a store that holds nothing yet, and refuses one that holds observations of another origin: simulated ones must
+ * never be counted among live ones, nor the other way round. Throws StoreError `wrong_origin`.
+ */
+export async function claimOrigin(store: StoreWriter, origin: Origin): Promise<void> {
+  const held = await storeOrigin(store);
+  if (held === origin) return;
+  const [noted, heartbeat, { observedThrough }] = await Promise.all([
+    store.note(originNote),
+    store.heartbeat(),
+    store.frontier(),
+  ]);
+  if (noted === null && heartbeat === null && observedThrough === null) {
+    await store.putNote(originNote, origin);
+    return;
+  }
+  throw new StoreError(
+    'wrong_origin',
+    `it holds ${held} observations, and these would be ${origin}; use another store`,
+  );
+}

@@ -1,0 +1,142 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openStoreReader } from '../src/store/open.ts';
+import { splitUri } from '../src/store/subject.ts';
+import { type Almanac, startAlmanac } from './support/almanac.ts';
+import { alive, partsOf } from './support/parts.ts';
+
+/** The demo as a visitor starts it, from nothing. */
+
+let folder = '';
+let demo: Almanac;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-demo-test-'));
+  demo = await startDemo(join(folder, 'demo'));
+}, 120_000);
+afterAll(async () => {
+  await demo.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function startDemo(data: string): Promise<Almanac> {
+  return startAlmanac(['demo', '--data', data, '--port', '0', '--account-port', '0']);
+}
+
+async function fact(path: string): Promise<Record<string, unknown>> {
+  const response = await fetch(demo.url + path);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+const factPaths = ['/v1/labels/overview', '/v1/weather/conditions', '/v1/weather/metrics'];
+const patient = { timeout: 30_000, interval: 100 };
+
+describe('almanac demo', () => {
+  it.each(factPaths)('serves %s at once, and says that it is simulated', async (path) => {
+    expect(await fact(path)).toMatchObject({
+      provenance: { origin: 'simulated' },
+      caveats: expect.arrayContaining([expect.stringMatching(/simulated network/)]),
+    });
+  });
+
+  it('has a baseline, a day of windows, and a stretch of it that nobody watched', async () => {
+    const { facts } = await fact('/v1/weather/conditions');
+    expect(facts).toMatchObject({
+      conditions: { confidence: 'supported', state: expect.not.stringMatching(/unavailable|station_offline/) },
+      window: { span_seconds: 86_400, observed_windows: 1421, unobserved_windows: 19 },
+    });
+  });
+
+  it('has a label window with a warm-up and gaps, and labelers in several states', async () => {
+    await vi.waitFor(async () => {
+      const { facts, freshness } = (await fact('/v1/labels/overview')) as {
+        facts: { coverage: { gaps: readonly unknown[] } };
+        freshness: unknown;
+      };
+      expect(freshness).toMatchObject({ state: 'warming_up' });
+      expect(facts).toMatchObject({
+        labeler_count: 11,
+        coverage: {
+          observed_days: 23,
+          warmup: { reason: 'not_observed' },
+          sources: { enrolled: 11, established: 10, unavailable: 1 },
+        },
+      });
+      const reasons = (facts.coverage.gaps as readonly { reason: string }[]).map(({ reason }) => reason);
+      expect(reasons).toEqual(expect.arrayContaining(['maintenance', 'ingest_paused', 'source_unavailable']));
+      expect(reasons).not.toContain('cursor_reset');
+    }, patient);
+  });
+
+  it('goes on where its past ends, without a hole', async () => {
+    const weather = () => demo.log.filter(({ name }) => name === 'weather');
+    await vi.waitFor(
+      () => expect(weather()).toContainEqual(expect.objectContaining({ msg: 'connected', from: 'cursor' })),
+      patient,
+    );
+    expect(weather().filter(({ msg }) => msg === 'time was not observed')).toEqual([]);
+  });
+
+  it('names sample accounts that its store knows, labelled themselves and in their records', async () => {
+    const accounts = demo.lines.flatMap((line) => /^account {2}(did:\S+)$/.exec(line)?.[1] ?? []);
+    expect(accounts).toHaveLength(4);
+    const store = openStoreReader(`sqlite:${join(folder, 'demo', 'labels')}`);
+    try {
+      const { floor: start, end } = await store.frontier();
+      for (const account of accounts.slice(1)) {
+        const query = { account, start, end, order: 'oldest', after: null, limit: 500 } as const;
+        const { rows } = await store.readAccount(query);
+        const kinds = new Set(rows.map(({ label }) => splitUri(label.uri)?.kind));
+        expect([...kinds].sort()).toEqual(['account', 'record']);
+      }
+      for await (const { problems } of store.verify()) expect(problems).toEqual([]);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('serves what was observed of a sample account, and says in the export that it is simulated', async () => {
+    const url = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
+    const [did = ''] = demo.lines.flatMap((line) => /^account {2}(did:\S+)$/.exec(line)?.[1] ?? []);
+    const created = await fetch(`${url}/exports?did=${did}&days=30`);
+    const { manifest, cursor } = (await created.json()) as { manifest: unknown; cursor: string };
+    expect([created.status, manifest]).toMatchObject([200, { account: did, origin: 'simulated', clipped: true }]);
+    const page = (await (await fetch(`${url}/exports?cursor=${cursor}`)).json()) as { rows: readonly unknown[] };
+    expect(page.rows.length).toBeGreaterThan(50);
+    expect(page).toMatchObject({ manifest: { origin: 'simulated' } });
+  });
+
+  it('runs its parts and the simulated network as processes, and leaves none behind', async () => {
+    expect([...partsOf(demo).keys()].sort()).toEqual(['account', 'facts', 'labels', 'sim', 'weather']);
+  });
+});
+
+describe('what a demo has made', () => {
+  it.each([
+    ['up', ['--data', 'FOLDER', '--port', '0'], /holds a demo, and everything in it is simulated/],
+    ['labels', ['--store', 'sqlite:FOLDER/labels', '--artifacts', 'OTHER'], /holds simulated observations/],
+  ])('is refused by `almanac %s`', async (command, args, why) => {
+    await demo.stop();
+    const told = args.map((word) =>
+      word.replace('FOLDER', join(folder, 'demo')).replace('OTHER', join(folder, 'other')),
+    );
+    await expect(startAlmanac([command, ...told])).rejects.toThrow(why);
+  });
+
+  it('is made anew at the next start in the same folder, and a folder of anything else is refused', async () => {
+    const data = join(folder, 'demo');
+    writeFileSync(join(data, 'left-over'), '');
+    demo = await startDemo(data);
+    expect(readdirSync(data)).not.toContain('left-over');
+    const pids = [...partsOf(demo).values()];
+    demo.process.kill('SIGKILL');
+    await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), patient);
+    const precious = join(folder, 'precious');
+    writeFileSync(precious, 'kept');
+    await expect(startDemo(folder)).rejects.toThrow(/holds something that is no demo's/);
+    expect(existsSync(precious)).toBe(true);
+  });
+});

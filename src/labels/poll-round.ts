@@ -48,7 +48,7 @@ export async function pollRound(
     if (tail !== null) {
       const known = tail;
       const there = page.labels.some((row) => fingerprint(row) === known);
-      if (!there && (await lostTail(round, page)) === 'reset') return { kind: 'reset' };
+      if (!there && (await lostTail(round, page, start, known)) === 'reset') return { kind: 'reset' };
       fresh = fresh.filter((row) => fingerprint(row) !== known);
       tail = null;
     }
@@ -150,10 +150,13 @@ async function findStart(round: Round): Promise<number | ({ readonly kind: 'faul
 }
 
 /** What was last read is not where it was. A labeler that replaces rows does that too: a gap, which overstates. */
-async function lostTail({ source, tools }: Round, page: LabelPage): Promise<'gap' | 'reset'> {
+async function lostTail(round: Round, page: LabelPage, number: number, tail: string): Promise<'gap' | 'reset'> {
+  const { source, tools } = round;
   tools.telemetry.quirk('tail_missing');
   await recordReset(source, tools);
-  if (page.labels.length > 0) return 'gap';
+  // Another row under its number is another database.
+  const row = page.labels.length > 0 ? await rowAt(round, number) : null;
+  if (page.labels.length > 0 && (row === null || row === tail)) return 'gap';
   source.position = noPosition;
   return 'reset';
 }

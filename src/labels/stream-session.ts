@@ -62,6 +62,10 @@ export async function streamSession(
     const openedAt = tools.clock();
     const resumed = session.resumeFrom !== null;
     const filling = fillBefore(source, intake, tools, { resumed, openedAt, signal });
+    // What was read is another database's: everything is read anew, the stream too.
+    void filling.then(({ reset }) => {
+      if (reset) session.close();
+    });
     void socket.closed.then(({ reason }) => {
       // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
       if (reason === 'too_large') source.position = { ...source.position, seq: null, seqTail: null };
@@ -228,6 +232,7 @@ class Session {
       }
       this.#malformed = 0;
       const fresh = await this.#afterTail(frame.seq, frame.labels);
+      if (fresh === 'reset') return { kind: 'reset' };
       rows.push(...fresh);
       const before: number = last?.seq ?? this.#source.position.seq ?? -1;
       if (frame.seq < before) this.#tools.telemetry.quirk('seq_not_advancing');
@@ -278,7 +283,7 @@ class Session {
   }
 
   /** The labels of a frame that are new; the first frame of a resumed stream has to be the one that was read last. */
-  async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[]> {
+  async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
     const expected = this.#expected;
     if (expected === null) return labels;
     this.#expected = null;
@@ -288,7 +293,10 @@ class Session {
     if (expected.tail === null && seq === expected.seq) return [];
     this.#tools.telemetry.quirk('tail_missing');
     await recordReset(this.#source, this.#tools);
-    return labels;
+    // A later number may only mean that the row was replaced. Another row under its number is another database.
+    if (seq !== expected.seq || labels.length !== 1) return labels;
+    this.#source.position = noPosition;
+    return 'reset';
   }
 
   async #control(frame: Exclude<LabelFrame, { kind: 'labels' }>): Promise<SessionOutcome | null> {

@@ -9,7 +9,7 @@ import { ailments } from '../../sim/labelers/profile.ts';
 import { readSeeds } from '../../src/labels/seeds.ts';
 import { sourceStates } from '../../src/labels/source-state.ts';
 import { hour, minute } from '../../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from '../support/label-station.ts';
+import { type LabelStation, quickRhythm, removeStation, startStation, until } from '../support/label-station.ts';
 import { cast, expectedSources, leastLabelers, type Moment, roleAt, shapeOf, stateOf } from './cast.ts';
 import { movedClock } from './clock.ts';
 import { type Compared, differences, hiddenLosses, sameActions, served, wholeSpan } from './compare.ts';
@@ -44,7 +44,9 @@ export async function proveTruth({
     ...{ rate: 0.01, historyHours: 0, clock: clock.sim },
   });
   const { seeds, plc, relays, jetstream } = await sim.start();
-  const settings = { seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
+  // Those that hang must not hold every connection all the time.
+  const rhythm = { ...quickRhythm, requestMs: 2_000, longestRetryMs: 6_000 };
+  const settings = { rhythm, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
   // In memory, where there is such a place: what a disk keeps is proved by the kills, and a slow one only makes this slow.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
   let station = await startStation(settings, { ...clock, folder });
@@ -133,7 +135,7 @@ async function outage(
     (await station.overview()).caveats.some(
       (caveat) => caveat.startsWith(`${missed} of `) && caveat.includes('just now'),
     );
-  await until('all are missed', said, 60_000).catch(() => problems.push(`${missed} sources should be late`));
+  await until('all are missed', said, 90_000).catch(() => problems.push(`${missed} sources should be late`));
   advance(20 * minute);
   emit(sim, 2);
   await sourcesAre(sim, station, 'after 20 minutes', problems);
@@ -155,8 +157,8 @@ async function settled(compared: () => Compared): Promise<void> {
     edges.every(
       ({ labeler, edge }) => labeler.served.has(edge) || labeler.log.replaced(edge, labeler.edge) || !labeler.listening,
     );
-  await until('all is given', given, 20_000).catch(() => undefined);
-  await until('all is stored', () => sameActions(compared()), 30_000).catch(() => undefined);
+  await until('all is given', given, 60_000).catch(() => undefined);
+  await until('all is stored', () => sameActions(compared()), 120_000).catch(() => undefined);
 }
 
 const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);
@@ -173,7 +175,7 @@ async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, probl
     return isDeepStrictEqual({ ...wanted }, { ...got });
   };
   try {
-    await until('the states', same, 40_000);
+    await until('the states', same, 90_000);
   } catch {
     problems.push(
       `sources ${moment}: ${JSON.stringify(wanted)} wanted, ${JSON.stringify(got)} counted; ${await others(sim, station, moment)}`,

@@ -103,7 +103,10 @@ export async function timed(
 }
 
 /** What one would write first: one table, a unique hash, an index by account and time. Durable as the store is. */
-function plainTable(path: string): { append: (observations: NewObservation[], at: number) => void; close: () => void } {
+export function plainTable(path: string): {
+  append: (observations: NewObservation[], at: number) => void;
+  close: () => void;
+} {
   const db = new Database(path);
   db.pragma('journal_mode = wal');
   db.pragma('synchronous = full');

@@ -16,6 +16,11 @@ describe('a fingerprint', () => {
     expect(new Set(same.map(fingerprint))).toEqual(new Set([fingerprint(label)]));
   });
 
+  test('leaves out the row number that a page shows and a frame does not, also of rows that are no labels', () => {
+    const odd = { ...label, val: 17 };
+    expect(fingerprint({ id: 4, ...odd })).toBe(fingerprint(odd));
+  });
+
   test('tells a removal, another date and another subject apart', () => {
     const others = [
       { ...label, neg: true },

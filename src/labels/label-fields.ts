@@ -4,7 +4,18 @@ import { type ReceivedLabel, unfit } from '../store/label.ts';
 /** Longest `val`, in bytes (lexicon). */
 export const maxValueBytes = 128;
 
-const known = new Set(['ver', 'src', 'uri', 'cid', 'val', 'neg', 'cts', 'exp', 'sig']);
+/** Fields of a label that the lexicon names. */
+export const labelFields: ReadonlySet<string> = new Set([
+  'ver',
+  'src',
+  'uri',
+  'cid',
+  'val',
+  'neg',
+  'cts',
+  'exp',
+  'sig',
+]);
 
 /** The label's fields, present or absent as they were, or why it is none. */
 export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLabel | 'malformed' | 'oversized' {
@@ -47,7 +58,7 @@ function readSignature(value: unknown): Uint8Array | undefined | null {
 
 /** The fields that the lexicon does not name, as DAG-CBOR: the signature covers them too. */
 function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | null {
-  const names = Object.keys(value).filter((name) => !known.has(name));
+  const names = Object.keys(value).filter((name) => !labelFields.has(name));
   if (names.length === 0) return undefined;
   try {
     return encode(Object.fromEntries(names.map((name) => [name, value[name]])));

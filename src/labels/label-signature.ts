@@ -1,13 +1,20 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { BytesWrapper, encode, fromBytes, isBytes } from '@atcute/cbor';
 import type { LabelKey } from '../network/label-key.ts';
+import { labelFields } from './label-fields.ts';
 
 /** A label as it came, from JSON or CBOR: every field that was there, and none that was not. */
 export type ReceivedLabel = Readonly<Record<string, unknown>>;
 
 /** What a label says of its own signature, before any key is looked at. */
 export type SignedLabel =
-  | { readonly kind: 'signed'; readonly message: Uint8Array; readonly signature: Uint8Array }
+  | {
+      readonly kind: 'signed';
+      readonly message: Uint8Array;
+      /** The same without fields that the lexicon does not name; null where there are none. */
+      readonly plain: Uint8Array | null;
+      readonly signature: Uint8Array;
+    }
   | { readonly kind: 'unsigned' }
   /** There is a signature, but none that any key could have made: its form, or the form of what it signs. */
   | { readonly kind: 'malformed' };
@@ -16,7 +23,8 @@ const signatureLength = 64;
 
 /**
  * Separates a label from its signature. What was signed is the DAG-CBOR of all other fields as they came: one labeler
- * leaves `neg` out where another signs `neg: false`, and fields that nobody knows are signed too.
+ * leaves `neg` out where another signs `neg: false`, and fields that nobody knows are signed too, or were added later: a
+ * skyware labeler shows its row number on the labels of a page.
  */
 export function separateSignature(label: ReceivedLabel): SignedLabel {
   const { sig, ...signed } = label;
@@ -24,7 +32,9 @@ export function separateSignature(label: ReceivedLabel): SignedLabel {
   try {
     const signature = bytesOf(sig);
     if (signature?.length !== signatureLength) return { kind: 'malformed' };
-    return { kind: 'signed', message: encode(signed), signature };
+    const known = Object.entries(signed).filter(([name]) => labelFields.has(name));
+    const plain = known.length < Object.keys(signed).length ? encode(Object.fromEntries(known)) : null;
+    return { kind: 'signed', message: encode(signed), plain, signature };
   } catch {
     // No base64, or what DAG-CBOR cannot hold: numbers out of range, nesting without end.
     return { kind: 'malformed' };
@@ -53,7 +63,7 @@ export async function checkSignature({ message, signature }: SignedMessage, key:
 }
 
 /** What there is to check. */
-export type SignedMessage = Omit<Extract<SignedLabel, { kind: 'signed' }>, 'kind'>;
+export type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
 
 /** Half the order of each curve, rounded down: S is low up to and including it. */
 const halfOrder = {

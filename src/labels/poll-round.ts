@@ -32,6 +32,7 @@ export async function pollRound(
   if (typeof start !== 'number') return start;
   const { cursorTail } = source.position;
   let tail = checkTail && source.position.cursor !== null ? cursorTail : null;
+  let unlooked = tail === null && source.position.cursor !== null ? cursorTail : null;
   let cursor = tail === null ? start : start - 1;
   let rows = 0;
   let limit = pageLimit;
@@ -47,9 +48,20 @@ export async function pollRound(
     if (tail !== null) {
       const known = tail;
       const there = page.labels.some((row) => fingerprint(row) === known);
-      if (!there && (await lostTail(round, page)) === 'reset') return { kind: 'reset' };
+      if (!there && (await lostTail(round, page, start, known)) === 'reset') return { kind: 'reset' };
       fresh = fresh.filter((row) => fingerprint(row) !== known);
       tail = null;
+    }
+    if (unlooked !== null && fresh.length > 0) {
+      // What is put back and grows again would pass the remembered row by: its place is looked at before it is left.
+      const row = await rowAt(round, start);
+      if (row !== null && row !== unlooked) {
+        tools.telemetry.quirk('tail_missing');
+        await recordReset(source, tools);
+        source.position = noPosition;
+        return { kind: 'reset' };
+      }
+      unlooked = null;
     }
     const next = nextCursor(page, cursor, tools);
     if (fresh.length === 0) {
@@ -99,6 +111,14 @@ async function ask({ source, tools, signal }: Round, cursor: number, limit = pag
   return page;
 }
 
+/** The row that stands under exactly that number; null where none does, or nobody can tell. */
+export async function rowAt({ source, tools, signal }: Omit<Round, 'intake'>, number: number): Promise<string | null> {
+  const options = { limit: 1, timeoutMs: tools.rhythm.requestMs, signal };
+  const page = await queryLabels(tools.http, source.endpoint, number - 1, options);
+  if (page.kind === 'fault' || decimal(page.cursor) !== number || page.labels.length !== 1) return null;
+  return fingerprint(page.labels[0]);
+}
+
 /** The cursor to begin with where none is known; a fault where the pages do not show one. */
 async function findStart(round: Round): Promise<number | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, tools } = round;
@@ -130,12 +150,20 @@ async function findStart(round: Round): Promise<number | ({ readonly kind: 'faul
 }
 
 /** What was last read is not where it was. A labeler that replaces rows does that too: a gap, which overstates. */
-async function lostTail({ source, tools }: Round, page: LabelPage): Promise<'gap' | 'reset'> {
+async function lostTail(round: Round, page: LabelPage, number: number, tail: string): Promise<'gap' | 'reset'> {
+  const { source, tools } = round;
   tools.telemetry.quirk('tail_missing');
   await recordReset(source, tools);
-  if (page.labels.length > 0) return 'gap';
+  // Another row under its number is another database.
+  const row = page.labels.length > 0 ? await rowAt(round, number) : null;
+  if (page.labels.length > 0 && (row === null || row === tail)) return 'gap';
   source.position = noPosition;
   return 'reset';
+}
+
+/** Records what lies too far back to be read of a source that was found late, or was away for days. */
+export async function recordNotObserved(source: Source, tools: ReaderTools, since: Micros, end: Micros): Promise<void> {
+  if (since < end) await tools.recordGap({ source: source.did, start: since, end, reason: 'not_observed' });
 }
 
 /** Records that nobody knows what was missed since the last accepted page. */

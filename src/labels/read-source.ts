@@ -1,8 +1,8 @@
 import { createBackoff } from '../network/backoff.ts';
 import { type SourceFault, worseOf } from './faults.ts';
 import { createIntake } from './intake.ts';
-import { pollRound, type RoundOutcome } from './poll-round.ts';
-import type { ReaderTools, Source } from './source.ts';
+import { pollRound, type RoundOutcome, recordNotObserved } from './poll-round.ts';
+import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
 import { type SessionOutcome, streamSession } from './stream-session.ts';
 
 /** Least wait between two connections to one source, in milliseconds, however well the last one went. */
@@ -43,8 +43,11 @@ export async function readSource(source: Source, tools: ReaderTools, signal: Abo
     }
     const checkTail = clock() / 1000 >= tailDue;
     if (checkTail) tailDue = clock() / 1000 + rhythm.tailMs;
+    const since = unreadSince(source, tools.epoch);
+    const target = fillTarget(tools.epoch, clock());
     const round: RoundOutcome = await pollRound(source, intake, tools, { checkTail, signal });
     if (signal.aborted) return;
+    if (round.kind === 'quiet') await recordNotObserved(source, tools, since, target);
     if (round.kind === 'fault') await failed(source, tools, streamFault, round);
     else patience.reset();
     await wait(waitAfter(round, source, tools, patience.next), signal);

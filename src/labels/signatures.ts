@@ -47,7 +47,7 @@ export class Signatures {
 
   async #learn(did: string, fresh: boolean, signal: AbortSignal): Promise<readonly LabelKey[]> {
     const { identities, store, clock } = this.#options;
-    this.#askedAt.set(did, clock());
+    if (fresh) this.#askedAt.set(did, clock());
     const resolution = await identities.resolve(did, { signal, fresh });
     const current = resolution.kind === 'resolved' ? resolution.document.labelKeys : [];
     const now = clock();

@@ -5,13 +5,13 @@ import { connectFault, type SourceFault } from './faults.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
-import { pollRound, recordReset } from './poll-round.ts';
+import { pollRound, recordNotObserved, recordReset, rowAt } from './poll-round.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { fillTarget, type ReaderTools, remember, type Source, unreadSince } from './source.ts';
 
 /** How a connection to a stream ended. */
 export type SessionOutcome =
-  /** It was read, and can be resumed. `progress`: something new came of it; `poll`: how polls beside it failed. */
+  /** It was read, and can be resumed. `progress`: something new came of it; `poll`: how polls beside it failed, and nothing came of it at all. */
   | { readonly kind: 'ended'; readonly progress: boolean; readonly poll?: SourceFault | null }
   /** Nothing of use came of it. */
   | ({ readonly kind: 'fault' } & SourceFault)
@@ -22,6 +22,8 @@ export type SessionOutcome =
 const mostWaiting = 256;
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
 const mostMalformed = 20;
+/** Looks whether numbers are cursors, of one connection. */
+const mostAlignments = 5;
 /** A label of 10 MB has to be read to be refused: it must not stop its source. */
 const maxFrameBytes = 12 * 1024 * 1024;
 
@@ -60,6 +62,10 @@ export async function streamSession(
     const openedAt = tools.clock();
     const resumed = session.resumeFrom !== null;
     const filling = fillBefore(source, intake, tools, { resumed, openedAt, signal });
+    // What was read is another database's: everything is read anew, the stream too.
+    void filling.then(({ reset }) => {
+      if (reset) session.close();
+    });
     void socket.closed.then(({ reason }) => {
       // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
       if (reason === 'too_large') source.position = { ...source.position, seq: null, seqTail: null };
@@ -70,7 +76,7 @@ export async function streamSession(
     socket.close();
     const { reset, fault } = await filling;
     if (reset) return { kind: 'reset' };
-    return outcome.kind === 'ended' ? { ...outcome, poll: fault } : outcome;
+    return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
   } catch (error) {
     stop.abort();
     if (outer.aborted) return { kind: 'ended', progress: false };
@@ -106,8 +112,7 @@ async function fillBefore(
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null };
   if (outcome.kind === 'quiet') {
-    if (since < target)
-      await tools.recordGap({ source: source.did, start: since, end: target, reason: 'not_observed' });
+    await recordNotObserved(source, tools, since, target);
     return { joined: true, reset: false, fault: null };
   }
   // Live alone: nobody knows what came between the last that was read and the first frame.
@@ -125,10 +130,16 @@ class Session {
   readonly #frames: LabelFrame[] = [];
   /** The stream's cursor: one before the last frame, so that it comes again. */
   readonly resumeFrom: number | null;
+  /** Whether it gave anything, if only what was known already. */
+  answered = false;
   #wake: (() => void) | null = null;
   #closed = false;
   #malformed = 0;
   #progress = false;
+  /** Whether polls have come to where the live frames begin. */
+  #joined = false;
+  #alignments = 0;
+  #aligning = false;
   /** Whether the frame that was last read still has to show up. */
   #expected: { readonly seq: number; readonly tail: string | null } | null;
 
@@ -157,6 +168,9 @@ class Session {
 
   async run(stream: { filled: Promise<Filled>; resume: () => void }): Promise<SessionOutcome> {
     const { rhythm, wait } = this.#tools;
+    void stream.filled.then(({ joined }) => {
+      this.#joined = joined;
+    });
     while (!this.#signal.aborted) {
       const frames = this.#frames.splice(0);
       if (frames.length === 0) {
@@ -178,6 +192,7 @@ class Session {
       stream.resume();
       const end = await this.#read(frames);
       if (end) return end;
+      if (this.#joined) this.#align();
     }
     return { kind: 'ended', progress: this.#progress };
   }
@@ -217,6 +232,7 @@ class Session {
       }
       this.#malformed = 0;
       const fresh = await this.#afterTail(frame.seq, frame.labels);
+      if (fresh === 'reset') return { kind: 'reset' };
       rows.push(...fresh);
       const before: number = last?.seq ?? this.#source.position.seq ?? -1;
       if (frame.seq < before) this.#tools.telemetry.quirk('seq_not_advancing');
@@ -227,8 +243,34 @@ class Session {
     return end;
   }
 
+  /**
+   * Where a page shows the newest frame's row under its number, cursors are numbers, and both positions move as one from
+   * then on: the next start reads nothing by pages again that came by the stream.
+   */
+  #align(): void {
+    const { position } = this.#source;
+    const { seq, seqTail } = position;
+    if (seq === null || seqTail === null || aligned(position) || this.#aligning) return;
+    if (this.#alignments >= mostAlignments) return;
+    this.#alignments += 1;
+    this.#aligning = true;
+    const move = (now: ReadPosition): ReadPosition =>
+      now.seq !== null && now.seq >= seq ? { ...now, cursor: now.seq, cursorTail: now.seqTail } : now;
+    // Beside the reading, which it must not hold up.
+    void rowAt({ source: this.#source, tools: this.#tools, signal: this.#signal }, seq)
+      .then(async (row) => {
+        if (row === seqTail) await this.#intake.take({ rows: [], way: 'poll', move }, this.#signal);
+      })
+      // The reading meets the same, and says it.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#aligning = false;
+      });
+  }
+
   async #commit(rows: readonly unknown[], { seq, tail }: { seq: number; tail: string | null }): Promise<void> {
     this.#progress ||= rows.length > 0;
+    this.answered = true;
     this.#tools.telemetry.page('stream');
     const move = (position: ReadPosition): ReadPosition => ({
       ...position,
@@ -241,7 +283,7 @@ class Session {
   }
 
   /** The labels of a frame that are new; the first frame of a resumed stream has to be the one that was read last. */
-  async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[]> {
+  async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
     const expected = this.#expected;
     if (expected === null) return labels;
     this.#expected = null;
@@ -251,7 +293,10 @@ class Session {
     if (expected.tail === null && seq === expected.seq) return [];
     this.#tools.telemetry.quirk('tail_missing');
     await recordReset(this.#source, this.#tools);
-    return labels;
+    // A later number may only mean that the row was replaced. Another row under its number is another database.
+    if (seq !== expected.seq || labels.length !== 1) return labels;
+    this.#source.position = noPosition;
+    return 'reset';
   }
 
   async #control(frame: Exclude<LabelFrame, { kind: 'labels' }>): Promise<SessionOutcome | null> {

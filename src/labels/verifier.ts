@@ -93,8 +93,10 @@ async function judge(label: ReceivedLabel, keys: readonly LabelKey[]): Promise<V
   if (separated.kind === 'unsigned') return 'unsigned';
   if (separated.kind === 'malformed') return 'invalid';
   if (keys.length === 0) return 'unverified';
+  const { plain, signature } = separated;
   for (const key of keys) {
     if (await checkSignature(separated, key)) return 'verified';
+    if (plain !== null && (await checkSignature({ message: plain, signature }, key))) return 'verified';
   }
   return 'invalid';
 }

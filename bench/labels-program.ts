@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Sim, SimAddresses } from '../sim/index.ts';
+import { openSqliteReader } from '../src/store/sqlite/reader.ts';
+import { ended } from './processes.ts';
+
+const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
+
+/** The label instrument on a core of its own, over a store of its own. */
+export interface LabelProgram {
+  readonly folder: string;
+  /** A counter or gauge of its metrics; sums over its dimensions. */
+  metric(name: string): Promise<number>;
+  /** Most resident memory so far, in MB. */
+  peakMb(): number;
+  /** Ends it and leaves its store. */
+  stop(): Promise<void>;
+  remove(): void;
+}
+
+/** Starts `almanac labels` on a core against a simulated network, and waits until it observes. */
+export async function startLabels(core: number, sim: Sim, addresses: SimAddresses): Promise<LabelProgram> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  const port = await freePort();
+  const args = [
+    ...['labels', '--store', `sqlite:${join(folder, 'store')}`, '--artifacts', join(folder, 'artifacts')],
+    ...['--plc', addresses.plc ?? '', '--jetstream', addresses.jetstream, '--seeds', addresses.seeds ?? ''],
+    ...['--relay', addresses.relays[0] ?? '', '--allow-loopback', '--min-free-megabytes', '0'],
+    ...['--metrics-port', String(port), '--publish-seconds', '60', '--log-level', 'warn'],
+  ];
+  const child = spawn('taskset', ['-c', String(core), process.execPath, program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  const metric = async (name: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  };
+  while (sim.labelers.list.some(({ streams }) => streams.length === 0)) await pause(50);
+  return {
+    folder,
+    metric,
+    peakMb: () => peakMb(child),
+    stop: () => ended(child),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** When each row was accepted, in microseconds, by its labeler, subject and authored time. */
+export async function acceptedAt(folder: string, accounts: Iterable<string>): Promise<Map<string, number>> {
+  const store = openSqliteReader(join(folder, 'store'));
+  const found = new Map<string, number>();
+  try {
+    const { floor: start, end } = await store.frontier();
+    for (const account of accounts) {
+      const { rows } = await store.readAccount({ account, start, end, order: 'oldest', after: null, limit: 500 });
+      for (const { label, observedAt } of rows) found.set(rowKey(label), observedAt);
+    }
+  } finally {
+    await store.close();
+  }
+  return found;
+}
+
+/** What tells a label of the simulation from the others. */
+export function rowKey(label: unknown): string {
+  const { src, uri, val, neg = false, cts } = label as Readonly<Record<string, unknown>>;
+  return JSON.stringify([src, uri, val, neg, cts]);
+}
+
+/** Waits for a time of the wall clock. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function peakMb({ pid = 0 }: ChildProcess): number {
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

@@ -1,0 +1,169 @@
+/**
+ * Measures the label instrument as it is run: `node bench/labels.ts [--labels 40000] [--sources 700] [--seconds 60]`.
+ *
+ *  1. Checks of signatures alone, on one core.
+ *  2. Verified acceptance: a burst of signed labels over the streams of 20 simulated labelers, by the real program on one
+ *     core, to durable rows; the same rows into one plain indexed table, without a check, on the other core.
+ *  3. 700 sources at the network's rates: from a label's emission to its acceptance, and resident memory.
+ *
+ * The simulated network has the other core. What the store alone does (an overview of 45 million rows, a day sealed beside
+ * 500 labels a second) is measured by `npm run bench -- store --window FOLDER`. Prints each figure beside its target.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createSim } from '../sim/index.ts';
+import { accountOf } from '../sim/labelers/truth.ts';
+import { readLabel } from '../src/labels/label-fields.ts';
+import type { NewObservation } from '../src/store/port.ts';
+import { acceptedAt, pause, rowKey, startLabels } from './labels-program.ts';
+import { row } from './stats.ts';
+import { plainTable } from './store-day.ts';
+
+/** The program's core; this process and the simulated network have the other. */
+const core = 0;
+const burstSources = 20;
+const batchRows = 500;
+
+const { values } = parseArgs({
+  options: {
+    labels: { type: 'string', default: '40000' },
+    sources: { type: 'string', default: '700' },
+    seconds: { type: 'string', default: '60' },
+  },
+});
+spawnSync('taskset', ['-cp', '1', String(process.pid)]);
+console.log(
+  `load ${loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ')} at the start; a target holds on two quiet cores`,
+);
+
+function report(name: string, value: number, target: string): void {
+  const text = value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
+  console.log(row([name, text, target], [58, -12, 0]));
+}
+
+/** Signatures alone, in a process of its own on the program's core. */
+function measureChecks(): void {
+  const script = join(import.meta.dirname, 'labels-checks.ts');
+  const done = spawnSync('taskset', ['-c', String(core), process.execPath, script], { encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(done.stderr);
+  const { k256, p256 } = JSON.parse(done.stdout) as { k256: number; p256: number };
+  report('checks alone, k256, a second', k256, 'at least 2,200');
+  report('checks alone, p256, a second', p256, 'at least 8,000');
+}
+
+async function measureBurst(labels: number): Promise<void> {
+  const shape = () => ({ software: 'skyware', curve: 'k256', ailment: 'none' }) as const;
+  const sim = createSim({
+    seed: 3,
+    labelers: burstSources,
+    labelRate: 0,
+    rate: 1,
+    historyHours: 0,
+    shapeLabeler: shape,
+  });
+  const program = await startLabels(core, sim, await sim.start());
+  try {
+    for (const { faults } of sim.labelers.list) faults.emit(10);
+    await accepted(program.metric, 10 * burstSources);
+    const each = Math.round(labels / burstSources);
+    const start = performance.now();
+    for (const { faults } of sim.labelers.list) faults.emit(each);
+    await accepted(program.metric, (10 + each) * burstSources);
+    const seconds = (performance.now() - start) / 1000;
+    const verified = (each * burstSources) / seconds;
+    report('verified acceptance (k256), durable, labels a second', verified, 'at least 2,000');
+    report('resident memory after the burst, at most, MB', program.peakMb(), 'at most 300');
+    const plain = plainRate(sim.labelers.list.flatMap((one) => rowsOf(one, one.edge)));
+    report('beside it: one plain indexed table, unchecked, rows a second', plain, '');
+  } finally {
+    await program.stop();
+    program.remove();
+    await sim.stop();
+  }
+}
+
+async function accepted(metric: (name: string) => Promise<number>, count: number): Promise<void> {
+  while ((await metric('almanac_labels_accepted_total')) < count) await pause(20);
+}
+
+function rowsOf(labeler: { serve(n: number): unknown }, edge: number): NewObservation[] {
+  return Array.from({ length: edge }, (_, i) => {
+    const label = readLabel(labeler.serve(i + 1) as Readonly<Record<string, unknown>>);
+    if (typeof label === 'string') throw new Error(`a label of ours is ${label}`);
+    return { label, signature: 'unverified' };
+  });
+}
+
+function plainRate(rows: readonly NewObservation[]): number {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  const plain = plainTable(join(folder, 'plain.sqlite'));
+  try {
+    const start = performance.now();
+    for (let at = 0; at < rows.length; at += batchRows) plain.append(rows.slice(at, at + batchRows), at);
+    return rows.length / ((performance.now() - start) / 1000);
+  } finally {
+    plain.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureSources(sources: number, seconds: number): Promise<void> {
+  const sim = createSim({ seed: 5, labelers: sources, labelRate: 20, rate: 1, historyHours: 0 });
+  const program = await startLabels(core, sim, await sim.start());
+  try {
+    // What came while they were being connected is not in the figures.
+    await pause(3_000);
+    const from = Date.now() * 1000;
+    await pause(seconds * 1000);
+    for (const { faults } of sim.labelers.list) faults.setRate(0);
+    const until = Date.now() * 1000;
+    await pause(3_000);
+    const commits = await program.metric('almanac_labels_commit_duration_seconds_sum');
+    const count = await program.metric('almanac_labels_commit_duration_seconds_count');
+    const peak = program.peakMb();
+    await program.stop();
+    const emitted = [...sim.labelers.truth.emitted(from, until)];
+    const accounts = new Set(emitted.map(({ label }) => accountOf(String((label as { uri: unknown }).uri))));
+    const stored = await acceptedAt(program.folder, accounts);
+    const late: number[] = [];
+    let missing = 0;
+    for (const { label, emittedUs, served } of emitted) {
+      const at = stored.get(rowKey(label));
+      if (at !== undefined) late.push((at - emittedUs) / 1000);
+      else if (served) missing += 1;
+    }
+    late.sort((a, b) => a - b);
+    const commitMs = (commits / count) * 1000;
+    report(`labels of ${sources} sources in ${seconds} s`, emitted.length, '');
+    report('served and not found again', missing, '0');
+    report('from emission to the commit that stores it, p50 ms', late[Math.floor(late.length * 0.5)] ?? Number.NaN, '');
+    report(
+      'from emission to the commit that stores it, p99 ms',
+      late[Math.floor(late.length * 0.99)] ?? Number.NaN,
+      'under 2,000 with the commit',
+    );
+    report('a commit, mean ms', commitMs, '');
+    report(`resident memory with ${sources} sources, at most, MB`, peak, 'at most 300');
+  } finally {
+    await program.stop();
+    program.remove();
+    await sim.stop();
+  }
+}
+
+measureChecks();
+await measureBurst(Number(values.labels));
+await measureSources(Number(values.sources), Number(values.seconds));
+console.log(
+  'the overview at 45 M rows (under 20 ms) and sealing beside 500 labels a second: npm run bench -- store --window FOLDER',
+);
+console.log(
+  `load ${loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ')} at the end`,
+);

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { createSim, type Sim } from '../sim/index.ts';
+import { verdict } from '../sim/labelers/truth.ts';
+import { dice } from '../sim/random.ts';
+import { readPosition } from '../src/labels/position.ts';
+import { openSqliteReader } from '../src/store/sqlite/reader.ts';
+import { type Interval, micros } from '../src/store/time.ts';
+import { until } from './support/label-station.ts';
+import { spawnLabels } from './support/labels-process.ts';
+
+/** What came of an instrument that was killed again and again. */
+export interface LabelKillReport {
+  readonly kills: number;
+  /** Rows that are stored, and that were emitted since the epoch. */
+  readonly stored: number;
+  readonly emitted: number;
+  /** Kills after which more was stored than after the kill before, and those before the store was open. */
+  readonly moved: number;
+  readonly early: number;
+  /** Everything that is not as it should be. */
+  readonly problems: readonly string[];
+}
+
+/** A stretch in which nobody ran, by our clock. */
+interface Missed {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Longest that a process runs after it has said that it observes, in milliseconds. */
+const longestRun = 700;
+
+/**
+ * Runs the real command against labelers that never stop emitting, kills it without warning at random moments of its
+ * start and its run, and lets the last one come to rest. Nobody replaces rows: what was emitted can be read later, and
+ * so all of it must be there in the end.
+ */
+export async function killLabels({ kills, seed }: { kills: number; seed: number }): Promise<LabelKillReport> {
+  const sim = createSim({
+    ...{ seed, labelers: 6, labelRate: 60, rate: 1, historyHours: 0 },
+    shapeLabeler: ({ index }) => ({
+      software: 'skyware',
+      rate: 10,
+      // One is read by pages alone.
+      ailment: index === 5 ? 'no_stream' : 'none',
+    }),
+  });
+  const { seeds, plc, jetstream } = await sim.start();
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-label-kills-'));
+  const store = join(folder, 'store');
+  const args = [
+    ...['--store', `sqlite:${store}`, '--artifacts', join(folder, 'artifacts'), '--plc', plc ?? ''],
+    ...['--jetstream', jetstream, '--seeds', seeds ?? '', '--relay', plc ?? '', '--allow-loopback'],
+    ...['--publish-seconds', '1', '--min-free-megabytes', '0'],
+  ];
+  const chance = dice(seed);
+  const problems: string[] = [];
+  const missed: Missed[] = [];
+  let killedAt: number | null = null;
+  let [rows, moved, early] = [0, 0, 0];
+  try {
+    for (let kill = 0; kill < kills; kill += 1) {
+      if (killedAt !== null) missed.push({ from: killedAt, to: Date.now() * 1000 });
+      const labels = spawnLabels(args);
+      const atStart = kill > 0 && chance.chance(0.25);
+      if (!atStart) await labels.observing;
+      await wait(chance.below(longestRun));
+      killedAt = Date.now() * 1000;
+      labels.process.kill('SIGKILL');
+      await labels.ended;
+      const found = await look(sim, store);
+      problems.push(...found.problems.map((problem) => `after kill ${kill + 1}: ${problem}`));
+      if (found.rows < rows) problems.push(`after kill ${kill + 1}: ${rows} rows were stored, ${found.rows} are left`);
+      if (found.rows > rows) moved += 1;
+      if (atStart) early += 1;
+      rows = found.rows;
+    }
+    if (killedAt !== null) missed.push({ from: killedAt, to: Date.now() * 1000 });
+    const last = spawnLabels(args);
+    await last.observing;
+    for (const { faults } of sim.labelers.list) faults.setRate(0);
+    await until('all is stored', async () => (await look(sim, store)).whole, 90_000).catch((error: unknown) =>
+      problems.push(String(error)),
+    );
+    last.process.kill('SIGTERM');
+    const { code } = await last.ended;
+    if (code !== 0) problems.push(`it ended with ${code}`);
+    const rest = await look(sim, store);
+    problems.push(...rest.problems, ...(await uncovered(store, missed)));
+    const verified = await spawnLabels(['verify', ...args.slice(0, 4)]).ended;
+    if (verified.stdout.at(-1) !== 'every counter equals its rows') problems.push(...verified.stdout);
+    return { kills, stored: rest.rows, emitted: rest.emitted, moved, early, problems };
+  } finally {
+    await sim.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What stands in the store of a process that is gone, against what was emitted by now. */
+async function look(sim: Sim, folder: string) {
+  const store = openSqliteReader(folder);
+  const problems: string[] = [];
+  try {
+    const { startedAt } = await store.epoch();
+    const span: Interval = { start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) };
+    const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
+    const wanted = sim.labelers.truth.expected({ epochUs: startedAt, which: 'emitted' });
+    for (const { source, value } of await store.positions()) {
+      // What lies between it and the stream's number is read again: live comes first, and what was before is filled in.
+      const through = readPosition(value)?.cursor ?? 0;
+      // Its numbers are the labels' own.
+      const due = [...sim.labelers.truth.emitted(startedAt - 1_000_000, Number.POSITIVE_INFINITY, source)].filter(
+        (label) => label.n <= through && verdict(label, startedAt, label.emittedUs) === null,
+      ).length;
+      const { applied = 0, removed = 0 } = counts.get(source) ?? {};
+      if (applied + removed < due) problems.push(`the position of ${source} is ${due - applied - removed} rows ahead`);
+    }
+    for (const [labeler, { applied, removed }] of counts) {
+      const { applied: most = 0, removed: mostRemoved = 0 } = wanted.byAction.get(labeler) ?? {};
+      if (applied > most || removed > mostRemoved) problems.push(`more rows of ${labeler} than it emitted`);
+    }
+    for await (const day of store.verify()) problems.push(...day.problems);
+    const rows = [...counts.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+    return { rows, emitted: wanted.accepted, whole: isDeepStrictEqual(counts, wanted.byAction), problems };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Stretches in which nobody ran, and that are not in a gap of ours; and gaps of sources, which all were only late. */
+async function uncovered(folder: string, missed: readonly Missed[]): Promise<string[]> {
+  const store = openSqliteReader(folder);
+  try {
+    const { startedAt } = await store.epoch();
+    const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) });
+    const own = gaps.filter(({ source }) => source === null);
+    return [
+      ...missed
+        .filter(({ from, to }) => !own.some(({ start, end }) => start <= from && to <= end))
+        .map(({ from, to }) => `nobody ran from ${from} to ${to}, which is in no gap`),
+      ...gaps
+        .filter(({ source }) => source !== null)
+        .map((gap) => `a gap where nothing was missed: ${JSON.stringify(gap)}`),
+    ];
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,230 @@
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { createSim, type Sim } from '../../sim/index.ts';
+import { labelerFaultNames } from '../../sim/labelers/faults.ts';
+import { oddKinds } from '../../sim/labelers/odd-labels.ts';
+import { ailments } from '../../sim/labelers/profile.ts';
+import { readSeeds } from '../../src/labels/seeds.ts';
+import { sourceStates } from '../../src/labels/source-state.ts';
+import { hour, minute } from '../../src/store/time.ts';
+import { type LabelStation, quickRhythm, removeStation, startStation, until } from '../support/label-station.ts';
+import { cast, expectedSources, leastLabelers, type Moment, roleAt, shapeOf, stateOf } from './cast.ts';
+import { movedClock } from './clock.ts';
+import { type Compared, differences, hiddenLosses, sameActions, served, wholeSpan } from './compare.ts';
+import { gapDifferences } from './gaps.ts';
+
+/** What came of one proof. */
+export interface Proof {
+  readonly accepted: number;
+  readonly refused: Readonly<Record<string, number>>;
+  readonly gaps: number;
+  readonly sources: Readonly<Record<string, number>>;
+  /** Faults of labelers and ailments that took effect, and how often. */
+  readonly fired: Readonly<Record<string, number>>;
+  /** Everything that is not as it should be. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Observes a simulated network with every trouble from its first label on: faults, a restart, an outage of 20 minutes, and
+ * labelers that are found two days later. Then compares what was stored, refused and called a gap with the truth.
+ */
+export async function proveTruth({
+  seed,
+  labelers = leastLabelers,
+}: {
+  seed: number;
+  labelers?: number;
+}): Promise<Proof> {
+  const clock = movedClock();
+  const sim = createSim({
+    ...{ seed, labelers, labelRate: 15, population: 'troubled', shapeLabeler: shapeOf(labelers) },
+    ...{ rate: 0.01, historyHours: 0, clock: clock.sim },
+  });
+  const { seeds, plc, relays, jetstream } = await sim.start();
+  // Those that hang must not hold every connection all the time.
+  const rhythm = { ...quickRhythm, requestMs: 2_000, longestRetryMs: 6_000 };
+  const settings = { rhythm, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
+  // In memory, where there is such a place: what a disk keeps is proved by the kills, and a slow one only makes this slow.
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
+  let station = await startStation(settings, { ...clock, folder });
+  try {
+    const foundAt = { us: 0 };
+    const span = await wholeSpan(station.store);
+    const compared = (): Compared => ({
+      ...{ sim, store: station.store, span },
+      // What was made before its labeler was found came when it was.
+      acceptedUs: ({ labeler, emittedUs }) => (isFoundLate(sim, labeler) ? Math.max(emittedUs, foundAt.us) : emittedUs),
+    });
+    const problems: string[] = [];
+    await sourcesAre(sim, station, 'begun', problems);
+    emit(sim, 6);
+    await settled(compared);
+    await actFaults(sim, compared);
+    // Rows that an Ozone replaces while nobody looks are gone; which of them, no truth can tell.
+    for (const { faults } of sim.labelers.list) faults.setRate(0);
+    await settled(compared);
+    await station.stop();
+    emit(sim, 3);
+    station = await startStation(settings, { ...clock, folder });
+    await settled(compared);
+
+    await outage(sim, station, clock.advance, problems);
+    emit(sim, 2);
+    await settled(compared);
+
+    // In two steps, so that nobody is away for longer than what can be filled in.
+    clock.advance(24.5 * hour);
+    emit(sim, 1);
+    await settled(compared);
+    for (const { labeler, role } of cast(sim)) {
+      if (role.act !== 'found') continue;
+      await role.happens(labeler);
+      sim.labelers.directory.set(labeler.did, 'whole');
+      sim.labelers.announceIdentity(labeler.did);
+    }
+    clock.advance(24.5 * hour);
+    foundAt.us = clock.wall();
+    await sourcesAre(sim, station, 'after two days', problems);
+    emit(sim, 2);
+    await settled(compared);
+
+    const gaps = await station.store.gaps(span);
+    problems.push(...(await differences(compared())));
+    problems.push(...gapDifferences(sim, gaps, 1));
+    problems.push(...hiddenLosses(compared(), gaps, (did) => isReadable(sim, did)));
+    const fired = firedIn(sim);
+    for (const name of [...labelerFaultNames, ...oddKinds, ...ailments])
+      if (name !== 'none' && !fired[name]) problems.push(`${name} never took effect`);
+    const { accepted, refused } = served(compared());
+    const { sources } = (await station.overview()).coverage;
+    return { accepted, refused, gaps: gaps.length, sources: { ...sources }, fired, problems };
+  } finally {
+    await station.stop();
+    removeStation(station);
+    await sim.stop();
+  }
+}
+
+async function actFaults(sim: Sim, compared: () => Compared): Promise<void> {
+  for (const { labeler, role } of cast(sim)) {
+    if (role.act !== 'faults') continue;
+    await role.happens(labeler);
+  }
+  emit(sim, 4);
+  await settled(compared);
+  for (const { labeler } of cast(sim)) labeler.faults.resume();
+  emit(sim, 2);
+}
+
+/** Some labelers are away for 20 minutes, and make labels meanwhile. */
+async function outage(
+  sim: Sim,
+  station: LabelStation,
+  advance: (us: number) => void,
+  problems: string[],
+): Promise<void> {
+  const away = cast(sim).filter(({ role }) => role.act === 'outage');
+  for (const { labeler, role } of away) await role.happens(labeler);
+  await sourcesAre(sim, station, 'away', problems);
+  // Each has failed once by then: from that moment on it is late.
+  const missed = expectedSources(sim, 'away').probing ?? 0;
+  const said = async (): Promise<boolean> =>
+    (await station.overview()).caveats.some(
+      (caveat) => caveat.startsWith(`${missed} of `) && caveat.includes('just now'),
+    );
+  await until('all are missed', said, 90_000).catch(() => problems.push(`${missed} sources should be late`));
+  advance(20 * minute);
+  emit(sim, 2);
+  await sourcesAre(sim, station, 'after 20 minutes', problems);
+  for (const { labeler } of away) await labeler.faults.revive();
+}
+
+/** Labels of every labeler, beside its rhythm. */
+function emit(sim: Sim, count: number): void {
+  for (const { faults } of sim.labelers.list) faults.emit(count);
+}
+
+/** Everything that was made and can be read has been given, and what was given is stored. What is not is told later. */
+async function settled(compared: () => Compared): Promise<void> {
+  const { sim } = compared();
+  const edges = sim.labelers.list
+    .filter(({ did }) => isReadable(sim, did))
+    .map((labeler) => ({ labeler, edge: labeler.edge }));
+  const given = (): boolean =>
+    edges.every(
+      ({ labeler, edge }) => labeler.served.has(edge) || labeler.log.replaced(edge, labeler.edge) || !labeler.listening,
+    );
+  await until('all is given', given, 60_000).catch(() => undefined);
+  await until('all is stored', () => sameActions(compared()), 120_000).catch(() => undefined);
+}
+
+const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);
+
+async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, problems: string[]): Promise<void> {
+  const wanted = expectedSources(sim, moment);
+  let got: Record<string, number> = {};
+  const same = async (): Promise<boolean> => {
+    const { coverage } = await station.overview();
+    const counts: Readonly<Record<string, number | null | undefined>> = coverage.sources;
+    got = Object.fromEntries(
+      Object.entries(counts).flatMap(([name, count]) => (named.has(name) && count ? [[name, count]] : [])),
+    );
+    return isDeepStrictEqual({ ...wanted }, { ...got });
+  };
+  try {
+    await until('the states', same, 90_000);
+  } catch {
+    problems.push(
+      `sources ${moment}: ${JSON.stringify(wanted)} wanted, ${JSON.stringify(got)} counted; ${await others(sim, station, moment)}`,
+    );
+  }
+  const { sources } = (await station.overview()).coverage;
+  const { enrolled, seeded, discovered } = sources;
+  const sum = sourceStates.reduce((all, state) => all + (sources[state] ?? 0), 0);
+  if (sum !== enrolled || (seeded ?? 0) + (discovered ?? 0) !== enrolled)
+    problems.push(`sources ${moment} do not add up to ${enrolled}`);
+}
+
+/** The sources that are not in the state in which they should be. */
+async function others(sim: Sim, { store }: LabelStation, moment: Moment): Promise<string> {
+  const { list } = sim.labelers;
+  const rows = new Map((await store.roster()).map((row) => [row.did, row]));
+  return list
+    .map((labeler) => {
+      const role = roleAt(labeler.profile.index, list.length);
+      const row = rows.get(labeler.did);
+      const [wanted, got] = [stateOf(labeler, role, moment), row?.enrolled ? row.state : null];
+      return wanted === got ? '' : `${labeler.did} (${role?.name ?? labeler.profile.ailment}): ${wanted}, is ${got}`;
+    })
+    .filter((text) => text !== '')
+    .join('; ');
+}
+
+function isReadable(sim: Sim, did: string): boolean {
+  const labeler = sim.labelers.of(did);
+  const role = roleAt(labeler.profile.index, sim.labelers.list.length);
+  return role?.act !== 'found' && stateOf(labeler, role, 'after two days') === 'established';
+}
+
+function isFoundLate(sim: Sim, did: string): boolean {
+  const { list } = sim.labelers;
+  return roleAt(sim.labelers.of(did).profile.index, list.length)?.act === 'found';
+}
+
+function firedIn({ labelers: { list, directory } }: Sim): Record<string, number> {
+  const sums: Record<string, number> = {};
+  const add = (name: string, times: number): void => {
+    sums[name] = (sums[name] ?? 0) + times;
+  };
+  for (const { faults, profile, queries } of list) {
+    for (const [name, times] of faults.fired) add(name, times);
+    // What ails a labeler from the start took effect when somebody came.
+    if (profile.ailment !== 'none' && (queries > 0 || profile.ailment === 'dead')) add(profile.ailment, 1);
+  }
+  for (const name of ['no_document', 'tombstone', 'no_service'] as const) add(name, directory.fired.get(name) ?? 0);
+  add('directory_down', directory.fired.get('html') ?? 0);
+  return sums;
+}

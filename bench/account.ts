@@ -103,6 +103,10 @@ async function measureStore(): Promise<void> {
 /** One request at a time. */
 async function measureAnswers(url: string): Promise<void> {
   const ordinary = (n: number): string => `${url}/exports?did=${accountDid(n * 100_003)}`;
+  const view = (n: number): string => `${url}/account?did=${accountDid(n * 100_003)}`;
+  if (dropPageCache()) report('page, ordinary account, cold cache', times(await askAll(40, view)));
+  report('page, ordinary account, warm', times(await askAll(200, (n) => view(n % 40))));
+  report('page, dense account, warm', times(await askAll(40, () => `${url}/account?did=${denseDid}`)));
   if (dropPageCache()) report('create, ordinary account, cold cache', times(await askAll(40, ordinary)));
   else report('create, ordinary account, cold cache', 'not measured: the cache cannot be dropped here');
   report('create, ordinary account, warm', times(await askAll(200, (n) => ordinary(n % 40))));

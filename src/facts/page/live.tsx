@@ -33,9 +33,9 @@ function keepLive(context: WatchContext): void {
       watches.labels.ask(),
     ]);
     const facts = { conditions, metrics, labels };
-    const parts = observatory(facts, { kind: 'live', said: changesSaid(shown, facts) }, accounts);
-    shown = facts;
     try {
+      const parts = observatory(facts, { kind: 'live', said: changesSaid(shown, facts) }, accounts);
+      shown = facts;
       document.title = parts.title;
       render(<PageBody {...parts} />, document.body);
     } catch {

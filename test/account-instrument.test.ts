@@ -25,18 +25,18 @@ test('a page shows what labelers sent about an account, in their own words, whil
   const started = await startStation({ seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream });
   station = started;
   const { startedAt } = await started.store.epoch();
-  const truth = () => made.labelers.truth.expected({ epochUs: startedAt });
+  const truth = () => made.labelers.truth.expected({ epochUs: startedAt, which: 'served' });
   await until('all are read', async () => (await started.overview()).coverage.sources.established === 6);
   // Everybody tells again what its values mean: the Jetstream was not followed when they first did.
   for (const { did } of made.labelers.list) made.labelers.declare(did, 'update');
-  await until('some labels', async () => (await truth()).accepted > 400);
+  await until('some labels', async () => truth().accepted > 400);
   for (const { faults } of made.labelers.list) faults.setRate(0);
   const stored = async () => {
     const counts = await started.store.countsByLabeler({ start: startedAt, end: (await started.store.frontier()).end });
     return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
   };
-  await until('all of them stored', async () => (await stored()) === (await truth()).accepted, 50_000);
-  const [[account, rows] = ['', 0]] = [...(await truth()).byAccount].sort(([, a], [, b]) => b - a);
+  await until('all of them stored', async () => (await stored()) === truth().accepted, 50_000);
+  const [[account, rows] = ['', 0]] = [...truth().byAccount].sort(([, a], [, b]) => b - a);
   expect(rows).toBeGreaterThan(1);
   const program = startProgram([
     ...['account', '--port', '0', '--data', started.folder],
@@ -57,5 +57,5 @@ test('a page shows what labelers sent about an account, in their own words, whil
   expect(Number(applied) + Number(removed)).toBe(rows);
   expect(lines.some((line) => /^Marked as .* by this labeler\.$/.test(line))).toBe(true);
   // The epoch has just begun: nearly all of the 30 days are told as not observed.
-  expect(lines.join(' ')).toMatch(/Observation began at .*: the 29 days 23 h before it were not observed\./);
+  expect(lines.join(' ')).toMatch(/Observation began at .*: the 29 d 23 h before it were not observed\./);
 });

@@ -80,7 +80,7 @@ describe('the page of an account', () => {
     };
     expect(await lines({ ownGaps: [gap], change }, 'What could not be seen', 'The whole of it')).toEqual([
       'What could not be seen',
-      'Observation began at 2026-11-18 12:00 UTC: the 5 days before it were not observed.',
+      'Observation began at 2026-11-18 12:00 UTC: the 5 d before it were not observed.',
       'Nothing was received from any labeler since 2026-11-20 11:00 UTC: what came later is not known.',
       'We were interrupted once in this interval, for 1 h in all: nothing was observed then.',
       '1 of 2 labelers is read from the place where we stopped last. The others are not, and their labels are missing here (1: does not answer). 3 known labelers are not read at all.',

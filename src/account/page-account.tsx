@@ -1,3 +1,4 @@
+import { countText } from '../web/format.ts';
 import { CoverageSection } from './page-coverage.tsx';
 import type { DownloadLink } from './page-download.tsx';
 import { DownloadSection } from './page-download.tsx';
@@ -8,7 +9,7 @@ import { TimelineSection } from './page-picture.tsx';
 import type { Part } from './page-rows.ts';
 import { wholeRows } from './page-rows.ts';
 import type { AccountView } from './page-view.ts';
-import { counted, instantWords, minuteWords, numberWords, targetWords } from './page-words.ts';
+import { counted, instantWords, minuteWords, targetWords } from './page-words.ts';
 
 /** What the body of an account's page is rendered from. */
 export interface AccountPageProps {
@@ -73,7 +74,7 @@ function Outcome({ view: { parts, timeline, before, query } }: { readonly view: 
   return (
     <p class="panel">
       <strong>
-        {numberWords(applied)} applied and {numberWords(removed)} removed
+        {countText(applied)} applied and {countText(removed)} removed
       </strong>{' '}
       {filtered ? 'agree with the filters.' : 'were observed.'} These are events: a label that was applied may have been
       taken back unseen, or have expired. Observing none of a kind does not mean that none exists.
@@ -92,7 +93,7 @@ function PartSection({ part: { target, total, rows, next }, view, links }: PartP
   return (
     <section aria-labelledby={`part-${target}`}>
       <h2 id={`part-${target}`}>
-        {targetWords[target]} <span class="soft">({total === null ? 'not all counted' : numberWords(total)})</span>
+        {targetWords[target]} <span class="soft">({total === null ? 'not all counted' : countText(total)})</span>
       </h2>
       {rows.length === 0 ? (
         <p>
@@ -112,8 +113,8 @@ function PartSection({ part: { target, total, rows, next }, view, links }: PartP
           {rows.length === 0
             ? 'Nothing'
             : view.before === null
-              ? `The newest ${numberWords(rows.length)}`
-              : `The next ${numberWords(rows.length)}`}
+              ? `The newest ${countText(rows.length)}`
+              : `The next ${countText(rows.length)}`}
           {total === null ? '' : ` of ${counted(total, 'observation')}`} shown; this is not the whole.{' '}
           <a href={links.older(target, next)}>
             Older ones <span class="unseen-text">{targetWords[target].toLowerCase()}</span>

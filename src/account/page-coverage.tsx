@@ -1,9 +1,10 @@
 import { gappedTime } from '../store/gaps.ts';
 import type { StoredGap } from '../store/port.ts';
 import { minute } from '../store/time.ts';
+import { countText } from '../web/format.ts';
 import { Did, Instant } from './page-observation.tsx';
 import type { AccountView, LabelerView } from './page-view.ts';
-import { counted, durationWords, minuteWords, numberWords, reasonWords, stateWords } from './page-words.ts';
+import { counted, durationWords, minuteWords, reasonWords, stateWords } from './page-words.ts';
 
 /** Gaps listed one by one; all of them count in the sums. */
 const maxGapsListed = 20;
@@ -50,7 +51,7 @@ function LabelerItem({
         <Did did={labeler} />
       </p>
       <p class="soft">
-        {numberWords(applied)} applied, {numberWords(removed)} removed in this interval, whatever the filters.{' '}
+        {countText(applied)} applied, {countText(removed)} removed in this interval, whatever the filters.{' '}
         {state === null ? 'Not read at this time.' : `State: ${stateWords(state)}.`}{' '}
         {lastAsked === null ? (
           'It was not asked successfully yet.'
@@ -106,7 +107,7 @@ function sentences({ startedAt, shown, frontier, now, ownGaps, interval, network
   found.push(
     ownGaps.length === 0
       ? 'No interruption of our own is recorded in this interval.'
-      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${numberWords(ownGaps.length)} times`} in this interval, for ${durationWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
+      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${durationWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
   );
   found.push(networkSentence(network.states, network.notEnrolled));
   found.push(
@@ -120,7 +121,7 @@ function networkSentence(states: AccountView['network']['states'], notEnrolled: 
   const read = byState.get('established')?.length ?? 0;
   const others = [...byState]
     .filter(([state]) => state !== 'established')
-    .map(([state, all]) => `${numberWords(all.length)}: ${stateWords(state)}`)
+    .map(([state, all]) => `${countText(all.length)}: ${stateWords(state)}`)
     .sort();
   const rest =
     others.length === 0 ? '' : ` The others are not, and their labels are missing here (${others.join('; ')}).`;
@@ -128,5 +129,5 @@ function networkSentence(states: AccountView['network']['states'], notEnrolled: 
     notEnrolled === 0
       ? ''
       : ` ${counted(notEnrolled, 'known labeler')} ${notEnrolled === 1 ? 'is' : 'are'} not read at all.`;
-  return `${numberWords(read)} of ${counted(states.size, 'labeler')} ${read === 1 ? 'is' : 'are'} read from the place where we stopped last.${rest}${known}`;
+  return `${countText(read)} of ${counted(states.size, 'labeler')} ${read === 1 ? 'is' : 'are'} read from the place where we stopped last.${rest}${known}`;
 }

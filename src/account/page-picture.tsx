@@ -1,7 +1,8 @@
 import type { Interval } from '../store/time.ts';
 import { DayChart } from '../web/day-chart.tsx';
+import { countText } from '../web/format.ts';
 import type { Timeline, TimelineDay } from './page-timeline.ts';
-import { counted, dayWords, durationWords, minuteWords, numberWords } from './page-words.ts';
+import { counted, dayWords, durationWords, minuteWords } from './page-words.ts';
 
 /** The interval as a picture, with its legend and the same as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
@@ -63,7 +64,7 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
 
         <table>
           <caption>
-            {numberWords(total.applied)} applied and {numberWords(total.removed)} removed, by UTC day of our clock
+            {countText(total.applied)} applied and {countText(total.removed)} removed, by UTC day of our clock
           </caption>
           <thead>
             <tr>
@@ -97,8 +98,8 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
       </th>
       {counts ? (
         <>
-          <td class="number">{numberWords(counts.applied)}</td>
-          <td class="number">{numberWords(counts.removed)}</td>
+          <td class="number">{countText(counts.applied)}</td>
+          <td class="number">{countText(counts.removed)}</td>
         </>
       ) : (
         <td colSpan={2} class="number">
@@ -117,7 +118,7 @@ function isUnseen(day: TimelineDay): boolean {
 function dayText(day: TimelineDay): string {
   const { counts } = day;
   const words = counts
-    ? `${numberWords(counts.applied)} applied, ${numberWords(counts.removed)} removed`
+    ? `${countText(counts.applied)} applied, ${countText(counts.removed)} removed`
     : isUnseen(day)
       ? 'not observed'
       : 'not counted';
@@ -139,7 +140,7 @@ export function summaryOf({ days, start, end, total, uncounted }: Timeline): str
   const what =
     total.applied + total.removed === 0
       ? 'No observation'
-      : `${numberWords(total.applied)} applied and ${numberWords(total.removed)} removed`;
+      : `${countText(total.applied)} applied and ${countText(total.removed)} removed`;
   const missed =
     unseen > 0 ? ` ${durationWords(unseen)} of it were not observed, and what happened then is not known.` : '';
   const left =

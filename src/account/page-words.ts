@@ -1,6 +1,7 @@
 import { formatMicros, type Micros } from '../contract/timestamp.ts';
 import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../contract/vocabulary.ts';
-import { day, hour, minute, second } from '../store/time.ts';
+import { second } from '../store/time.ts';
+import { countText, spanText } from '../web/format.ts';
 
 /** The words of the pages. None of them says of a label that it holds now: only what was seen to happen is known. */
 
@@ -67,33 +68,12 @@ export function dayWords(at: Micros): string {
   return formatMicros(at).slice(0, 10);
 }
 
-/** A length of time in its two largest units: `3 days 4 h`, `4 h 5 min`, `12 s`. */
+/** A length of time in microseconds, in its two largest units. */
 export function durationWords(length: number): string {
-  if (length < second) return 'less than 1 s';
-  const units: [number, string][] = [
-    [day, length >= 2 * day || length < day ? 'days' : 'day'],
-    [hour, 'h'],
-    [minute, 'min'],
-    [second, 's'],
-  ];
-  const parts: string[] = [];
-  let left = length;
-  for (const [unit, name] of units) {
-    const n = Math.floor(left / unit);
-    left -= n * unit;
-    if (n > 0) parts.push(`${n} ${name}`);
-    else if (parts.length > 0) break;
-    if (parts.length === 2) break;
-  }
-  return parts.join(' ');
+  return spanText(length / second);
 }
 
 /** A number with its noun: `1 row`, `165,000 rows`. */
 export function counted(n: number, noun: string, plural = `${noun}s`): string {
-  return `${numberWords(n)} ${n === 1 ? noun : plural}`;
-}
-
-/** A whole number with thousands set apart. */
-export function numberWords(n: number): string {
-  return n.toLocaleString('en');
+  return `${countText(n)} ${n === 1 ? noun : plural}`;
 }

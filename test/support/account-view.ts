@@ -117,6 +117,7 @@ export function linesOf(html: string): string[] {
     .replaceAll('&lt;', '<')
     .replaceAll('&quot;', '"')
     .replaceAll('&amp;', '&')
+    .replaceAll('\u00a0', ' ')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');

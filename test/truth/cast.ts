@@ -81,7 +81,7 @@ export function expectedSources(sim: Sim, moment: Moment): Readonly<Record<strin
     const state = stateOf(labeler, roleAt(labeler.profile.index, list.length), moment);
     if (state === null) continue;
     counts[state] = (counts[state] ?? 0) + 1;
-    counts.enrolled = (counts['enrolled'] ?? 0) + 1;
+    counts.enrolled = (counts.enrolled ?? 0) + 1;
   }
   return counts;
 }

@@ -85,11 +85,17 @@ async function measureStore(): Promise<void> {
     report(`dense account, ${state}: snapshot`, `${(performance.now() - counting).toFixed(0)} ms`);
     let progress = begin(await rememberManifests().of(reader, taken.snapshot));
     const started = performance.now();
+    const processor = process.cpuUsage();
     for (let terminal = false; !terminal; ) {
       ({ progress, terminal } = await readOn(reader, taken.snapshot, progress, 500));
     }
     const perSecond = Math.round((progress.count * 1000) / (performance.now() - started));
-    report(`dense account, ${state}: export at the store`, `${progress.count} rows, ${perSecond} rows a second`);
+    const { user, system } = process.cpuUsage(processor);
+    const cost = ((user + system) / progress.count).toFixed(1);
+    report(
+      `dense account, ${state}: export at the store`,
+      `${progress.count} rows, ${perSecond} rows a second, ${cost} µs of processor time each`,
+    );
   }
   await reader.close();
 }

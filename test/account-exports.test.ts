@@ -29,7 +29,7 @@ async function observed(count: number, args: readonly string[] = []) {
   const folder = folderInTest();
   const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
   await fill(store, count, { at: (Date.now() - 30_000) * 1000 });
-  await fill(store, 5, { from: 0, subject: 'did:plc:otherotherotherotherothe' });
+  await fill(store, 5, { at: (Date.now() - 30_000) * 1000, subject: 'did:plc:otherotherotherotherothe' });
   const program = startAccount(folder, args);
   const { url } = await program.listening();
   return { folder, store, program, url };
@@ -135,7 +135,8 @@ describe('an export', () => {
     const { url, store } = await observed(30, ['--page-rows', '10']);
     const created = await create(url);
     const first = await page(url, created.cursor);
-    await fill(store, 40, { from: 100 });
+    // Accepted after the frontier, and stamped before the end of the interval: only the frontier keeps them out.
+    await fill(store, 40, { from: 100, at: (Date.now() - 20_000) * 1000 });
     const rest = first.next_cursor === null ? null : await follow(url, { cursor: first.next_cursor });
     const rows = [...first.rows, ...(rest?.rows ?? [])];
     expect(withoutClock(rows)).toEqual(expectedRows(30));

@@ -53,8 +53,8 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
       'X-Forwarded-For': '198.51.100.7',
       Referer: 'https://x.example/?secret',
     });
-    const clients = facts.log().filter(({ route }) => route === '/health');
-    expect(clients.map(({ client }) => client)).toEqual(['127.0.0.1']);
+    const clients = () => facts.log().filter(({ route }) => route === '/health');
+    await expect.poll(() => clients().map(({ client }) => client)).toEqual(['127.0.0.1']);
 
     facts.child.kill('SIGKILL');
     await facts.ended();

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pageStyles } from '../src/account/pages.tsx';
 import { createFactsClient } from '../src/client/index.ts';
 import { accountPaths } from '../src/contract/account.ts';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
@@ -21,6 +22,12 @@ import { accountOpenApi, openApi } from './support/openapi.ts';
 
 function page(name: string): string {
   return readFileSync(join(root, name), 'utf8');
+}
+
+function markdownBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name));
 }
 
 /** The first cell of each row of the tables below a heading, without its backquotes. */
@@ -55,6 +62,15 @@ describe('README', () => {
   it('lists every command of the program, and no other', () => {
     const listed = [...readme.matchAll(/^\| `almanac (\w+)/gm)].map(([, name]) => name);
     expect(listed).toEqual(Object.keys(commands));
+  });
+
+  it('names, with every other page, commands of the program that are', () => {
+    const pages = ['README.md', 'SECURITY.md', ...markdownBelow('docs')];
+    const named = pages.flatMap((name) =>
+      [...page(name).matchAll(/(?:`|^ {4,})almanac ([a-z]+)/gm)].map(([, command = '']) => command),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((command) => !Object.hasOwn(commands, command))).toEqual([]);
   });
 
   it('shows an answer that the contract describes', () => {
@@ -113,7 +129,12 @@ describe('docs/account.md', () => {
 
   it('lists every route, and no other', () => {
     const listed = firstCells(`\n# x\n${text}`, '# The account-view surface for a client');
-    expect(listed).toEqual([...Object.values(accountPaths), '/robots.txt']);
+    expect(listed).toEqual([
+      ...Object.values(accountPaths),
+      '/robots.txt',
+      '/',
+      ...pageStyles.map((name) => `/assets/${name}`),
+    ]);
   });
 
   it('lists every parameter, and no other', () => {

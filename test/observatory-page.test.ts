@@ -123,6 +123,18 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       await close();
     });
 
+    it('leaves no number behind when an answer has a shape that it does not know', async () => {
+      set(pageStates.fresh());
+      const { page, close } = await open();
+      await live(page);
+      const strange = { contract: 'atproto.facts.labels.overview/v1', facts: {} };
+      await page.route(`**${paths.labelsOverview}`, (route) => route.fulfill({ json: strange }));
+      await page.clock.runFor(minute);
+      await page.getByText('Load it again.').waitFor();
+      expect(await read(page.locator('body'))).not.toMatch(/\d/);
+      await close();
+    });
+
     it('sends validators back and keeps what is not changed', async () => {
       set(pageStates.fresh());
       const { page, close } = await open();

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ExportManifest } from '../contract/account.ts';
 import { jsonType } from '../http/reply.ts';
 import { maxChunkRows } from '../store/port.ts';
 import { askedCursor } from './asked-cursor.ts';
 import { begin, type ReadRows, readOn, tooLarge, whyGone } from './exports.ts';
 import { refusal } from './exports-route.ts';
+import type { WrittenManifest } from './manifest.ts';
 import { parseParameters } from './parameters.ts';
 import { StoreBusy } from './reading/reading-pool.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
@@ -50,9 +50,9 @@ async function* documentOf(
   services: AccountServices,
   request: AccountRequest,
   snapshot: Snapshot,
-  manifest: ExportManifest,
+  manifest: WrittenManifest,
 ): AsyncGenerator<Buffer> {
-  yield Buffer.from(`{"manifest":${JSON.stringify(manifest)},"rows":[`);
+  yield Buffer.from(`{"manifest":${manifest.text},"rows":[`);
   let progress = begin(manifest);
   for (let terminal = false; !terminal; ) {
     const before = progress.count;

@@ -1,5 +1,5 @@
 import type { ExportCreated, ExportLastPage, ExportNextPage } from '../contract/account.ts';
-import { json, jsonType, withBody } from '../http/reply.ts';
+import { jsonType, withBody } from '../http/reply.ts';
 import type { AskedCursor } from './asked-cursor.ts';
 import { askedCursor } from './asked-cursor.ts';
 import { createExport, type ExportRefusal, readOn, whyGone } from './exports.ts';
@@ -27,8 +27,8 @@ async function create(services: AccountServices, request: AccountRequest): Promi
   );
   if (created.kind === 'refused') return refusal(created);
   const { manifest, snapshot, progress } = created;
-  const body: ExportCreated = { manifest, cursor: cursors.seal({ kind: 'export', snapshot, progress }) };
-  return json(200, body, accountCommonHeaders);
+  const end: Omit<ExportCreated, 'manifest'> = { cursor: cursors.seal({ kind: 'export', snapshot, progress }) };
+  return written(`{"manifest":${manifest.text},${JSON.stringify(end).slice(1)}`);
 }
 
 async function page(
@@ -49,7 +49,10 @@ async function page(
     ? { next_cursor: null, terminal, count: progress.count, content_sha256: progress.digest.toString('hex') }
     : { next_cursor: cursors.seal({ kind: 'export', snapshot, progress }), terminal };
   // Rows are written as the digest has them, and once.
-  const text = `{"manifest":${JSON.stringify(manifest)},"rows":[${rows.join(',')}],${JSON.stringify(end).slice(1)}`;
+  return written(`{"manifest":${manifest.text},"rows":[${rows.join(',')}],${JSON.stringify(end).slice(1)}`);
+}
+
+function written(text: string): AccountReply {
   return withBody(200, jsonType, Buffer.from(text), accountCommonHeaders);
 }
 

@@ -1,12 +1,11 @@
-import type { ExportManifest } from '../contract/account.ts';
 import type { AccountErrorCode } from '../contract/account-errors.ts';
 import { microsFromMillis } from '../contract/timestamp.ts';
 import { type AccountInterval, type Frontier, maxChunkRows } from '../store/port.ts';
 import { day, type Interval, micros } from '../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 import { markOf } from './cursor.ts';
-import { firstDigest, nextDigest } from './digest.ts';
-import type { Manifests } from './manifest.ts';
+import { nextDigest } from './digest.ts';
+import type { Manifests, WrittenManifest } from './manifest.ts';
 import { type AskedQuery, availableWindow, clipInterval, windowDays } from './query.ts';
 import { matches, rowOf } from './row.ts';
 import type { Progress, Snapshot } from './snapshot.ts';
@@ -96,7 +95,7 @@ async function fittingParts(
 /** An export as it is created: where reading begins. */
 export interface CreatedExport {
   readonly kind: 'created';
-  readonly manifest: ExportManifest;
+  readonly manifest: WrittenManifest;
   readonly snapshot: Snapshot;
   readonly progress: Progress;
 }
@@ -118,8 +117,8 @@ export async function createExport(
 }
 
 /** The progress of an export of which nothing was read yet. */
-export function begin(manifest: ExportManifest): Progress {
-  return { position: null, count: 0, digest: firstDigest(manifest) };
+export function begin({ digest }: WrittenManifest): Progress {
+  return { position: null, count: 0, digest };
 }
 
 /** Rows of an export, in the order of acceptance, and how far it was read by them. */

@@ -7,6 +7,7 @@ import type { Epoch } from '../store/port.ts';
 import type { AccountStore } from './account-store.ts';
 import { readCoverage } from './coverage.ts';
 import { cursorBytes } from './cursor-bytes.ts';
+import { firstDigest } from './digest.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The manifest of a snapshot. */
@@ -37,13 +38,20 @@ export function manifestOf(
   };
 }
 
-/** Most manifests that are remembered; each is some ten kilobytes. */
+/** A manifest as it is sent, and the first link of the digest of its export. */
+export interface WrittenManifest {
+  /** JSON. */
+  readonly text: string;
+  readonly digest: Buffer;
+}
+
+/** Most manifests that are remembered; each is some ten kilobytes of text. */
 const remembered = 256;
 
 /** Manifests by snapshot. */
 export interface Manifests {
   /** The manifest of a snapshot: as it was made first, as long as it is remembered; else as it is read now. */
-  of(store: AccountStore, snapshot: Snapshot): Promise<ExportManifest>;
+  of(store: AccountStore, snapshot: Snapshot): Promise<WrittenManifest>;
 }
 
 /**
@@ -52,7 +60,7 @@ export interface Manifests {
  * one reads it anew; the digest stays that of the first.
  */
 export function rememberManifests(): Manifests {
-  const known = new Map<string, ExportManifest>();
+  const known = new Map<string, WrittenManifest>();
   return {
     async of(store, snapshot) {
       const key = createHash('sha256')
@@ -64,10 +72,11 @@ export function rememberManifests(): Manifests {
       const coverage = await readCoverage(store, { interval: { start, end }, askedStart, labeler: filters.labeler });
       const of = { epoch: await store.epoch(), origin: await storeOrigin(store) };
       const manifest = manifestOf(snapshot, coverage, of);
-      known.set(key, manifest);
+      const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
+      known.set(key, written);
       const [oldest] = known.keys();
       if (known.size > remembered && oldest !== undefined) known.delete(oldest);
-      return manifest;
+      return written;
     },
   };
 }

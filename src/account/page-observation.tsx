@@ -51,7 +51,13 @@ export function ObservationItem({
 
 function Subject({ row: { uri, cid } }: { readonly row: AccountRow }) {
   const parts = splitUri(uri);
-  if (parts?.kind === 'account') return <Particular name="Subject">The account itself</Particular>;
+  if (parts?.kind === 'account') {
+    return (
+      <Particular name="Subject" wide>
+        The account itself
+      </Particular>
+    );
+  }
   const collection = parts?.kind === 'record' && targetOf(uri) === 'record' ? parts.collection : null;
   return (
     <>

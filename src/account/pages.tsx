@@ -37,6 +37,9 @@ export interface PagesOptions {
   readonly alarm: (route: string, error: unknown) => void;
 }
 
+/** The style sheets of the pages, below `/assets/`. */
+export const pageStyles = ['almanac.css', 'account.css'] as const;
+
 /** Everything comes from this origin, nothing is inline, no script runs, and nobody frames a page. */
 const contentPolicy =
   "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

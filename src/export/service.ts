@@ -67,7 +67,7 @@ async function once(path: string, { base, fetch, timeoutMs, clock, signal }: Ser
   } catch (error) {
     if (error instanceof NetworkError) return { kind: 'nothing', why: noAnswer(error), retryAfterMs: 0 };
     if (error instanceof AnswerError)
-      throw new ExportFailure('damaged', 'the service gave an answer beyond all bounds');
+      throw new ExportFailure('damaged', 'the service gave an answer that is too large or no UTF-8');
     throw error;
   }
   const { status, headers, text } = answer;

@@ -11,7 +11,7 @@ import type { FactsDocuments } from './documents.ts';
 import { instrumentIndex } from './instruments.ts';
 import type { FreshnessBounds } from './judge.ts';
 import { labelsResource } from './labels-resource.ts';
-import { type AccountLinks, noAccountLinks } from './page/accounts.tsx';
+import type { AccountLinks } from './page/accounts.tsx';
 import { observatoryPage } from './page/page.ts';
 import { cacheControl } from './representation.ts';
 import { type FactResource, refusing } from './resource.ts';
@@ -25,8 +25,8 @@ export interface FactsAppOptions {
   /** Prefix of every path, `''` or `/name` without a slash at its end. */
   readonly basePath: string;
   readonly documents: FactsDocuments;
-  /** What the page links to of the account-view surface; nothing unless given. */
-  readonly accounts?: AccountLinks;
+  /** Where the page sends those who ask about one account; nowhere unless given. */
+  readonly accounts?: AccountLinks | null;
   /** Told when a fact could not be built, with the reason that no client is shown. */
   readonly alarm: (path: string, error: unknown) => void;
   /** Told of every answer; `route` is a path of the closed list, or `other`; `client` where the server tells it. */
@@ -46,7 +46,7 @@ type Route = (conditions: Conditions, now: number) => Reply;
 
 /** The facts application: a closed table of paths, each exact. */
 export function createFactsApp(options: FactsAppOptions) {
-  const { labels, weather, bounds, basePath, documents, accounts = noAccountLinks, alarm, answered } = options;
+  const { labels, weather, bounds, basePath, documents, alarm, answered } = options;
   const common = factsCommonHeaders;
   const notFound = errorReply('not_found', common);
   const notAllowed = methodNotAllowed(common);
@@ -64,7 +64,7 @@ export function createFactsApp(options: FactsAppOptions) {
     (conditions, now) =>
       factReply(conditions, from, now);
 
-  const drawn = observatoryPage(common, accounts);
+  const drawn = observatoryPage(common, options.accounts ?? null);
   const page: Route = ({ acceptEncoding }, now) => {
     const outcomes = { conditions: facts.conditions(now), metrics: facts.metrics(now), labels: facts.labels(now) };
     return drawn(outcomes, chooseCoding(acceptEncoding), now);

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { createAccountApp } from '../account/app.ts';
 import { createClientBudget } from '../account/client-budget.ts';
 import { createCursors } from '../account/cursor.ts';
-import { accountPages } from '../account/pages.tsx';
+import { accountPages, pageStyles } from '../account/pages.tsx';
 import { createReadingPool, type ReadingTelemetry } from '../account/reading/reading-pool.ts';
 import { accountCommonHeaders } from '../account/replies.ts';
 import { readSecrets } from '../account/secret.ts';
@@ -67,9 +67,7 @@ export async function startAccount(
     openapi: assetFile(join(packageRoot(), 'assets', 'account-openapi.json')),
     pages: accountPages({
       base: basePath(settings.basePath),
-      styles: new Map(
-        ['almanac.css', 'account.css'].map((name) => [name, assetFile(join(packageRoot(), 'assets', name))]),
-      ),
+      styles: new Map(pageStyles.map((name) => [name, assetFile(join(packageRoot(), 'assets', name))])),
       findHandle: handles?.find ?? null,
       monotonic: () => performance.now(),
       alarm,

@@ -64,14 +64,14 @@ export async function startFacts(
   };
 }
 
-function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSettings>): AccountLinks {
+function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSettings>): AccountLinks | null {
   const url = accountUrl === null ? null : (URL.parse(accountUrl)?.href ?? '').replace(/\/+$/, '');
   if (url !== null && !/^https?:/.test(url)) {
     throw new OperatorError(`--account-url wants an http or https address; got ${JSON.stringify(accountUrl)}`);
   }
   const stray = sampleAccounts.find((did) => !isDid(did));
   if (stray !== undefined) throw new OperatorError(`--sample-account wants a DID; got ${JSON.stringify(stray)}`);
-  return { url, samples: sampleAccounts };
+  return url === null ? null : { url, samples: sampleAccounts };
 }
 
 function answered(settings: Values<typeof factsSettings>, log: Log, metrics: FactsMetrics | null) {

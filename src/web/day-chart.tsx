@@ -37,7 +37,7 @@ const least = 4;
 
 /**
  * Bars above and below a line, by day. What was not observed is hatched over the whole height, so that an empty place
- * is never read as a zero. Colours, hatching and size are the style sheet's (classes `chart-…`).
+ * is never read as a zero; the hatching lies over bars too, as a day may be observed in part. Colours, hatching and size are the style sheet's (classes `chart-…`).
  */
 export function DayChart({ bars, spans, summary, id = 'chart' }: DayChartProps) {
   const most = Math.max(1, ...bars.map(({ counts }) => (counts ? Math.max(counts.up, counts.down) : 0)));
@@ -48,19 +48,11 @@ export function DayChart({ bars, spans, summary, id = 'chart' }: DayChartProps) 
     <svg class="chart" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={summary}>
       <defs>
         <pattern id={`${id}-hatch`} width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-          <rect class="chart-hatch-paper" width="8" height="8" />
           <rect class="chart-hatch-line" width="3" height="8" />
         </pattern>
       </defs>
       {whole.map((span) => (
-        <rect
-          key={span.from}
-          class="chart-unseen"
-          fill={`url(#${id}-hatch)`}
-          height={height}
-          y="0"
-          {...placed(span, 0)}
-        />
+        <rect key={span.from} class="chart-unseen-paper" y="0" height={height} {...placed(span, 0)} />
       ))}
       <line class="chart-axis" x1="0" x2={width} y1={middle} y2={middle} vector-effect="non-scaling-stroke" />
       {bars.map((bar) => (
@@ -69,6 +61,16 @@ export function DayChart({ bars, spans, summary, id = 'chart' }: DayChartProps) 
           <rect class="chart-touch" y="0" height={height} {...placed(bar, 0)} />
           {bar.counts === null ? <Uncounted bar={bar} /> : <Counted bar={bar} counts={bar.counts} scale={scale} />}
         </g>
+      ))}
+      {whole.map((span) => (
+        <rect
+          key={span.from}
+          class="chart-unseen"
+          fill={`url(#${id}-hatch)`}
+          y="0"
+          height={height}
+          {...placed(span, 0)}
+        />
       ))}
       <line
         class="chart-axis"

@@ -68,7 +68,8 @@ export async function writeHistory({ folder, now, age, busyRows = 0 }: HistoryOp
     store.recordGap({ source, start: micros(now - start), end: micros(now - end), reason });
   if (age > 12 * day) {
     await gap(null, 10 * day, 10 * day - 5 * hour, 'ingest_paused');
-    await gap(null, 5 * day + 3 * hour, 3 * day + 20 * hour, 'ingest_paused');
+    // Longer than two days: one of the UTC days is missing whole, whatever the hour.
+    await gap(null, 6 * day, 4 * day - 4 * hour, 'ingest_paused');
     await gap(labelers.careful, 8 * day, 6 * day, 'source_unavailable');
   }
   await store.maintain(micros(now));

@@ -2,6 +2,7 @@ import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.
 import { paths } from '../../src/contract/identifiers.ts';
 import { createFactsApp } from '../../src/facts/app.ts';
 import type { FactsDocuments } from '../../src/facts/documents.ts';
+import type { AccountLinks } from '../../src/facts/page/accounts.tsx';
 import type { Reply } from '../../src/http/reply.ts';
 import type { ArtifactFixture } from './fixtures.ts';
 import { memorySource } from './memory-source.ts';
@@ -9,7 +10,7 @@ import { memorySource } from './memory-source.ts';
 const noDocuments: FactsDocuments = { routes: [], answer: () => null };
 
 /** The facts application over two artifacts in memory, without a socket. */
-export function factsInMemory(now: number) {
+export function factsInMemory(now: number, accounts: AccountLinks | null = null) {
   const labels = memorySource(recogniseLabels, now);
   const weather = memorySource(recogniseWeather, now);
   const alarms: unknown[] = [];
@@ -19,6 +20,7 @@ export function factsInMemory(now: number) {
     bounds: { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 },
     basePath: '',
     documents: noDocuments,
+    accounts,
     alarm: (_path, error) => alarms.push(error),
   });
   return {

@@ -1,30 +1,29 @@
-/** Accounts that an operator names, and where the account-view surface shows them. */
+/** Where the page sends those who ask about one account: the account-view surface is another address. */
 export interface AccountLinks {
-  /** Address of the account-view surface; null where none is told. */
-  readonly url: string | null;
+  /** Its address, without a trailing slash. */
+  readonly url: string;
+  /** DIDs of accounts to begin with; those of a simulated network, where nobody is anybody. */
   readonly samples: readonly string[];
 }
 
-/** No account and no address. */
-export const noAccountLinks: AccountLinks = { url: null, samples: [] };
-
-const id = 'accounts';
-
-/** Links to the account-view surface; nothing of an account stands on this page but the DIDs that an operator named. */
-export function Accounts({ url, samples }: AccountLinks) {
-  if (url === null) return null;
+/** The way to the account-view surface. The links stand in an attribute too, from where the script takes them over. */
+export function Accounts({ links }: { links: AccountLinks | null }) {
+  if (!links) return null;
+  const page = `${links.url}/account`;
   return (
-    <section aria-labelledby={id} data-account-url={url} data-samples={samples.join(' ')}>
-      <h2 id={id}>Labels on one account</h2>
+    <section aria-labelledby="accounts" data-accounts={JSON.stringify(links)}>
+      <h2 id="accounts">One account</h2>
       <p>
-        What labels were observed on an account and its records is shown by a{' '}
-        <a href={`${url}/account`}>service of its own</a>; none of it enters the facts above.
+        Nothing on this page is about anyone. What labelers were seen to say of one account is told on request, at{' '}
+        <a href={page}>another address</a>.
       </p>
-      {samples.length === 0 ? null : (
+      {links.samples.length === 0 ? null : (
         <ul>
-          {samples.map((did) => (
+          {links.samples.map((did) => (
             <li key={did}>
-              <a href={`${url}/account?did=${encodeURIComponent(did)}&days=30`}>{did}</a>
+              <a href={`${page}?did=${encodeURIComponent(did)}`}>
+                <code data-name={did}>{did}</code>
+              </a>
             </li>
           ))}
         </ul>
@@ -33,10 +32,8 @@ export function Accounts({ url, samples }: AccountLinks) {
   );
 }
 
-/** Reads the links back from a page that the server has drawn: the script in the browser has no other way to them. */
-export function readAccountLinks(page: Pick<Document, 'querySelector'>): AccountLinks {
-  const { accountUrl, samples = '' } = page.querySelector<HTMLElement>(`[aria-labelledby=${id}]`)?.dataset ?? {};
-  return accountUrl === undefined
-    ? noAccountLinks
-    : { url: accountUrl, samples: samples.split(' ').filter((did) => did !== '') };
+/** The links of a page that the server drew; null where it drew none. */
+export function accountLinksOf(page: ParentNode): AccountLinks | null {
+  const text = page.querySelector('[data-accounts]')?.getAttribute('data-accounts');
+  return typeof text === 'string' ? (JSON.parse(text) as AccountLinks) : null;
 }

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { contractIds, paths } from '../../contract/identifiers.ts';
 import { PageBody } from '../../web/page-body.tsx';
-import { readAccountLinks } from './accounts.tsx';
+import { accountLinksOf } from './accounts.tsx';
 import { changesSaid } from './changes.ts';
 import type { ObservatoryFacts } from './model.ts';
 import { observatory } from './observatory.tsx';
@@ -18,7 +18,7 @@ function keepLive(context: WatchContext): void {
     labels: watchFact(`.${paths.labelsOverview}`, contractIds.labelsOverview, context),
   };
   const due = (): number => Math.min(...Object.values(watches).map((watch) => watch.dueAt()));
-  const accounts = readAccountLinks(document);
+  const accounts = accountLinksOf(document);
   let shown: ObservatoryFacts | null = null;
   let asking = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,8 +35,14 @@ function keepLive(context: WatchContext): void {
     const facts = { conditions, metrics, labels };
     const parts = observatory(facts, { kind: 'live', said: changesSaid(shown, facts) }, accounts);
     shown = facts;
-    document.title = parts.title;
-    render(<PageBody {...parts} />, document.body);
+    try {
+      document.title = parts.title;
+      render(<PageBody {...parts} />, document.body);
+    } catch {
+      // What cannot be drawn must not leave an older number behind; the page is not touched again.
+      document.body.textContent = 'The facts came in a shape that this page does not know. Load it again.';
+      return;
+    }
     asking = false;
     timer = setTimeout(() => void ask(), Math.max(0, due() - context.clock()));
   }

@@ -15,7 +15,7 @@ export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; rea
  * The observatory's page as a function of the three facts: drawn by the server, and by the script in the browser
  * from what the API answers there. Links are relative, so that it stands behind any prefix.
  */
-export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts: AccountLinks): PageParts {
+export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts: AccountLinks | null): PageParts {
   const origins = originsShown(facts);
   return {
     title: [
@@ -31,6 +31,7 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
     navigation: [
       { href: './docs', text: 'API' },
       { href: './openapi.json', text: 'OpenAPI' },
+      { href: './policy', text: 'Policy' },
       { href: './llms.txt', text: 'llms.txt' },
     ],
     ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
@@ -40,13 +41,15 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
 
 const titles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
 
-interface BodyParts {
-  readonly facts: ObservatoryFacts;
-  readonly keeping: Keeping;
-  readonly accounts: AccountLinks;
-}
-
-function Body({ facts, keeping, accounts }: BodyParts) {
+function Body({
+  facts,
+  keeping,
+  accounts,
+}: {
+  facts: ObservatoryFacts;
+  keeping: Keeping;
+  accounts: AccountLinks | null;
+}) {
   return (
     <>
       <div class="intro">
@@ -60,9 +63,9 @@ function Body({ facts, keeping, accounts }: BodyParts) {
       <WeatherNow fact={facts.conditions} />
       <WeatherRates fact={facts.metrics} />
       <Labels fact={facts.labels} />
+      <Accounts links={accounts} />
       <Freshness facts={facts} />
       <Caveats facts={facts} />
-      <Accounts {...accounts} />
       <Json />
     </>
   );

@@ -35,7 +35,7 @@ const headers: HeaderList = [
  * The observatory's page, drawn from what the facts say now. It is built once for each set of representations, as these
  * are for each artifact and age bucket, and a refusal is told anew with each minute of its ages.
  */
-export function observatoryPage(common: HeaderList, accounts: AccountLinks) {
+export function observatoryPage(common: HeaderList, accounts: AccountLinks | null) {
   let kept: { marks: readonly unknown[]; builtAt: number; html: Buffer; replies: Map<Coding, Reply> } | undefined;
 
   function pageAt(outcomes: PageOutcomes, now: number) {
@@ -66,8 +66,8 @@ export function observatoryPage(common: HeaderList, accounts: AccountLinks) {
 /** Two outcomes with the same mark are drawn the same. */
 function markOf(outcome: Outcome): unknown {
   if (outcome.kind === 'served') return outcome.representation;
-  const { state, age_seconds: age, collection_age_seconds: collectionAge } = outcome.freshness ?? {};
-  return [outcome.code, state, minutes(age), minutes(collectionAge)].join(' ');
+  const { state, basis, age_seconds: age, collection_age_seconds: collectionAge } = outcome.freshness ?? {};
+  return [outcome.code, state, basis, minutes(age), minutes(collectionAge)].join(' ');
 }
 
 function minutes(age: number | null | undefined): number | undefined {

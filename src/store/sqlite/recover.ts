@@ -1,3 +1,4 @@
+import { systemCode } from '../../ops/errors.ts';
 import { StoreError } from '../errors.ts';
 import { dayName, dayOf } from '../time.ts';
 import { openReadonly, storeError } from './connection.ts';
@@ -52,6 +53,8 @@ function begun(path: string): boolean {
   } catch (error) {
     // Without our mark: made and not yet ours.
     if (error instanceof StoreError && error.code === 'pragma_refused') return false;
+    // A rollback journal is there only until the write-ahead log is switched on, which is the first thing done to a file.
+    if (error instanceof StoreError && systemCode(error.cause) === 'SQLITE_READONLY_ROLLBACK') return false;
     throw storeError(error, path);
   }
 }

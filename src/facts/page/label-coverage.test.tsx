@@ -1,0 +1,53 @@
+import { renderToString } from 'preact-render-to-string';
+import { describe, expect, it } from 'vitest';
+import { aRecentOverview } from '../../../test/support/overviews.ts';
+import { projectRecentLabels } from '../project-recent-labels.ts';
+import { LabelCoverage } from './label-coverage.tsx';
+import type { RecentEnvelope } from './model.ts';
+
+/** The strip of the fixture's window, 21 Oct to 20 Nov at noon, with other coverage: the pieces as they are drawn. */
+function strip(coverage: Partial<ReturnType<typeof aRecentOverview>['coverage']>): string[] {
+  const overview = aRecentOverview();
+  const facts = projectRecentLabels({ ...overview, coverage: { ...overview.coverage, gaps: [], ...coverage } });
+  const html = renderToString(
+    <LabelCoverage envelope={{ generated_at: '2026-11-20T12:00:00.000Z', facts } as RecentEnvelope} />,
+  );
+  return [...html.matchAll(/<rect class="(\w+)" x="([\d.]+)"(?: y="\d+")? width="([\d.]+)"/g)].map(
+    ([, kind = '', x = '', width = '']) => `${kind} ${x}+${width}`,
+  );
+}
+
+const through = '2026-11-20T12:00:00.000Z';
+
+describe('the coverage strip', () => {
+  it('is whole where nothing interrupted it', () => {
+    expect(strip({ observed_through: through })).toEqual(['seen 0+1000']);
+  });
+
+  it('breaks at a gap', () => {
+    const gap = { start: '2026-10-27T12:00:00Z', end: '2026-10-30T12:00:00Z', reason: 'maintenance' };
+    expect(strip({ observed_through: through, gaps: [gap] })).toEqual(['seen 0+200', 'seen 300+700', 'gap 200+100']);
+  });
+
+  it('shows a gap of a minute', () => {
+    const gap = { start: '2026-11-05T12:00:00Z', end: '2026-11-05T12:01:00Z', reason: 'cursor_reset' };
+    expect(strip({ observed_through: through, gaps: [gap] })).toEqual([
+      'seen 0+497.01',
+      'seen 503.01+496.99',
+      'gap 497.01+6',
+    ]);
+  });
+
+  it('begins with the warm-up, and is unsure where coverage is not known', () => {
+    const warmup = { start: '2026-10-21T12:00:00Z', end: '2026-11-17T12:00:00Z', reason: 'not_observed' };
+    expect(strip({ observed_through: through, warmup, status: 'unknown' })).toEqual(['unsure 900+100', 'warmup 0+900']);
+  });
+
+  it('ends where collection has come to', () => {
+    expect(strip({ observed_through: '2026-11-20T10:48:00.000Z' })).toEqual(['seen 0+998.33']);
+  });
+
+  it('has nothing collected when all of it is one gap', () => {
+    expect(strip({ gap_overflow: true })).toEqual(['gap 0+1000']);
+  });
+});

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostileTexts } from './support/account-history.ts';
+import { account, bodyOf, labelers, viewOf } from './support/account-view.ts';
+import { hasBrowser, startBrowser } from './support/browser.ts';
+
+/** The page of labels whose every foreign text is this one. */
+async function pageOf(text: string): Promise<string> {
+  // A slash in a uri would make another kind of subject of it.
+  const part = `r${text.replaceAll('/', '∕')}`;
+  const label = { val: `v${text}`, cts: text, exp: text, cid: text };
+  const view = await viewOf({
+    labels: [
+      label,
+      { ...label, uri: `at://${account}/app.bsky.feed.post/${part}` },
+      { ...label, uri: `at://${account}/c${part}/r`, src: text },
+    ],
+    definitions: [[label.val, { name: text, description: text, lang: 'en' }]],
+  });
+  const filters = { labeler: labelers[0], value: text };
+  const values = [{ value: text, applied: 1, removed: 0 }];
+  return bodyOf({ ...view, query: { ...view.query, filters }, tally: { ...view.tally, values } });
+}
+
+/** The elements of a page with their attributes' names, as the browser's own parser sees them; foreign ones apart. */
+function shape(page: Page, html: string): Promise<{ elements: string; taken: number }> {
+  const script = (source: string) => {
+    const parsed = new DOMParser().parseFromString(`<!doctype html><main>${source}</main>`, 'text/html');
+    const all = [...parsed.querySelectorAll('*')].filter((one) => !one.matches('.cut, .mono'));
+    return {
+      elements: all.map((one) => `${one.localName}[${one.getAttributeNames().join()}]`).join('\n'),
+      taken: [...parsed.querySelectorAll('bdi')].filter((one) =>
+        [...one.children].some((child) => child.className !== 'cut'),
+      ).length,
+    };
+  };
+  return page.evaluate(`(${script.toString()})(${JSON.stringify(html)})`) as Promise<{
+    elements: string;
+    taken: number;
+  }>;
+}
+
+describe.skipIf(!hasBrowser)('foreign text on a page', () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await startBrowser();
+    page = await browser.newPage();
+  });
+  afterAll(() => browser?.close());
+
+  const markup = fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(
+          '<',
+          '>',
+          '"',
+          "'",
+          '&',
+          '</',
+          '<!--',
+          '-->',
+          ']]>',
+          '</bdi>',
+          '</main>',
+          '<script>',
+          '&lt;',
+          '&#60;',
+          '\u0000',
+          '\u202E',
+          '`',
+          '=',
+        ),
+        fc.constantFrom(...hostileTexts),
+        fc.string({ unit: 'binary', maxLength: 8 }),
+      ),
+      { minLength: 1, maxLength: 8 },
+    )
+    .map((parts) => parts.join('').toWellFormed());
+
+  it('never makes an element, an attribute or an end of one: the page has the shape that it has with plain text', async () => {
+    const plain = await shape(page, await pageOf('plain'));
+    expect(plain.elements.split('\n').length).toBeGreaterThan(150);
+    await fc.assert(
+      fc.asyncProperty(markup, async (text) => {
+        const found = await shape(page, await pageOf(text));
+        expect(found.taken).toBe(0);
+        expect(found.elements).toBe(plain.elements);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { createClientBudget } from '../src/account/client-budget.ts';
+import { createCursors } from '../src/account/cursor.ts';
+import { rememberManifests } from '../src/account/manifest.ts';
+import type { FindHandle } from '../src/account/page-handle.ts';
+import { accountPages } from '../src/account/pages.tsx';
+import { StoreBusy } from '../src/account/reading/reading-pool.ts';
+import type { AccountServices } from '../src/account/route.ts';
+import { linesOf } from './support/account-view.ts';
+
+const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+const document = { did, handle: 'alice.example.com', labelerDeclared: false, labelerEndpoint: null, labelKeys: [] };
+
+/** Asks the page of an account while the store is busy; `accounts` is what a client may ask for in a day. */
+async function ask(search: string, findHandle: FindHandle | null, accounts = 10) {
+  const budget = createClientBudget(accounts);
+  const services: AccountServices = {
+    read: () => Promise.reject(new StoreBusy('full', 1)),
+    waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
+    cursors: createCursors([Buffer.alloc(32, 1)]),
+    manifests: rememberManifests(),
+    bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },
+  };
+  const alarm = (_: string, error: unknown): void => {
+    throw error;
+  };
+  const pages = accountPages({ base: '/at', styles: new Map(), findHandle, monotonic: () => 0, alarm })(services);
+  const request = {
+    search,
+    acceptEncoding: undefined,
+    now: 0,
+    client: '192.0.2.1',
+    gone: new AbortController().signal,
+  };
+  const reply = await pages.get('/account')?.(request);
+  if (!reply || !('body' in reply)) throw new Error('no page');
+  const header = (name: string): string | undefined => reply.headers[reply.headers.indexOf(name) + 1];
+  return { status: reply.status, header, lines: linesOf(reply.body?.toString() ?? '') };
+}
+
+const found: FindHandle = () => Promise.resolve({ kind: 'resolved', did, document });
+
+describe('a handle in place of a DID', () => {
+  it('is answered with the way to its DID, everything else of the query kept', async () => {
+    const asked: string[] = [];
+    const { status, header, lines } = await ask('did=%40Alice.Example.com&days=7&value=a+b', (handle) => {
+      asked.push(handle);
+      return found(handle, new AbortController().signal);
+    });
+    expect([status, header('Location'), lines]).toEqual([
+      303,
+      '/at/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7&value=a+b',
+      [],
+    ]);
+    expect([header('Cache-Control'), header('Referrer-Policy')]).toEqual(['no-store', 'no-referrer']);
+    expect(asked).toEqual(['alice.example.com']);
+  });
+
+  it('that names no account is refused with what to do', async () => {
+    const { status, lines } = await ask('did=alice.example.com', () => Promise.resolve({ kind: 'not_found' }));
+    expect(status).toBe(409);
+    expect(lines).toContain(
+      'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or give the DID.',
+    );
+  });
+
+  it('is not looked up where that is switched off, and the form says so', async () => {
+    const { status, lines } = await ask('did=alice.example.com', null);
+    expect(status).toBe(409);
+    expect(lines).toContain('DID of an account');
+    expect(lines.join(' ')).toContain('Handles are not looked up here.');
+  });
+
+  it('is no way around the budget of a client', async () => {
+    const { status, header, lines } = await ask('did=alice.example.com', found, 0);
+    expect([status, header('Retry-After')]).toEqual([503, '86400']);
+    expect(lines).toContain('client_budget');
+  });
+});
+
+describe('a busy store', () => {
+  it('is a page that says when to try again', async () => {
+    const { status, header, lines } = await ask(`did=${did}`, null);
+    expect([status, header('Retry-After')]).toEqual([503, '1']);
+    expect(lines).toEqual(expect.arrayContaining(['Too many are asking just now', 'store_busy']));
+  });
+});

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { createSim, type Sim } from '../sim/index.ts';
+import { signatureWords } from '../src/account/page-words.ts';
+import { readSeeds } from '../src/labels/seeds.ts';
+import { linesOf } from './support/account-view.ts';
+import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { startProgram } from './support/program.ts';
+
+let sim: Sim | null = null;
+let station: LabelStation | null = null;
+
+afterEach(async () => {
+  await station?.stop();
+  if (station) removeStation(station);
+  await sim?.stop();
+  station = null;
+  sim = null;
+});
+
+test('a page shows what labelers sent about an account, in their own words, while the instrument observes on', async () => {
+  const made = createSim({ seed: 5, labelers: 6, labelRate: 120, rate: 1, historyHours: 0, population: 'plain' });
+  sim = made;
+  const { seeds, plc, relays, jetstream } = await made.start();
+  const started = await startStation({ seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream });
+  station = started;
+  const { startedAt } = await started.store.epoch();
+  const truth = () => made.labelers.truth.expected({ epochUs: startedAt });
+  await until('all are read', async () => (await started.overview()).coverage.sources.established === 6);
+  // Everybody tells again what its values mean: the Jetstream was not followed when they first did.
+  for (const { did } of made.labelers.list) made.labelers.declare(did, 'update');
+  await until('some labels', async () => (await truth()).accepted > 400);
+  for (const { faults } of made.labelers.list) faults.setRate(0);
+  const stored = async () => {
+    const counts = await started.store.countsByLabeler({ start: startedAt, end: (await started.store.frontier()).end });
+    return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+  };
+  await until('all of them stored', async () => (await stored()) === (await truth()).accepted, 50_000);
+  const [[account, rows] = ['', 0]] = [...(await truth()).byAccount].sort(([, a], [, b]) => b - a);
+  expect(rows).toBeGreaterThan(1);
+  const program = startProgram([
+    ...['account', '--port', '0', '--data', started.folder],
+    ...['--store', `sqlite:${join(started.folder, 'store')}`],
+  ]);
+  const { url } = await program.listening();
+  const response = await fetch(`${url}/account?did=${account}`);
+  const html = await response.text();
+  expect(response.status).toBe(200);
+  expect(html.match(/<li class="row /g)).toHaveLength(rows);
+  const interval = { start: startedAt, end: (await started.store.frontier()).end };
+  const kept = await started.store.readAccount({ account, ...interval, order: 'newest', after: null, limit: 500 });
+  const shown = [...html.matchAll(/<dt>Signature<\/dt><dd>([^<]*)<\/dd>/g)].map(([, words]) => words);
+  expect(shown.toSorted()).toEqual(kept.rows.map(({ signature }) => signatureWords[signature]).toSorted());
+  const lines = linesOf(html);
+  const [, applied, removed] =
+    /^(\d+) applied and (\d+) removed$/.exec(lines.find((line) => / applied and /.test(line)) ?? '') ?? [];
+  expect(Number(applied) + Number(removed)).toBe(rows);
+  expect(lines.some((line) => /^Marked as .* by this labeler\.$/.test(line))).toBe(true);
+  // The epoch has just begun: nearly all of the 30 days are told as not observed.
+  expect(lines.join(' ')).toMatch(/Observation began at .*: the 29 days 23 h before it were not observed\./);
+});

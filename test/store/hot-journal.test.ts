@@ -1,0 +1,33 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, it, onTestFinished } from 'vitest';
+import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { day, micros } from '../../src/store/time.ts';
+
+it('a day whose file was cut short before its log was switched on is begun anew', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-hot-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const at = micros(Date.UTC(2026, 6, 4) * 1000);
+  const first = openSqliteWriter({ folder, at });
+  await first.append({ at, observations: [], refusals: [], positions: [] });
+  const epoch = await first.epoch();
+  await first.close();
+
+  // As a kill leaves it: pages of an unfinished transaction in the file, and the journal that takes them back.
+  const made = new Database(join(folder, 'made'));
+  made.pragma('cache_size = 1');
+  made.exec('CREATE TABLE x(y); BEGIN');
+  const insert = made.prepare('INSERT INTO x VALUES (randomblob(4000))');
+  for (let n = 0; n < 50; n += 1) insert.run();
+  const cut = join(folder, 'days', '2026-07-05.open.sqlite');
+  copyFileSync(join(folder, 'made'), cut);
+  copyFileSync(join(folder, 'made-journal'), `${cut}-journal`);
+  made.close();
+
+  const second = openSqliteWriter({ folder, at: micros(at + day) });
+  onTestFinished(() => second.close());
+  expect(await second.epoch()).toEqual(epoch);
+  expect([existsSync(cut), existsSync(`${cut}-journal`)]).toEqual([false, false]);
+});

@@ -56,6 +56,18 @@ describe('a handle in place of a DID', () => {
     expect(asked).toEqual(['alice.example.com']);
   });
 
+  it.each([
+    ['labeler=did:web:a.example&labeler=did:web:b.example', 'invalid_filter'],
+    ['value=%e2%82', 'invalid_filter'],
+    ['days=7&days=30', 'invalid_interval'],
+    ['days=9', 'unsupported_interval'],
+    ['days=7&color=red', 'unknown_parameter'],
+  ])('is not looked up for a query that is refused anyway: %s', async (rest, code) => {
+    const { status, lines } = await ask(`did=alice.example.com&${rest}`, () => Promise.reject(new Error('looked up')));
+    expect(status).toBe(409);
+    expect(lines).toContain(code);
+  });
+
   it('that names no account is refused with what to do', async () => {
     const { status, lines } = await ask('did=alice.example.com', () => Promise.resolve({ kind: 'not_found' }));
     expect(status).toBe(409);

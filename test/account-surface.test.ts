@@ -182,6 +182,26 @@ describe('a busy store', () => {
     expect((await follow(url, await create(url))).count).toBe(3);
   });
 
+  it('is left by a client that goes while it waits for a download: no fault of ours, and its place is free', async () => {
+    const { url, program } = await observed(['--readers', '1', '--log-level', 'debug']);
+    const html = await (await fetch(`${url}/account?did=${account}`)).text();
+    const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
+    const [reader] = childrenOf(program.child.pid ?? 0);
+    if (reader === undefined) throw new Error('no reading process');
+    process.kill(reader, 'SIGSTOP');
+    const two = [new AbortController(), new AbortController()] as const;
+    const asked = two.map(({ signal }) => fetch(url + href, { signal }));
+    // One of them has the reader, and the other is told so.
+    const told = await Promise.race(asked.map(async (answer, i) => ({ i, status: (await answer).status })));
+    expect(told.status).toBe(503);
+    two[1 - told.i]?.abort();
+    await expect(asked[1 - told.i]).rejects.toThrow('aborted');
+    process.kill(reader, 'SIGCONT');
+    const whole = await fetch(url + href);
+    expect(await whole.json()).toMatchObject({ count: 12 });
+    expect(program.log().filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   it('SIGTERM ends the program and every process of it', async () => {
     const { url, program } = await observed();
     await create(url);

@@ -52,7 +52,12 @@ describe('a handle in place of a DID', () => {
       '/at/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7&value=a+b',
       [],
     ]);
-    expect([header('Cache-Control'), header('Referrer-Policy')]).toEqual(['no-store', 'no-referrer']);
+    expect(['Cache-Control', 'Referrer-Policy', 'X-Robots-Tag', 'Content-Security-Policy'].map(header)).toEqual([
+      'no-store',
+      'no-referrer',
+      'noindex, nofollow',
+      expect.stringContaining("default-src 'none'"),
+    ]);
     expect(asked).toEqual(['alice.example.com']);
   });
 

@@ -52,8 +52,25 @@ describe('a handle in place of a DID', () => {
       '/at/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7&value=a+b',
       [],
     ]);
-    expect([header('Cache-Control'), header('Referrer-Policy')]).toEqual(['no-store', 'no-referrer']);
+    expect(['Cache-Control', 'Referrer-Policy', 'X-Robots-Tag', 'Content-Security-Policy'].map(header)).toEqual([
+      'no-store',
+      'no-referrer',
+      'noindex, nofollow',
+      expect.stringContaining("default-src 'none'"),
+    ]);
     expect(asked).toEqual(['alice.example.com']);
+  });
+
+  it.each([
+    ['labeler=did:web:a.example&labeler=did:web:b.example', 'invalid_filter'],
+    ['value=%e2%82', 'invalid_filter'],
+    ['days=7&days=30', 'invalid_interval'],
+    ['days=9', 'unsupported_interval'],
+    ['days=7&color=red', 'unknown_parameter'],
+  ])('is not looked up for a query that is refused anyway: %s', async (rest, code) => {
+    const { status, lines } = await ask(`did=alice.example.com&${rest}`, () => Promise.reject(new Error('looked up')));
+    expect(status).toBe(409);
+    expect(lines).toContain(code);
   });
 
   it('that names no account is refused with what to do', async () => {

@@ -14,6 +14,7 @@ import {
 } from './support/account.ts';
 import { accountOpenApi } from './support/openapi.ts';
 import { until } from './support/program.ts';
+import { answersIn, exchange } from './support/raw-http.ts';
 
 /** A store with a few rows, and the surface over it. */
 async function observed(args: readonly string[] = [], count = 12) {
@@ -38,6 +39,9 @@ const always = {
   'x-content-type-options': 'nosniff',
   'x-robots-tag': 'noindex, nofollow',
 };
+
+const contentPolicy =
+  "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 describe('what is refused', () => {
   it('is a 409 with a code of its own, its message and nothing of the query', async () => {
@@ -122,6 +126,58 @@ describe('below the paths', () => {
     }
   });
 
+  it('keeps every page, also of a refusal and a redirect, and what no request became to itself', async () => {
+    const { url, port } = await observed(['--client-accounts', '1']);
+    const { 'access-control-allow-origin': _, 'access-control-expose-headers': __, ...kept } = always;
+    const pages = [
+      ['/', 200],
+      [`/account?did=${account}`, 200],
+      ['/account?did=did:web:another.example.com', 503],
+      ['/account?did=alice.example.com', 503],
+      [`/account?did=${account}&days=9`, 409],
+      ['/account', 409],
+      ['/assets/account.css', 200],
+    ] as const;
+    for (const [path, status] of pages) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await fetch(url + path, { method, redirect: 'manual' });
+        const text = await answer.text();
+        const headers = Object.fromEntries(answer.headers);
+        expect({ path, status: answer.status, ...headers }).toMatchObject({ path, status, ...kept });
+        expect(headers['content-security-policy']).toBe(contentPolicy);
+        expect(headers['access-control-allow-origin']).toBeUndefined();
+        if (method === 'HEAD') expect(text).toBe('');
+      }
+    }
+    const unread = [
+      'NONSENSE\r\n\r\n',
+      'GET /account HTTP/1.1\r\n\r\n',
+      `GET /account?did=${'a'.repeat(20_000)}`,
+      `GET /account?did=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      `GET /account HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
+      'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+    ];
+    const answers = await Promise.all(unread.map(async (bytes) => answersIn(await exchange(port, [bytes], false))));
+    expect(answers.flat().map(({ status }) => status)).toEqual([400, 400, 414, 414, 431, 405]);
+    for (const { headers } of answers.flat()) expect(headers).toMatchObject(always);
+  });
+
+  it('says of HEAD of a download and of an export what it says of GET', async () => {
+    const { url } = await observed();
+    const { cursor } = await create(url);
+    const page = await (await fetch(`${url}/account?did=${account}`)).text();
+    const download = /href="(\/download\?cursor=[\w-]+)"/.exec(page)?.[1] ?? '';
+    for (const path of [download, `/exports?cursor=${cursor}`, `/exports?did=${account}`]) {
+      const [get, head] = [await fetch(url + path), await fetch(url + path, { method: 'HEAD' })];
+      await get.arrayBuffer();
+      expect(await head.text()).toBe('');
+      const names = ['content-type', 'content-disposition', 'content-length', ...Object.keys(always)];
+      const told = (answer: Response) => [answer.status, ...names.map((name) => answer.headers.get(name))];
+      expect(told(head)).toEqual(told(get));
+      expect(head.status).toBe(200);
+    }
+  });
+
   it('hands out its own description', async () => {
     const { url } = await observed();
     expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(accountOpenApi.document);
@@ -182,6 +238,26 @@ describe('a busy store', () => {
     expect((await follow(url, await create(url))).count).toBe(3);
   });
 
+  it('is left by a client that goes while it waits for a download: no fault of ours, and its place is free', async () => {
+    const { url, program } = await observed(['--readers', '1', '--log-level', 'debug']);
+    const html = await (await fetch(`${url}/account?did=${account}`)).text();
+    const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
+    const [reader] = childrenOf(program.child.pid ?? 0);
+    if (reader === undefined) throw new Error('no reading process');
+    process.kill(reader, 'SIGSTOP');
+    const two = [new AbortController(), new AbortController()] as const;
+    const asked = two.map(({ signal }) => fetch(url + href, { signal }));
+    // One of them has the reader, and the other is told so.
+    const told = await Promise.race(asked.map(async (answer, i) => ({ i, status: (await answer).status })));
+    expect(told.status).toBe(503);
+    two[1 - told.i]?.abort();
+    await expect(asked[1 - told.i]).rejects.toThrow('aborted');
+    process.kill(reader, 'SIGCONT');
+    const whole = await fetch(url + href);
+    expect(await whole.json()).toMatchObject({ count: 12 });
+    expect(program.log().filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   it('SIGTERM ends the program and every process of it', async () => {
     const { url, program } = await observed();
     await create(url);
@@ -232,13 +308,27 @@ describe('what is kept to oneself', () => {
   });
 
   it('no account, client or cursor stands in a log or a metric', async () => {
-    const { url, program } = await observed(['--access-log', '--metrics-port', '0', '--log-level', 'debug']);
+    const { url, program } = await observed([
+      ...['--access-log', '--metrics-port', '0', '--log-level', 'debug', '--read-ms', '1500'],
+    ]);
     const created = await create(url);
     await follow(url, created);
     await ask(`${url}/exports`, { did: 'did:web:secret.example.com', days: '9' });
     await ask(`${url}/did:web:secret.example.com`, {});
     await ask(`${url}/exports`, { cursor: 'secret' });
     await until(() => program.log().filter(({ msg }) => msg === 'answered').length >= 5, 'the access log');
+    await fetch(`${url}/account?did=${account}`);
+    await fetch(`${url}/account?did=did:web:secret.example.com&value=secret.example`);
+    // A reading process that dies under a request, and one that is killed at the deadline.
+    for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
+      await until(async () => (await fetch(`${url}/account?did=${account}`)).status === 200, 'a reading process');
+      for (const reader of childrenOf(program.child.pid ?? 0)) process.kill(reader, signal);
+      await Promise.all([
+        fetch(`${url}/account?did=did:web:secret.example.com`),
+        fetch(`${url}/exports?did=did:web:secret.example.com`),
+      ]);
+    }
+    expect(program.log().map(({ msg }) => msg)).toContain('a reading process ended and is replaced');
     const port = program.log().find(({ msg }) => msg === 'metrics listening')?.port;
     const metrics = await (await fetch(`http://127.0.0.1:${Number(port)}/metrics`)).text();
     expect(metrics).toContain('almanac_account_requests_total{route="/exports",status="409"} 2');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { summaryOf } from '../src/account/page-picture.tsx';
 import { day, hour, micros } from '../src/store/time.ts';
 import { account, bodyOf, labelers, linesOf, now, viewOf } from './support/account-view.ts';
 
@@ -151,6 +152,32 @@ describe('the page of an account', () => {
       `href="/account?did=${encodeURIComponent(account)}&amp;days=7&amp;target_kind=account&amp;before=2026-11-20T10:00:00.000000Z"`,
     );
     expect(html).toContain('href="/download?cursor=x"');
+  });
+
+  it('gives a sum that lacks days as the least that it can be, in text, table and labelers alike', async () => {
+    const view = await viewOf({ labels: [{}, { neg: true }] });
+    const days = view.timeline.days.map((day, i) => (i === 2 ? { ...day, counts: null } : day));
+    const said = linesOf(bodyOf({ ...view, timeline: { ...view.timeline, days, uncounted: 1 } }));
+    const sum = 'At least 1 applied and 1 removed (1 day not counted)';
+    expect(said).toEqual(expect.arrayContaining([sum, `${sum}, by UTC day of our clock`]));
+    expect(said.join(' ')).toContain('At least 1 applied, 1 removed in this interval, whatever the filters.');
+  });
+
+  it('says of none counted not that there was none', async () => {
+    const { timeline } = await viewOf({});
+    const at = '2026-11-13 12:00 UTC and 2026-11-20 12:00 UTC.';
+    expect(summaryOf(timeline)).toBe(`No observation between ${at}`);
+    expect(summaryOf({ ...timeline, uncounted: 1 })).toBe(
+      `No observation was counted between ${at} 1 day held too many rows to be counted here and adds nothing to these sums.`,
+    );
+  });
+
+  it('says on a later page of a list that is at its end only that nothing lies before it', async () => {
+    const view = await viewOf({ labels: [{}] });
+    const parts = view.parts.map((part) => (part.target === 'account' ? { ...part, rows: [] } : part));
+    const said = linesOf(bodyOf({ ...view, parts, before: micros(now - 2 * hour) }));
+    expect(said).toContain('None observed in this interval before this place.');
+    expect(said).not.toContain('None observed in this interval.');
   });
 
   it('never says of a label that it holds: the words are not there', async () => {

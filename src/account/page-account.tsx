@@ -9,7 +9,7 @@ import { TimelineSection } from './page-picture.tsx';
 import type { Part } from './page-rows.ts';
 import { wholeRows } from './page-rows.ts';
 import type { AccountView } from './page-view.ts';
-import { counted, instantWords, minuteWords, targetWords } from './page-words.ts';
+import { counted, eventsText, instantWords, minuteWords, targetWords } from './page-words.ts';
 
 /** What the body of an account's page is rendered from. */
 export interface AccountPageProps {
@@ -55,7 +55,7 @@ function Outcome({ view: { parts, timeline, before, query } }: { readonly view: 
   if (before !== null) {
     return <p class="panel">Observations accepted before {instantWords(before)}. This page is a part of the list.</p>;
   }
-  const { applied, removed } = timeline.total;
+  const { total, uncounted } = timeline;
   const empty = parts.every(({ rows, next }) => rows.length === 0 && next === null);
   const filtered = Object.keys(query.filters).length > 0;
   if (empty) {
@@ -73,11 +73,9 @@ function Outcome({ view: { parts, timeline, before, query } }: { readonly view: 
   }
   return (
     <p class="panel">
-      <strong>
-        {countText(applied)} applied and {countText(removed)} removed
-      </strong>{' '}
-      {filtered ? 'agree with the filters.' : 'were observed.'} These are events: a label that was applied may have been
-      taken back unseen, or have expired. Observing none of a kind does not mean that none exists.
+      <strong>{eventsText(total, uncounted)}</strong> {filtered ? 'agree with the filters.' : 'were observed.'} These
+      are events: a label that was applied may have been taken back unseen, or have expired. Observing none of a kind
+      does not mean that none exists.
     </p>
   );
 }
@@ -98,7 +96,7 @@ function PartSection({ part: { target, total, rows, next }, view, links }: PartP
       {rows.length === 0 ? (
         <p>
           {next === null
-            ? 'None observed in this interval.'
+            ? `None observed in this interval${view.before === null ? '' : ' before this place'}.`
             : 'None found so far; older observations were not looked at yet.'}
         </p>
       ) : (

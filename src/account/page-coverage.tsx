@@ -28,7 +28,7 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
           </h3>
           <ul class="labelers" aria-labelledby="labelers">
             {labelers.map((labeler) => (
-              <LabelerItem key={labeler.labeler} labeler={labeler} />
+              <LabelerItem key={labeler.labeler} labeler={labeler} uncounted={view.timeline.uncounted} />
             ))}
           </ul>
           {otherLabelers > 0 && query.filters.labeler === undefined ? (
@@ -42,8 +42,11 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
 
 function LabelerItem({
   labeler: { labeler, applied, removed, state, lastAsked, gaps },
+  uncounted,
 }: {
   readonly labeler: LabelerView;
+  /** Days of which nothing is in its sums. */
+  readonly uncounted: number;
 }) {
   return (
     <li>
@@ -51,6 +54,7 @@ function LabelerItem({
         <Did did={labeler} />
       </p>
       <p class="soft">
+        {uncounted > 0 ? 'At least ' : ''}
         {countText(applied)} applied, {countText(removed)} removed in this interval, whatever the filters.{' '}
         {state === null ? 'Not read at this time.' : `State: ${stateWords(state)}.`}{' '}
         {lastAsked === null ? (

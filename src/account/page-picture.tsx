@@ -2,7 +2,7 @@ import type { Interval } from '../store/time.ts';
 import { DayChart } from '../web/day-chart.tsx';
 import { countText } from '../web/format.ts';
 import type { Timeline, TimelineDay } from './page-timeline.ts';
-import { counted, dayWords, durationWords, minuteWords } from './page-words.ts';
+import { counted, dayWords, durationWords, eventsText, minuteWords } from './page-words.ts';
 
 /** The interval as a picture, with its legend and the same as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
@@ -63,9 +63,7 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
         <summary>The same as a table</summary>
 
         <table>
-          <caption>
-            {countText(total.applied)} applied and {countText(total.removed)} removed, by UTC day of our clock
-          </caption>
+          <caption>{eventsText(total, uncounted)}, by UTC day of our clock</caption>
           <thead>
             <tr>
               <th scope="col">Day</th>
@@ -139,13 +137,15 @@ export function summaryOf({ days, start, end, total, uncounted }: Timeline): str
   const unseen = days.reduce((sum, day) => sum + day.unseen, 0);
   const what =
     total.applied + total.removed === 0
-      ? 'No observation'
+      ? uncounted > 0
+        ? 'No observation was counted'
+        : 'No observation'
       : `${countText(total.applied)} applied and ${countText(total.removed)} removed`;
   const missed =
     unseen > 0 ? ` ${durationWords(unseen)} of it were not observed, and what happened then is not known.` : '';
   const left =
     uncounted > 0
-      ? ` ${counted(uncounted, 'day')} held too many rows to be counted here and add nothing to these sums.`
+      ? ` ${counted(uncounted, 'day')} held too many rows to be counted here and ${uncounted === 1 ? 'adds' : 'add'} nothing to these sums.`
       : '';
   return `${what} between ${minuteWords(start)} and ${minuteWords(end)}.${missed}${left}`;
 }

@@ -1,5 +1,6 @@
 import { formatMicros, type Micros } from '../contract/timestamp.ts';
 import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../contract/vocabulary.ts';
+import type { EventCount } from '../store/port.ts';
 import { second } from '../store/time.ts';
 import { countText, spanText } from '../web/format.ts';
 
@@ -76,4 +77,10 @@ export function durationWords(length: number): string {
 /** A number with its noun: `1 row`, `165,000 rows`. */
 export function counted(n: number, noun: string, plural = `${noun}s`): string {
   return `${countText(n)} ${n === 1 ? noun : plural}`;
+}
+
+/** A sum over an interval; where days of it were not counted, it is the least that it can be, and says so. */
+export function eventsText({ applied, removed }: EventCount, uncounted: number): string {
+  const sum = `${countText(applied)} applied and ${countText(removed)} removed`;
+  return uncounted === 0 ? sum : `At least ${sum} (${counted(uncounted, 'day')} not counted)`;
 }

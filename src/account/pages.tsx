@@ -18,7 +18,7 @@ import { type OriginBanner, originBanner } from './page-origin.ts';
 import { downloadParts } from './page-parts.ts';
 import { parsePageQuery } from './page-query.ts';
 import { type AccountView, readView } from './page-view.ts';
-import { parseParameters } from './parameters.ts';
+import { type Parameters, parseParameters } from './parameters.ts';
 import { accountError, privateHeaders } from './replies.ts';
 import type { AccountRequest, AccountRoute, AccountServices } from './route.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -137,6 +137,9 @@ function accountRoute(
     if (parameters === null || handle === null)
       return pages.refusal('invalid_account', findHandle ? {} : { message: didOnly });
     if (findHandle === null) return pages.refusal('invalid_account', { message: didOnly });
+    // What would be refused at the DID is refused here: nothing that was asked for is lost on the way there.
+    const rest = parsePageQuery(searchWith(anyDid, parameters));
+    if (rest.kind === 'refused') return pages.refusal(rest.code);
     // Looking up costs others a request: it counts as an account that is asked for.
     const wait = services.waitFor(request, handle);
     if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
@@ -144,8 +147,7 @@ function accountRoute(
     const trouble = handleTrouble(found);
     if (found.kind !== 'resolved')
       return pages.refusal('invalid_account', trouble === null ? {} : { message: trouble });
-    const kept = [...parameters].flatMap(([name, value]) => (value === null || name === 'did' ? [] : [[name, value]]));
-    const location = `${base}/account?${new URLSearchParams([['did', found.did], ...kept]).toString()}`;
+    const location = `${base}/account?${searchWith(found.did, parameters)}`;
     return withBody(303, htmlType, Buffer.alloc(0), ['Location', location, ...pageHeaders]);
   }
 
@@ -159,6 +161,23 @@ function accountRoute(
       return pages.refusal('internal_error');
     }
   };
+}
+
+/** Any DID: stands for one that is not known yet. */
+const anyDid = 'did:web:any.example';
+
+/** The same query about a DID; a parameter that was given twice is so again. */
+function searchWith(did: string, parameters: Parameters): string {
+  const kept = [...parameters].flatMap(([name, value]) => {
+    if (name === 'did') return [];
+    return value === null
+      ? [
+          [name, '-'],
+          [name, '-'],
+        ]
+      : [[name, value]];
+  });
+  return new URLSearchParams([['did', did], ...kept]).toString();
 }
 
 /** Downloads of the page's rows, each in a part of the interval that fits. */

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../contract/errors.ts';
 import { type HeaderList, httpDate } from './headers.ts';
+import { httpLimits } from './limits.ts';
 import { errorReply } from './reply.ts';
 
 /** How long a refused connection may go on sending before it is cut, in milliseconds. */
@@ -22,7 +23,8 @@ export function codeOfParserError(error: Error): ErrorCode | null {
 function overflowedInTarget(error: Error): boolean {
   if (!('rawPacket' in error) || !Buffer.isBuffer(error.rawPacket)) return false;
   const start = error.rawPacket.subarray(0, 32 * 1024).toString('latin1');
-  return /^[A-Z]+ \S*$/.test(start);
+  const target = /^[A-Z]+ (\S*)/.exec(start)?.[1];
+  return target !== undefined && (target.length >= httpLimits.maxHeaderBytes || /^[A-Z]+ \S*$/.test(start));
 }
 
 /**

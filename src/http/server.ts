@@ -91,8 +91,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       failed(error);
       return internalError;
     });
+    // Nobody is there to answer any more.
+    if (response.destroyed) return;
     if (!('stream' in reply)) {
-      if (!response.destroyed) send(message, response, reply, now);
+      send(message, response, reply, now);
       return;
     }
     await sendStreamed(message, response, reply, now).catch((error: unknown) => {

@@ -14,6 +14,7 @@ import type { DownloadLink } from './page-download.tsx';
 import { didOnly, type FindHandle, handleIn, handleTrouble } from './page-handle.ts';
 import { HomeBody, RefusalBody } from './page-home.tsx';
 import { labelersOf } from './page-network.ts';
+import { type PageOrigin, rememberOrigin } from './page-origin.ts';
 import { downloadParts } from './page-parts.ts';
 import { parsePageQuery } from './page-query.ts';
 import { type AccountView, readView } from './page-view.ts';
@@ -59,19 +60,15 @@ const htmlType = 'text/html; charset=utf-8';
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
     const { base, styles, findHandle } = options;
-    const pages = renderer(base, findHandle !== null);
-    const home = pages.page(
-      200,
-      'Almanac: labels observed on an account',
-      <HomeBody base={base} handles={findHandle !== null} />,
-    );
+    const origin = rememberOrigin();
+    const pages = renderer(base, findHandle !== null, origin);
     const sheets = [...styles].map(([name, file]): [string, AccountRoute] => [
       `/assets/${name}`,
       ({ acceptEncoding }) => sheet(file, chooseCoding(acceptEncoding)),
     ]);
     return new Map<string, AccountRoute>([
-      ['/', () => home],
-      ['/account', accountRoute(options, services, pages)],
+      ['/', homeRoute(options, services, pages, origin)],
+      ['/account', accountRoute(options, services, pages, origin)],
       ...sheets,
     ]);
   };
@@ -79,10 +76,12 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
 
 type Pages = ReturnType<typeof renderer>;
 
-function renderer(base: string, handles: boolean) {
+function renderer(base: string, handles: boolean, origin: PageOrigin) {
   const navigation = [{ href: `${base}/`, text: 'Look up an account' }];
+  const common = { base, indexed: false, styles: ['/assets/account.css'], navigation };
   function page(status: number, title: string, children: preact.ComponentChildren, more: HeaderList = []): Reply {
-    const html = renderPage({ title, base, indexed: false, styles: ['/assets/account.css'], navigation, children });
+    const { banner } = origin;
+    const html = renderPage({ ...common, title, children, ...(banner === null ? {} : { banner }) });
     return withBody(status, htmlType, Buffer.from(html), [...pageHeaders, ...more]);
   }
   return {
@@ -100,11 +99,30 @@ function renderer(base: string, handles: boolean) {
   };
 }
 
+/** `GET /`: the form. It shows nothing of the store, so it is there also while that cannot be read. */
+function homeRoute(
+  { base, findHandle, alarm }: PagesOptions,
+  services: AccountServices,
+  pages: Pages,
+  origin: PageOrigin,
+): AccountRoute {
+  return async (request) => {
+    try {
+      if (!origin.known) await services.read(request, (store) => origin.learn(store));
+    } catch (error) {
+      if (refusalOf(error) === null) alarm('/', error);
+    }
+    const body = <HomeBody base={base} handles={findHandle !== null} />;
+    return pages.page(200, 'Almanac: labels observed on an account', body);
+  };
+}
+
 /** `GET /account`: the page of an account, of a refusal, or the way from a handle to its DID. */
 function accountRoute(
   { base, findHandle, monotonic, alarm }: PagesOptions,
   services: AccountServices,
   pages: Pages,
+  origin: PageOrigin,
 ): AccountRoute {
   const definitions = new DefinitionCache(monotonic);
   const labelers = labelersOf(monotonic);
@@ -117,9 +135,10 @@ function accountRoute(
     const { query, before } = asked;
     const wait = services.waitFor(request, query.account);
     if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
-    const view = await services.read(request, (store) =>
-      readView({ store, definitions, labelers }, query, before, microsFromMillis(request.now)),
-    );
+    const view = await services.read(request, async (store) => {
+      await origin.learn(store);
+      return readView({ store, definitions, labelers }, query, before, microsFromMillis(request.now));
+    });
     if (view === 'out_of_window') return pages.refusal('out_of_window');
     const body = <AccountBody view={view} base={base} downloads={downloadsOf(view, base, services, request.now)} />;
     return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);

@@ -7,6 +7,7 @@ import { parameterComponents } from '../src/contract/account-openapi/paths.ts';
 import { errorTable } from '../src/contract/errors.ts';
 import { paths } from '../src/contract/identifiers.ts';
 import { coverageStatuses, freshnessStates, instrumentStates } from '../src/contract/vocabulary.ts';
+import { pagePath } from '../src/facts/app.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
 import { labelRefusals } from '../src/facts/labels-resource.ts';
 import { root } from './support/imports.ts';
@@ -40,7 +41,7 @@ function table(errors: Readonly<Record<string, { status: number }>>): string[] {
 describe('/llms.txt', () => {
   it('links to every path of the contract, and to nothing that is not there', () => {
     const linked = [...guide.matchAll(/\]\(\{base\}([^)]*)\)/g)].map(([, path = '']) => path);
-    const there = [...Object.values(paths), ...factsDocuments(join(root, 'assets'), [], '').routes];
+    const there = [...Object.values(paths), pagePath, ...factsDocuments(join(root, 'assets'), [], '').routes];
     expect(linked.filter((path) => !there.includes(path))).toEqual([]);
     expect(Object.values(paths).filter((path) => !linked.includes(path))).toEqual([]);
     expect(linked).toEqual(expect.arrayContaining(['/docs', '/policy']));

@@ -6,8 +6,8 @@ import { accountDid, labelOf, planDay } from './store-traffic.ts';
 
 /** What the bench of the account-view surface asks and appends. */
 
-/** An account that no generated row is about. */
-export const denseDid = accountDid(7_999_999);
+/** An account that no generated row is about: beyond the accounts and the labelers. */
+export const denseDid = accountDid(9_999_999);
 
 /** Middle, 99th percentile and worst of some milliseconds. */
 export function times(milliseconds: readonly number[]): string {

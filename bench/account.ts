@@ -19,7 +19,7 @@ import { dayOf, micros } from '../src/store/time.ts';
 import { appendDense, appendSteadily, askAll, crowd, denseDid, followExport, times } from './account-load.ts';
 import { startMeasured } from './processes.ts';
 import { generateStore } from './store-generator.ts';
-import { accountDid } from './store-traffic.ts';
+import { accountDid, denseAccount } from './store-traffic.ts';
 import { dropPageCache } from './store-window.ts';
 
 const { values } = parseArgs({
@@ -106,7 +106,11 @@ async function measureAnswers(url: string): Promise<void> {
   const view = (n: number): string => `${url}/account?did=${accountDid(n * 100_003)}`;
   if (dropPageCache()) report('page, ordinary account, cold cache', times(await askAll(40, view)));
   report('page, ordinary account, warm', times(await askAll(200, (n) => view(n % 40))));
-  report('page, dense account, warm', times(await askAll(40, () => `${url}/account?did=${denseDid}`)));
+  const densest = `${url}/account?did=${accountDid(denseAccount(1))}`;
+  if (dropPageCache())
+    report('page, densest account of 30 sealed days, cold cache', times(await askAll(1, () => densest)));
+  report('page, densest account of 30 sealed days, warm', times(await askAll(200, () => densest)));
+  report('page, dense account of an open day, warm', times(await askAll(200, () => `${url}/account?did=${denseDid}`)));
   if (dropPageCache()) report('create, ordinary account, cold cache', times(await askAll(40, ordinary)));
   else report('create, ordinary account, cold cache', 'not measured: the cache cannot be dropped here');
   report('create, ordinary account, warm', times(await askAll(200, (n) => ordinary(n % 40))));

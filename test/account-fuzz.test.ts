@@ -70,12 +70,16 @@ function queries(cursors: ReturnType<typeof createCursors>, real: string): fc.Ar
   const good = fc
     .record({ days: fc.constantFrom('7', '30'), value: fc.constantFrom('spam', 'x') }, { requiredKeys: [] })
     .map((filters) => new URLSearchParams({ did: account, ...filters }).toString());
+  const interval = fc
+    .tuple(instants, instants)
+    .map(([start, end]) => new URLSearchParams({ did: account, start, end }).toString());
   const cursor = fc.oneof(made, fc.constant(real), altered(real)).map((text) => `cursor=${text}`);
   return fc.oneof(
     raw,
     { arbitrary: fc.array(pair, { maxLength: 6 }).map((pairs) => pairs.join('&')), weight: 4 },
     { arbitrary: fc.array(pair, { maxLength: 4 }).map((pairs) => [`did=${account}`, ...pairs].join('&')), weight: 3 },
     good,
+    interval,
     { arbitrary: cursor, weight: 3 },
   );
 }

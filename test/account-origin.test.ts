@@ -48,7 +48,7 @@ describe('pages over a store', () => {
   };
 
   it('of a simulated network say so above everything else, the form and the refusals too', async () => {
-    const simulated = 'These observations come from a simulated network. They say nothing about any real account.';
+    const simulated = 'These observations come from a simulated network. They say nothing about the real one.';
     // The form is asked first: it reads for itself what the store is of.
     expect(bannerOf(await (await fetch(running.get('simulated')?.url ?? '')).text())).toBe(simulated);
     expect(await banners('simulated')).toEqual([simulated, simulated, simulated]);

@@ -14,7 +14,7 @@ import type { DownloadLink } from './page-download.tsx';
 import { didOnly, type FindHandle, handleIn, handleTrouble } from './page-handle.ts';
 import { HomeBody, RefusalBody } from './page-home.tsx';
 import { labelersOf } from './page-network.ts';
-import { type PageOrigin, rememberOrigin } from './page-origin.ts';
+import { type OriginBanner, originBanner } from './page-origin.ts';
 import { downloadParts } from './page-parts.ts';
 import { parsePageQuery } from './page-query.ts';
 import { type AccountView, readView } from './page-view.ts';
@@ -60,15 +60,21 @@ const htmlType = 'text/html; charset=utf-8';
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
     const { base, styles, findHandle } = options;
-    const origin = rememberOrigin();
-    const pages = renderer(base, findHandle !== null, origin);
+    const banner = originBanner();
+    const pages = renderer(base, findHandle !== null, banner);
+    const home = async (request: AccountRequest): Promise<Reply> => {
+      // Where the store cannot be read there is nothing of it to be taken for real.
+      if (banner.text === null) await services.read(request, (store) => banner.learn(store)).catch(() => undefined);
+      const body = <HomeBody base={base} handles={findHandle !== null} />;
+      return pages.page(200, 'Almanac: labels observed on an account', body);
+    };
     const sheets = [...styles].map(([name, file]): [string, AccountRoute] => [
       `/assets/${name}`,
       ({ acceptEncoding }) => sheet(file, chooseCoding(acceptEncoding)),
     ]);
     return new Map<string, AccountRoute>([
-      ['/', homeRoute(options, services, pages, origin)],
-      ['/account', accountRoute(options, services, pages, origin)],
+      ['/', home],
+      ['/account', accountRoute(options, services, { pages, banner })],
       ...sheets,
     ]);
   };
@@ -76,12 +82,12 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
 
 type Pages = ReturnType<typeof renderer>;
 
-function renderer(base: string, handles: boolean, origin: PageOrigin) {
+function renderer(base: string, handles: boolean, banner: OriginBanner) {
   const navigation = [{ href: `${base}/`, text: 'Look up an account' }];
-  const common = { base, indexed: false, styles: ['/assets/account.css'], navigation };
   function page(status: number, title: string, children: preact.ComponentChildren, more: HeaderList = []): Reply {
-    const { banner } = origin;
-    const html = renderPage({ ...common, title, children, ...(banner === null ? {} : { banner }) });
+    const styles = ['/assets/account.css'];
+    const above = banner.text === null ? {} : { banner: banner.text };
+    const html = renderPage({ title, base, indexed: false, styles, navigation, ...above, children });
     return withBody(status, htmlType, Buffer.from(html), [...pageHeaders, ...more]);
   }
   return {
@@ -99,30 +105,11 @@ function renderer(base: string, handles: boolean, origin: PageOrigin) {
   };
 }
 
-/** `GET /`: the form. It shows nothing of the store, so it is there also while that cannot be read. */
-function homeRoute(
-  { base, findHandle, alarm }: PagesOptions,
-  services: AccountServices,
-  pages: Pages,
-  origin: PageOrigin,
-): AccountRoute {
-  return async (request) => {
-    try {
-      if (!origin.known) await services.read(request, (store) => origin.learn(store));
-    } catch (error) {
-      if (refusalOf(error) === null) alarm('/', error);
-    }
-    const body = <HomeBody base={base} handles={findHandle !== null} />;
-    return pages.page(200, 'Almanac: labels observed on an account', body);
-  };
-}
-
 /** `GET /account`: the page of an account, of a refusal, or the way from a handle to its DID. */
 function accountRoute(
   { base, findHandle, monotonic, alarm }: PagesOptions,
   services: AccountServices,
-  pages: Pages,
-  origin: PageOrigin,
+  { pages, banner }: { readonly pages: Pages; readonly banner: OriginBanner },
 ): AccountRoute {
   const definitions = new DefinitionCache(monotonic);
   const labelers = labelersOf(monotonic);
@@ -136,7 +123,7 @@ function accountRoute(
     const wait = services.waitFor(request, query.account);
     if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
     const view = await services.read(request, async (store) => {
-      await origin.learn(store);
+      await banner.learn(store);
       return readView({ store, definitions, labelers }, query, before, microsFromMillis(request.now));
     });
     if (view === 'out_of_window') return pages.refusal('out_of_window');

@@ -86,6 +86,7 @@ export async function startAccount(
     clientOf: clientAddress(settings.trustProxy),
   });
   const { host, port } = settings;
+  const warmed = reading.warm();
   const listening = await listenOn(server, { host, port });
   log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
   return {
@@ -93,6 +94,7 @@ export async function startAccount(
     async stop() {
       await server.stop(graceMs);
       await reading.stop();
+      await warmed;
       await handles?.close();
       log.info('stopped');
     },

@@ -6,7 +6,9 @@ export function settingsDocument(): string {
   const sections = Object.entries(commands).map(([name, { summary, operands, settings }]) => {
     const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
       const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder.replaceAll('|', '\\|')}`;
-      const given = fallback === null || fallback === '' || fallback === false ? '' : `\`${String(fallback)}\``;
+      // An empty list reads as an empty text.
+      const text = fallback === null || fallback === false ? '' : String(fallback);
+      const given = text === '' ? '' : `\`${text}\``;
       return `| \`${usage}\` | \`${variableOf(flag)}\` | ${given} | ${help} |`;
     });
     return [

@@ -210,6 +210,17 @@ describe('almanac check', () => {
     for (const reason of told.reasons) expect(timeless(text.stdout.join('\n'))).toContain(timeless(reason));
   });
 
+  it.each(['recent', 'weather'] as const)('says of a simulated %s artifact that it is one', async (kind) => {
+    const path = file(`simulated ${kind}.json`, { ...youngArtifact(kind, now), origin: 'simulated' });
+    const [live, simulated] = await Promise.all([
+      runProgram(['check', file(`live ${kind}.json`, youngArtifact(kind, now))]),
+      runProgram(['check', path]),
+    ]);
+    const note = '  note        These facts come from a simulated network. They say nothing about the real one.';
+    expect([simulated.code, simulated.stdout.filter((line) => line === note)]).toEqual([0, [note]]);
+    expect(live.stdout).not.toContain(note);
+  });
+
   it('one larger than an artifact may be', async () => {
     const path = file('large.json', recent);
     const { code, stdout } = await runProgram(['check', path, '--max-artifact-bytes', '100']);

@@ -4,6 +4,8 @@ import { type ErrorCode, errorTable } from '../contract/errors.ts';
 import type { LabelFreshness } from '../contract/freshness.ts';
 import { paths } from '../contract/identifiers.ts';
 import { microsFromMillis } from '../contract/timestamp.ts';
+import type { Origin } from '../contract/vocabulary.ts';
+import { originCaveats } from '../facts/caveats.ts';
 import { ageSeconds, type FreshnessBounds, judgeLabels, labelEvidence } from '../facts/judge.ts';
 import { labelRefusals, labelsEnvelope } from '../facts/labels-resource.ts';
 import { findLeak } from '../facts/privacy.ts';
@@ -65,13 +67,19 @@ function unreadable(reading: Refusal): Verdict {
 function labelsVerdict(artifact: LabelArtifact, bounds: FreshnessBounds, now: number): Verdict {
   const judgement = judgeLabels(labelEvidence(artifact), bounds, now);
   const { freshness } = judgement;
-  const common = { schema: artifact.schema, instrument: 'labels', state: freshness.state, freshness } as const;
+  const notes = artifact.schema === '23' ? [] : originNotes(artifact.overview.origin);
+  const common = { schema: artifact.schema, instrument: 'labels', state: freshness.state, freshness, notes } as const;
   if (!judgement.servable) {
     const code = labelRefusals[judgement.state];
     const answers = [{ path: paths.labelsOverview, status: errorTable[code].status, code }];
     return { ...common, verdict: 'refused', reasons: [refusal(freshness)], answers };
   }
   return scanned(common, [[paths.labelsOverview, labelsEnvelope(artifact, judgement, now)]]);
+}
+
+/** What is not of the live network says so here too. */
+function originNotes(origin: Origin = 'live'): string[] {
+  return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
 function refusal(freshness: LabelFreshness): string {
@@ -96,13 +104,14 @@ function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
     const answers = both.map((path) => ({ path, status: 503, code: 'source_unavailable' as const }));
     return { ...common, verdict: 'refused', reasons: ['generated_at is unusable'], answers };
   }
-  const notes =
+  const age =
     time.kind === 'not_said'
       ? ['generated_at is null: served without an age']
       : [
           `made ${ageSeconds(time.at, now)} s ago${time.at > microsFromMillis(now) ? ', ahead of this clock' : ''}; weather is never refused for its age`,
         ];
-  return scanned({ ...common, notes }, [
+  const origin = artifact.schema === 'weather.summary.v1' ? artifact.summary.origin : 'live';
+  return scanned({ ...common, notes: [...originNotes(origin), ...age] }, [
     [paths.weatherConditions, weatherEnvelope('weatherConditions', artifact, time, now)],
     [paths.weatherMetrics, weatherEnvelope('weatherMetrics', artifact, time, now)],
   ]);

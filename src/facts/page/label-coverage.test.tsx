@@ -5,14 +5,19 @@ import { projectRecentLabels } from '../project-recent-labels.ts';
 import { LabelCoverage } from './label-coverage.tsx';
 import type { RecentEnvelope } from './model.ts';
 
-/** The strip of the fixture's window, 21 Oct to 20 Nov at noon, with other coverage: the pieces as they are drawn. */
-function strip(coverage: Partial<ReturnType<typeof aRecentOverview>['coverage']>): string[] {
+type CoverageChange = Partial<ReturnType<typeof aRecentOverview>['coverage']>;
+
+function pictureOf(coverage: CoverageChange): string {
   const overview = aRecentOverview();
   const facts = projectRecentLabels({ ...overview, coverage: { ...overview.coverage, gaps: [], ...coverage } });
-  const html = renderToString(
+  return renderToString(
     <LabelCoverage envelope={{ generated_at: '2026-11-20T12:00:00.000Z', facts } as RecentEnvelope} />,
   );
-  return [...html.matchAll(/<rect class="(\w+)" x="([\d.]+)"(?: y="\d+")? width="([\d.]+)"/g)].map(
+}
+
+/** The strip of the fixture's window, 21 Oct to 20 Nov at noon, with other coverage: the pieces as they are drawn. */
+function strip(coverage: CoverageChange): string[] {
+  return [...pictureOf(coverage).matchAll(/<rect class="(\w+)" x="([\d.]+)"(?: y="\d+")? width="([\d.]+)"/g)].map(
     ([, kind = '', x = '', width = '']) => `${kind} ${x}+${width}`,
   );
 }
@@ -49,5 +54,22 @@ describe('the coverage strip', () => {
 
   it('has nothing collected when all of it is one gap', () => {
     expect(strip({ gap_overflow: true })).toEqual(['gap 0+1000']);
+  });
+});
+
+describe('the list of gaps', () => {
+  /** The words of each gap. */
+  function gaps(...listed: { start: string; end: string; reason: string }[]): string[] {
+    const items = pictureOf({ observed_through: through, gaps: listed }).split('<ul class="gaps">')[1] ?? '';
+    return [...items.matchAll(/<li>(.*?)<\/li>/g)].map(([, item = '']) => item.replace(/<[^>]+>/g, ''));
+  }
+
+  it('tells gaps to the minute, and one within a minute to the second', () => {
+    const hour = { start: '2026-11-05T12:00:01Z', end: '2026-11-05T13:00:02Z', reason: 'maintenance' };
+    const seconds = { start: '2026-11-06T12:00:07.9Z', end: '2026-11-06T12:00:12Z', reason: 'ingest_paused' };
+    expect(gaps(hour, seconds)).toEqual([
+      '5 Nov 2026, 12:00 UTC to 5 Nov 2026, 13:00 UTC: maintenance',
+      '6 Nov 2026, 12:00:07 UTC to 6 Nov 2026, 12:00:12 UTC: collection was paused',
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 import type { Coverage, CoverageSources, Gap } from '../../contract/labels.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { Count, Instant } from '../../web/figures.tsx';
+import { instantText } from '../../web/format.ts';
 import { layTimeline, type Stretch, timelineWidth } from '../../web/timeline.ts';
 import type { RecentEnvelope } from './model.ts';
 import { Picture } from './pieces.tsx';
@@ -163,10 +164,12 @@ function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage
 }
 
 function GapLine({ gap, at: where }: { gap: Gap; at: string }) {
+  // Within one minute only the seconds tell that it has a length.
+  const precision = instantText(gap.start) === instantText(gap.end) ? 'second' : 'minute';
   return (
     <li>
-      <Instant value={gap.start} at={`${where}/start`} /> to <Instant value={gap.end} at={`${where}/end`} />:{' '}
-      {gapWords[gap.reason]}
+      <Instant value={gap.start} at={`${where}/start`} precision={precision} /> to{' '}
+      <Instant value={gap.end} at={`${where}/end`} precision={precision} />: {gapWords[gap.reason]}
     </li>
   );
 }

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Origin } from '../src/contract/vocabulary.ts';
+import { claimOrigin } from '../src/store/origin.ts';
+import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
+import { day, micros } from '../src/store/time.ts';
+import { accounts, writeHistory } from './support/account-history.ts';
+import { type Almanac, startAlmanac } from './support/almanac.ts';
+
+/** The banner of a page, or null. */
+function bannerOf(html: string): string | null {
+  return /<aside class="banner"[^>]*>([^<]*)<\/aside>/.exec(html)?.[1] ?? null;
+}
+
+describe('pages over a store', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-origin-'));
+  const running = new Map<string, Almanac>();
+
+  beforeAll(async () => {
+    for (const origin of ['live', 'simulated'] as const) {
+      const store = join(folder, origin);
+      await claim(store, origin);
+      await writeHistory({ folder: store, now: Date.now() * 1000, age: 3 * day });
+      running.set(
+        origin,
+        await startAlmanac(['account', '--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--no-handles']),
+      );
+    }
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([...running.values()].map((one) => one.stop()));
+    rmSync(folder, { recursive: true });
+  });
+
+  /** A store that holds nothing yet says where what will be in it comes from; it begins when its history does. */
+  async function claim(store: string, origin: Origin): Promise<void> {
+    const writer = openSqliteWriter({ folder: store, at: micros(Date.now() * 1000 - 3 * day) });
+    await claimOrigin(writer, origin);
+    await writer.close();
+  }
+
+  const paths = ['/', `/account?did=${accounts.plain}`, '/account?did=nobody'];
+  const banners = async (origin: Origin) => {
+    const url = running.get(origin)?.url ?? '';
+    return Promise.all(paths.map(async (path) => bannerOf(await (await fetch(`${url}${path}`)).text())));
+  };
+
+  it('of a simulated network say so above everything else, the form and the refusals too', async () => {
+    const simulated = 'These observations come from a simulated network. They say nothing about the real one.';
+    // The form is asked first: it reads for itself what the store is of.
+    expect(bannerOf(await (await fetch(running.get('simulated')?.url ?? '')).text())).toBe(simulated);
+    expect(await banners('simulated')).toEqual([simulated, simulated, simulated]);
+  });
+
+  it('of the live network carry no such line', async () => {
+    expect(await banners('live')).toEqual([null, null, null]);
+  });
+});

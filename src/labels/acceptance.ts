@@ -43,7 +43,7 @@ export interface AcceptanceOptions {
 
 interface Queued {
   readonly page: AcceptedPage;
-  readonly done: () => void;
+  readonly done: (stored: number) => void;
   readonly failed: (error: unknown) => void;
 }
 
@@ -68,14 +68,19 @@ export class PageAcceptance {
     return this.#paused?.reason ?? null;
   }
 
-  /** Hands over a page; resolves once it is durable. A page may be larger than a batch: it is split, positions last. */
-  async accept(page: AcceptedPage): Promise<void> {
+  /**
+   * Hands over a page; resolves once it is durable, with how many of its rows were new. A page may be larger than a
+   * batch: it is split, positions last.
+   */
+  async accept(page: AcceptedPage): Promise<number> {
+    let stored = 0;
     for (const part of split(page)) {
-      await new Promise<void>((done, failed) => {
+      stored += await new Promise<number>((done, failed) => {
         this.#queue.push({ page: part, done, failed });
         this.#wake?.();
       });
     }
+    return stored;
   }
 
   /** Commits what comes until the signal aborts; what is queued then is refused, and read again after the next start. */
@@ -113,7 +118,14 @@ export class PageAcceptance {
       const result = await store.append(batchOf(clock(), group));
       await this.#goOn();
       telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
-      for (const { done } of group) done();
+      const known = [...result.duplicates];
+      let end = 0;
+      for (const { page, done } of group) {
+        end += page.observations.length;
+        const repeated = known.findIndex((index) => index >= end);
+        const duplicates = known.splice(0, repeated === -1 ? known.length : repeated).length;
+        done(page.observations.length - duplicates);
+      }
     } catch (error) {
       if (error instanceof StoreError && error.retry) {
         this.#queue.unshift(...group);

@@ -1,5 +1,6 @@
 import type { NewObservation, Refusal } from '../store/port.ts';
 import { type AdmissionReason, admit } from './admission.ts';
+import { CapReached } from './daily-cap.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type ReadPosition, writePosition } from './position.ts';
 import type { ReaderTools, Source } from './source.ts';
@@ -15,19 +16,24 @@ export interface Intake {
 
 /** Takes pages of one source one after the other. */
 export interface SourceIntake {
-  /** Admits, verifies and commits; resolves once the rows and the position are durable. */
+  /** Admits, verifies and commits; resolves once the rows and the position are durable. Rejects with `CapReached`. */
   take(intake: Intake, signal: AbortSignal): Promise<void>;
 }
 
 /**
  * The one way of a source's rows to the writer, for its stream and its polls alike. One page at a time: the position is
- * made from what is committed, so that it never runs ahead of the rows of the other reader.
+ * made from what is committed, so that it never runs ahead of the rows of the other reader. `capReached` is told when a
+ * page is not taken because the source gave too much today.
  */
-export function createIntake(source: Source, tools: ReaderTools): SourceIntake {
+export function createIntake(source: Source, tools: ReaderTools, capReached: () => void): SourceIntake {
   let before: Promise<unknown> = Promise.resolve();
   return {
     take(intake, signal) {
-      const turn = before.then(() => takeOne(source, tools, intake, signal));
+      const turn = before.then(() => {
+        if (tools.cap.admits(source.did, intake.rows.length)) return takeOne(source, tools, intake, signal);
+        capReached();
+        throw new CapReached();
+      });
       before = turn.catch(() => undefined);
       return turn;
     },
@@ -58,7 +64,8 @@ async function takeOne(source: Source, tools: ReaderTools, intake: Intake, signa
   const gap = tracker.answered(clock(), { dated: intake.rows.length - undated, undated });
   // Before the position: a crash between the two overstates the gap and never hides it.
   if (gap) await recordGap(gap);
-  await accept({ observations, refusals, positions: [{ source: did, endpoint, value: writePosition(position) }] });
+  const positions = [{ source: did, endpoint, value: writePosition(position) }];
+  tools.cap.count(did, await accept({ observations, refusals, positions }));
   source.position = position;
   for (const { reason, count } of refusals) telemetry.refused(reason, count);
 }

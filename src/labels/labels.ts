@@ -1,6 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { artifactNames, writeArtifact } from '../artifact/write.ts';
 import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import { createHttpClient, type HttpClient } from '../network/http.ts';
@@ -8,15 +5,17 @@ import { createIdentityResolver } from '../network/identity.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import type { StoreWriter } from '../store/port.ts';
+import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
-import type { EnrolledSource } from './coverage.ts';
+import { DailyCap, maxDailyRows } from './daily-cap.ts';
 import { downtime } from './downtime.ts';
 import { RefusedMemory } from './fingerprint.ts';
 import { readHold } from './hold.ts';
+import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
-import { makeOverview } from './overview.ts';
 import { readPosition } from './position.ts';
+import { publisher } from './publisher.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Rhythm } from './rhythm.ts';
 import { Roster } from './roster.ts';
@@ -24,7 +23,6 @@ import { followServices, type ServiceEvent, type ServiceEvents } from './service
 import { Signatures } from './signatures.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
-import { type SourceState, sourceStates } from './source-state.ts';
 import type { Telemetry } from './telemetry.ts';
 import { createVerifier } from './verifier.ts';
 import { wait } from './wait.ts';
@@ -45,6 +43,9 @@ export interface LabelsSettings {
   readonly discoverySeconds: number;
   readonly origin: 'live' | 'simulated';
   readonly minFreeBytes: number;
+  /** Bounds, for tests to lower: rows of a source in a day (2 M), sources that are read at once (5,000). */
+  readonly maxDailyRows?: number;
+  readonly maxEnrolled?: number;
   readonly rhythm: Rhythm;
 }
 
@@ -70,9 +71,10 @@ export interface Labels {
   readonly failed: Promise<never>;
 }
 
-const beatMs = 10_000;
 const upkeepMs = 300_000;
 const askTimeMs = 5_000;
+/** Between tries to write what the store cannot take just now. */
+const retryMs = 1_000;
 /** What is under way when a stop is asked for may take this long. */
 const graceMs = 3_000;
 const cursorNote = 'jetstream-cursor';
@@ -122,7 +124,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     clock,
     obstacle: () => obstacles.look(),
     wait,
-    retryMs: 1_000,
+    retryMs,
     log,
     telemetry,
     fatal: fail,
@@ -131,11 +133,12 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     http,
     policy,
     accept: (page) => acceptance.accept(page),
-    recordGap: (gap) => store.recordGap(gap),
+    recordGap: (gap) => persist(() => store.recordGap(gap), stopping.signal),
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.resolveSoon(did, true),
     refused: new RefusedMemory(),
+    cap: await dailyCap(options),
     epoch: epoch.startedAt,
     clock,
     random,
@@ -144,7 +147,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     log,
     telemetry,
   };
-  const runner = new SourceRunner(tools, signal, fail);
+  const runner = new SourceRunner(tools, signal, fail, settings.maxEnrolled);
   const roster = new Roster({
     identities,
     clock,
@@ -165,17 +168,22 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
   };
-  const publish = publisher(options, roster, acceptance);
+  const publish = publisher({
+    ...{ settings, store, roster, clock, log, telemetry, cap: tools.cap },
+    waits: (member) => runner.waits(member),
+    paused: () => acceptance.paused,
+  });
   const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
   await publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  for (const member of roster.members) runner.follow(member);
+  // Those that answered before come first, should there be more than are read at once.
+  for (const member of [...roster.members].sort(answeredFirst)) runner.follow(member);
   const tasks = [
     roster.run(signal),
     services?.run(signal),
     every(settings.discoverySeconds * 1000, () => discover(options, http, roster, signal)),
-    every(beatMs, async () => {
+    every(settings.rhythm.beatMs, async () => {
       const { gap } = obstacles.look();
       if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
       await obstacles.checkDisk();
@@ -215,6 +223,34 @@ async function recordDowntime({ settings, store, clocks, log }: LabelsOptions, s
   if (gap === null) return;
   await store.recordGap({ source: null, ...gap, reason: hold ? 'maintenance' : 'ingest_paused' });
   log.info('nobody observed since the last sign of life', { seconds: (gap.end - gap.start) / 1e6 });
+}
+
+function answeredFirst(a: Member, b: Member): number {
+  return (a.tracker.tracked.lastAnswered === null ? 1 : 0) - (b.tracker.tracked.lastAnswered === null ? 1 : 0);
+}
+
+/** Writes what cannot be left out, again and again while the disk is full or the file is held. */
+async function persist(work: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreError && error.retry) || signal.aborted) throw error;
+    }
+    await wait(retryMs, signal);
+  }
+}
+
+/** The cap on what a source adds to a day, with what the day under way holds already. */
+async function dailyCap({ settings, store, clocks }: LabelsOptions): Promise<DailyCap> {
+  const cap = new DailyCap(settings.maxDailyRows ?? maxDailyRows, clocks.wall);
+  const today = dayOf(clocks.wall());
+  const { floor } = await store.frontier();
+  const start = micros(Math.max(floor, dayStart(today)));
+  const end = dayStart(today + 1);
+  if (start < end) cap.load(await store.countsByLabeler({ start, end }));
+  return cap;
 }
 
 async function loadRoster(store: StoreWriter, roster: Roster, runner: SourceRunner): Promise<void> {
@@ -270,52 +306,6 @@ async function discover(
       if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: new URL(relay).host });
     }),
   );
-}
-
-/** Makes and writes the overview; a failure leaves the artifact that stands, which ages. */
-function publisher(
-  { settings, store, clocks, log, telemetry }: LabelsOptions,
-  roster: Roster,
-  acceptance: PageAcceptance,
-): () => Promise<void> {
-  return async () => {
-    try {
-      const now = clocks.wall();
-      const members = [...roster.members];
-      const enrolled = roster.enrolled(now);
-      const sources = enrolled.map(
-        ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
-      );
-      const overview = await makeOverview(store, {
-        now,
-        windowDays: settings.windowDays,
-        held: (await readHold(settings.artifacts)) !== null,
-        origin: settings.origin,
-        sources,
-        notEnrolled: members.length - enrolled.length,
-        delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
-        dropped: roster.dropped,
-        paused: acceptance.paused,
-      });
-      await mkdir(settings.artifacts, { recursive: true });
-      await writeArtifact(join(settings.artifacts, artifactNames.labels), overview);
-      telemetry.sources(inStates(sources), members.length - enrolled.length);
-      telemetry.published(clocks.wall() / 1000);
-    } catch (error) {
-      if (error instanceof StoreError && error.fatal) throw error;
-      telemetry.notWritten();
-      log.error('the overview could not be written', errorFields(error));
-    }
-  };
-}
-
-/** States that failures which may pass lead to. */
-const passing: ReadonlySet<SourceState> = new Set(['probing', 'unavailable']);
-
-function inStates(sources: readonly EnrolledSource[]): Record<SourceState, number> {
-  const counts = Object.fromEntries(sourceStates.map((state) => [state, 0])) as Record<SourceState, number>;
-  for (const { state } of sources) counts[state] += 1;
-  return counts;
 }
 
 /** Does something at once and again and again; a failure that may pass is told, another ends the instrument. */

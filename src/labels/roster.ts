@@ -1,7 +1,7 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { IdentityResolver, Resolution } from '../network/identity.ts';
 import type { RosterRow } from '../store/roster.ts';
-import { isEnrolled, type Member, maxEnrolled, memberOf, rowOf } from './member.ts';
+import { isEnrolled, type Member, memberOf, rowOf } from './member.ts';
 import { Tracker, untracked } from './tracker.ts';
 
 /** Most labelers that are known. */
@@ -44,9 +44,9 @@ export class Roster {
     return this.#members.get(did);
   }
 
-  /** The enrolled ones, in the order in which they came to be known: beyond the cap the newest wait. */
+  /** Those that stand to be enrolled, in the order in which they came to be known. */
   enrolled(now: Micros): Member[] {
-    return [...this.#members.values()].filter((member) => isEnrolled(member, now)).slice(0, maxEnrolled);
+    return [...this.#members.values()].filter((member) => isEnrolled(member, now));
   }
 
   /** Takes over what the last run knew; `answered` says when the last page of each was accepted. */

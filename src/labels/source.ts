@@ -6,6 +6,7 @@ import type { SignatureVerdict } from '../store/label.ts';
 import type { StoredGap } from '../store/port.ts';
 import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
+import type { DailyCap } from './daily-cap.ts';
 import type { RefusedMemory } from './fingerprint.ts';
 import type { ReadPosition } from './position.ts';
 import type { Rhythm } from './rhythm.ts';
@@ -16,8 +17,8 @@ import type { Tracker } from './tracker.ts';
 export interface ReaderTools {
   readonly http: HttpClient;
   readonly policy: AddressPolicy;
-  /** Hands a page to the writer; resolves once it is durable, rejects when we stop. */
-  readonly accept: (page: AcceptedPage) => Promise<void>;
+  /** Hands a page to the writer; resolves once it is durable, with how many rows were new; rejects when we stop. */
+  readonly accept: (page: AcceptedPage) => Promise<number>;
   /** Records a gap durably. */
   readonly recordGap: (gap: StoredGap) => Promise<void>;
   /** Judges the signatures of rows as they came; one verdict for each, in order. */
@@ -27,6 +28,7 @@ export interface ReaderTools {
   /** What an upstream says the time is, in milliseconds. */
   readonly heardTime: (milliseconds: number) => void;
   readonly refused: RefusedMemory;
+  readonly cap: DailyCap;
   readonly epoch: Micros;
   readonly clock: () => Micros;
   readonly random: () => number;

@@ -41,7 +41,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   });
   const sources = new Gauge({
     name: 'almanac_labels_sources',
-    help: 'Enrolled sources by state; not_enrolled: labelers known beside them.',
+    help: 'Enrolled sources by state; beside them not_enrolled, waiting for a place, paused for the day.',
     labelNames: ['state'],
     registers,
   });
@@ -72,9 +72,9 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
       paused.reset();
       if (reason !== null) paused.set({ reason }, 1);
     },
-    sources: (counts, notEnrolled) => {
+    sources: (counts, beside) => {
       for (const state of sourceStates) sources.set({ state }, counts[state]);
-      sources.set({ state: 'not_enrolled' }, notEnrolled);
+      for (const [state, count] of Object.entries(beside)) sources.set({ state }, count);
     },
     published: (atMs) => {
       publishedAt = atMs;

@@ -23,6 +23,7 @@ export const quickRhythm = {
   longestRetryMs: 1_000,
   notEnrolledMs: 5_000,
   requestMs: 4_000,
+  beatMs: 1_000,
 };
 
 /** The instrument in this process, over a store of its own. */

@@ -82,7 +82,9 @@ describe('a source that gives more than its share of a day', () => {
     await observed.stop();
     station = await startStation(given, { folder: observed.folder, wall, monotonic });
     const again = station;
-    await until('the pause again', async () => (await again.overview()).caveats.some((text) => text.includes('paused')));
+    await until('the pause again', async () =>
+      (await again.overview()).caveats.some((text) => text.includes('paused')),
+    );
     expect((await rows(again))[loud.did]).toBe(stored);
 
     const lastDay = Math.floor(wall() / day);

@@ -134,6 +134,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     policy,
     accept: (page) => acceptance.accept(page),
     recordGap: (gap) => persist(() => store.recordGap(gap), stopping.signal),
+    withdrawGap: (gap) => persist(() => store.withdrawGap(gap), stopping.signal),
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.resolveSoon(did, true),

@@ -168,7 +168,8 @@ function nextCursor({ labels, cursor }: LabelPage, asked: number, { telemetry }:
   return next;
 }
 
-function authoredOf(row: unknown): Micros | null {
+/** When a row says that it was made; null where it does not. */
+export function authoredOf(row: unknown): Micros | null {
   return isObject(row) ? parseAuthored(row.cts) : null;
 }
 

@@ -21,6 +21,8 @@ export interface ReaderTools {
   readonly accept: (page: AcceptedPage) => Promise<number>;
   /** Records a gap durably. */
   readonly recordGap: (gap: StoredGap) => Promise<void>;
+  /** Takes back what was recorded of a gap: it was filled in after all. */
+  readonly withdrawGap: (gap: StoredGap) => Promise<void>;
   /** Judges the signatures of rows as they came; one verdict for each, in order. */
   readonly verify: (did: string, rows: readonly unknown[], signal: AbortSignal) => Promise<readonly SignatureVerdict[]>;
   /** A source cannot be read as its document says: the document may have changed. */
@@ -67,7 +69,7 @@ export function fillTarget(epoch: Micros, now: Micros): Micros {
   return Math.max(epoch, now - maxLateness) as Micros;
 }
 
-/** From when on a source is not known to be complete: its last accepted page, or all of our epoch. */
+/** From when on a source is not known to be complete: an outage, its last accepted page, or all of our epoch. */
 export function unreadSince(source: Source, epoch: Micros): Micros {
-  return source.tracker.tracked.lastAnswered ?? epoch;
+  return source.tracker.unreadSince ?? epoch;
 }

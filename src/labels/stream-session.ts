@@ -1,13 +1,14 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
+import { caughtUp } from './catch-up.ts';
 import { connectFault, type SourceFault } from './faults.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
-import { pollRound, recordReset } from './poll-round.ts';
+import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { noPosition, type ReadPosition } from './position.ts';
-import { fillTarget, type ReaderTools, remember, type Source, unreadSince } from './source.ts';
+import { type ReaderTools, remember, type Source, unreadSince } from './source.ts';
 
 /** How a connection to a stream ended. */
 export type SessionOutcome =
@@ -65,7 +66,7 @@ export async function streamSession(
       if (reason === 'too_large') source.position = { ...source.position, seq: null, seqTail: null };
       session.close();
     });
-    const outcome = await session.run({ filled: filling, resume: () => socket.resume() });
+    const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume() });
     stop.abort();
     socket.close();
     const { reset, fault } = await filling;
@@ -101,18 +102,17 @@ async function fillBefore(
   { resumed, openedAt, signal }: { resumed: boolean; openedAt: Micros; signal: AbortSignal },
 ): Promise<Filled> {
   const since = unreadSince(source, tools.epoch);
-  const target = fillTarget(tools.epoch, tools.clock());
   const outcome = await pollRound(source, intake, tools, { checkTail: true, signal }).catch(() => null);
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null };
   if (outcome.kind === 'quiet') {
-    if (since < target)
-      await tools.recordGap({ source: source.did, start: since, end: target, reason: 'not_observed' });
+    await caughtUp(source, tools, since);
     return { joined: true, reset: false, fault: null };
   }
   // Live alone: nobody knows what came between the last that was read and the first frame.
   if (!resumed && since < openedAt) {
     await tools.recordGap({ source: source.did, start: since, end: openedAt, reason: 'source_unavailable' });
+    source.tracker.gaveUp();
   }
   return { joined: false, reset: false, fault: outcome };
 }
@@ -129,6 +129,10 @@ class Session {
   #closed = false;
   #malformed = 0;
   #progress = false;
+  /** Where the stream was live when it opened, once it is known that polls do not fill in what lies before. */
+  #liveFrom: Micros | null = null;
+  /** Whether everything behind the last that was read comes on this connection. */
+  #resumed: boolean;
   /** Whether the frame that was last read still has to show up. */
   #expected: { readonly seq: number; readonly tail: string | null } | null;
 
@@ -140,6 +144,7 @@ class Session {
     const { seq, seqTail } = source.position;
     this.resumeFrom = seq === null ? null : Math.max(0, seq - 1);
     this.#expected = seq === null ? null : { seq, tail: seqTail };
+    this.#resumed = seq !== null;
     signal.addEventListener('abort', () => this.close());
   }
 
@@ -155,8 +160,12 @@ class Session {
     this.#wake?.();
   }
 
-  async run(stream: { filled: Promise<Filled>; resume: () => void }): Promise<SessionOutcome> {
+  async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
     const { rhythm, wait } = this.#tools;
+    void stream.filled.then(({ joined }) => {
+      // Without polls it is the stream alone that fills in: up to where it is live.
+      if (!joined) this.#liveFrom = stream.openedAt;
+    });
     while (!this.#signal.aborted) {
       const frames = this.#frames.splice(0);
       if (frames.length === 0) {
@@ -165,7 +174,8 @@ class Session {
         const waking = new Promise<'woken'>((resolve) => {
           this.#wake = () => resolve('woken');
         });
-        const limit = this.#expected === null ? rhythm.confirmMs : rhythm.resumeMs;
+        const settled = this.#expected === null && !(this.#resumed && this.#source.tracker.behind);
+        const limit = settled ? rhythm.confirmMs : rhythm.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
         this.#wake = null;
         quiet.abort();
@@ -186,18 +196,24 @@ class Session {
   async #confirm(polls: boolean): Promise<SessionOutcome | null> {
     if (polls) {
       this.#expected = null;
+      const since = unreadSince(this.#source, this.#tools.epoch);
       const round = await pollRound(this.#source, this.#intake, this.#tools, {
         checkTail: true,
         signal: this.#signal,
       });
+      if (round.kind === 'quiet') await caughtUp(this.#source, this.#tools, since);
       return round.kind === 'reset' ? round : null;
     }
     if (this.#expected !== null) {
       // It was asked for its last frame again, and nothing came.
       this.#tools.telemetry.quirk('tail_missing');
-      await recordReset(this.#source, this.#tools);
+      await this.#reset();
       this.#source.position = noPosition;
       return { kind: 'reset' };
+    }
+    if (this.#resumed && this.#source.tracker.behind) {
+      await this.#caughtUp();
+      return null;
     }
     // Nothing was ever given: there is no tail to look at.
     if (this.#source.position.seq === null) return null;
@@ -238,6 +254,22 @@ class Session {
       ...(aligned(position) ? { cursor: seq, cursorTail: tail } : {}),
     });
     await this.#intake.take({ rows, way: 'stream', move }, this.#signal);
+    const { tracker } = this.#source;
+    if (!this.#resumed || !tracker.behind || this.#liveFrom === null) return;
+    // What was authored since it opened comes after everything that waited.
+    const [from, now] = [this.#liveFrom, this.#tools.clock()];
+    const live = rows.map(authoredOf).some((authored) => authored !== null && authored >= from && authored <= now);
+    if (live) await this.#caughtUp();
+  }
+
+  async #caughtUp(): Promise<void> {
+    await caughtUp(this.#source, this.#tools, unreadSince(this.#source, this.#tools.epoch));
+  }
+
+  /** Nobody knows what was missed since the last that was read. */
+  async #reset(): Promise<void> {
+    this.#resumed = false;
+    await recordReset(this.#source, this.#tools);
   }
 
   /** The labels of a frame that are new; the first frame of a resumed stream has to be the one that was read last. */
@@ -250,7 +282,7 @@ class Session {
     if (at !== -1 && seq >= expected.seq) return labels.slice(at + 1);
     if (expected.tail === null && seq === expected.seq) return [];
     this.#tools.telemetry.quirk('tail_missing');
-    await recordReset(this.#source, this.#tools);
+    await this.#reset();
     return labels;
   }
 
@@ -260,11 +292,11 @@ class Session {
       case 'outdated_cursor':
         telemetry.quirk('outdated_cursor');
         this.#expected = null;
-        await recordReset(this.#source, this.#tools);
+        await this.#reset();
         return null;
       case 'future_cursor':
         telemetry.quirk('future_cursor');
-        await recordReset(this.#source, this.#tools);
+        await this.#reset();
         this.#source.position = noPosition;
         return { kind: 'reset' };
       case 'consumer_too_slow':

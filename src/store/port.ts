@@ -282,6 +282,11 @@ export interface StoreWriter extends StoreReader {
    * the two nearest become one `unknown` gap, which overstates and never hides.
    */
   recordGap(gap: StoredGap): Promise<void>;
+  /**
+   * Takes back what was recorded of a gap of this source and reason within this interval: what was thought missed came
+   * after all. What lies outside it stays, and so does what had become an `unknown` gap. Idempotent.
+   */
+  withdrawGap(gap: StoredGap): Promise<void>;
   /** Durable proof that the writer lived at this instant. Never moves back. */
   beat(at: Micros): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never touches a position. */

@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
-import { addGap } from '../gaps.ts';
+import { addGap, withoutGap } from '../gaps.ts';
 import type { StoredGap } from '../port.ts';
 import {
   type Definitions,
@@ -52,17 +52,20 @@ export function stateChanges(db: Sqlite) {
   const raiseFloor = db.prepare('UPDATE epoch SET floor = MAX(floor, ?)');
   const dropGaps = db.prepare('DELETE FROM gap WHERE ended <= ?');
 
+  function changeGaps(gap: StoredGap, change: (gaps: readonly StoredGap[], gap: StoredGap) => StoredGap[]): void {
+    if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
+    const before = queries.gapsOf(gap.source);
+    const after = change(before, gap);
+    const source = gapSource(gap.source);
+    for (const old of without(before, after)) deleteGap.run(source, old.start, old.end, old.reason);
+    for (const made of without(after, before)) insertGap.run(source, made.start, made.end, made.reason);
+  }
+
   return {
     ...queries,
     beat: (at: Micros): void => void beat.run(at),
-    recordGap: db.transaction((gap: StoredGap): void => {
-      if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
-      const before = queries.gapsOf(gap.source);
-      const after = addGap(before, gap);
-      const source = gapSource(gap.source);
-      for (const old of without(before, after)) deleteGap.run(source, old.start, old.end, old.reason);
-      for (const made of without(after, before)) insertGap.run(source, made.start, made.end, made.reason);
-    }),
+    recordGap: db.transaction((gap: StoredGap): void => changeGaps(gap, addGap)),
+    withdrawGap: db.transaction((gap: StoredGap): void => changeGaps(gap, withoutGap)),
     putRoster: db.transaction((rows: readonly RosterRow[]): void => {
       for (const row of rows) {
         bounded(row.detail, maxDetailLength, 'detail');

@@ -14,6 +14,7 @@ import { RefusedMemory } from './fingerprint.ts';
 import { readHold } from './hold.ts';
 import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
+import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
 import { listLabelers } from './relay-list.ts';
@@ -57,6 +58,8 @@ export interface LabelsOptions {
   readonly policy: AddressPolicy;
   readonly clocks: Clocks;
   readonly random: () => number;
+  /** `resolveTxt` of `node:dns/promises`, to confirm names; without it none is confirmed. */
+  readonly resolveTxt?: ((name: string) => Promise<string[][]>) | null;
   readonly log: Log;
   readonly telemetry: Telemetry;
 }
@@ -158,9 +161,15 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     changed: (member) => {
       signatures.forget(member.did);
       runner.follow(member);
+      particulars.resolved(member);
     },
   });
-  const services = await serviceEvents(options, roster, obstacles);
+  const particulars = new Particulars({
+    ...{ http, identities, store, clock, wait, log, resolveTxt: options.resolveTxt ?? null },
+    member: (did) => roster.member(did),
+    timeoutMs: settings.rhythm.requestMs,
+  });
+  const services = await serviceEvents(options, roster, particulars, obstacles);
   await loadRoster(store, roster, runner);
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
 
@@ -183,6 +192,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   const tasks = [
     roster.run(signal),
     services?.run(signal),
+    particulars.run(signal).catch(fail),
     every(settings.discoverySeconds * 1000, () => discover(options, http, roster, signal)),
     every(settings.rhythm.beatMs, async () => {
       const { gap } = obstacles.look();
@@ -265,8 +275,9 @@ async function loadRoster(store: StoreWriter, roster: Roster, runner: SourceRunn
 }
 
 async function serviceEvents(
-  { settings, store, policy, random, log, clocks }: LabelsOptions,
+  { settings, store, policy, random, log }: LabelsOptions,
   roster: Roster,
+  particulars: Particulars,
   obstacles: Obstacles,
 ): Promise<ServiceEvents | null> {
   const { jetstream } = settings;
@@ -279,8 +290,9 @@ async function serviceEvents(
     }
     roster.add(event.did, 'discovered', 'jetstream');
     if (event.definitions === null) return;
-    const definitions = { did: event.did, seenAt: clocks.wall(), content: event.definitions };
-    store.putDefinitions(definitions).catch((error: unknown) => log.warn('definitions not kept', errorFields(error)));
+    particulars
+      .written(event.did, event.definitions)
+      .catch((error: unknown) => log.warn('definitions not kept', errorFields(error)));
   };
   return followServices({
     jetstream,

@@ -12,6 +12,9 @@ const member = (over: Partial<Member> = {}): Member => ({
   provenance: new Set(['relay r.example', 'jetstream']),
   finding: 'labeler',
   endpoint: 'https://l.example',
+  pds: null,
+  handle: 'mod.example.com',
+  handleConfirmed: true,
   tracker: new Tracker('did:plc:a', untracked(now)),
   ...over,
 });

@@ -78,6 +78,9 @@ export class Roster {
       provenance: new Set([provenance]),
       finding: 'unresolved',
       endpoint: null,
+      pds: null,
+      handle: null,
+      handleConfirmed: false,
       tracker,
     };
     this.#members.set(did, member);
@@ -158,5 +161,9 @@ function apply(member: Member, resolution: Resolution): boolean {
   const endpoint = document?.labelerEndpoint?.origin ?? null;
   member.finding = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
   member.endpoint = endpoint;
+  member.pds = document?.pds?.origin ?? null;
+  const handle = document?.handle ?? null;
+  if (handle !== member.handle) member.handleConfirmed = false;
+  member.handle = handle;
   return true;
 }

@@ -293,7 +293,8 @@ export interface StoreWriter extends StoreReader {
   putRoster(rows: readonly RosterRow[]): Promise<void>;
   /** Adds a key or moves its `lastSeen`. Idempotent. The newest `maxKeysPerLabeler` are kept. */
   putKey(key: LabelerKey): Promise<void>;
-  /** Adds a revision; false when the newest one has the same content. The newest `maxDefinitionRevisions` are kept. */
+  /** Adds a revision; false when the newest one has the same content. The newest `maxDefinitionRevisions` are kept, and of all
+   * labelers together as many as `maxDefinitionsInAll` allows. */
   putDefinitions(definitions: Definitions): Promise<boolean>;
   /** Keeps a small text (at most `maxNoteLength` characters) under a name; null forgets it. */
   putNote(name: string, text: string | null): Promise<void>;

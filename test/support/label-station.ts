@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import { createLabels, type LabelsSettings } from '../../src/labels/labels.ts';
+import { createLabels, type LabelsOptions, type LabelsSettings } from '../../src/labels/labels.ts';
 import type { Quirk, Telemetry } from '../../src/labels/telemetry.ts';
 import { noTelemetry } from '../../src/labels/telemetry.ts';
 import { silentLog } from '../../src/ops/log.ts';
@@ -39,7 +39,12 @@ export interface LabelStation {
 /** Starts the instrument; `folder` of an earlier one goes on with its store. */
 export async function startStation(
   settings: Pick<LabelsSettings, 'seeds' | 'plc'> & Partial<LabelsSettings>,
-  { folder = mkdtempSync(join(tmpdir(), 'almanac-labels-')), wall = wallClock, monotonic = monotonicClock } = {},
+  {
+    folder = mkdtempSync(join(tmpdir(), 'almanac-labels-')),
+    wall = wallClock,
+    monotonic = monotonicClock,
+    resolveTxt = null as NonNullable<LabelsOptions['resolveTxt']> | null,
+  } = {},
 ): Promise<LabelStation> {
   const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall() });
   const quirks = new Map<Quirk, number>();
@@ -66,6 +71,7 @@ export async function startStation(
     policy: { allowLoopback: true },
     clocks: { wall, monotonic },
     random: Math.random,
+    resolveTxt,
     log: silentLog,
     telemetry,
   });

@@ -81,6 +81,7 @@ const retryMs = 1_000;
 /** What is under way when a stop is asked for may take this long. */
 const graceMs = 3_000;
 const cursorNote = 'jetstream-cursor';
+const throughNote = 'observed-through';
 
 /** Makes the instrument; nothing happens before `start`. */
 export function createLabels(options: LabelsOptions): Labels {
@@ -110,7 +111,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   const { signal } = stopping;
   const epoch = await store.epoch();
   await recordDowntime(options, epoch.startedAt);
-  await store.beat(clock());
+  await beat(options);
 
   const http = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
   const identities = createIdentityResolver({ http, plcUrl: settings.plc, policy, clock: () => clock() / 1000 });
@@ -174,7 +175,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
 
   const keep = async (): Promise<void> => {
-    await store.beat(clock());
+    await beat(options);
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
   };
@@ -223,16 +224,31 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   };
 }
 
+/** A sign of life; beside it, how far the rows reached: rows that were put back to an earlier time give themselves away. */
+async function beat({ store, clocks }: LabelsOptions): Promise<void> {
+  await store.beat(clocks.wall());
+  const { observedThrough } = await store.frontier();
+  if (observedThrough !== null) await store.putNote(throughNote, String(observedThrough));
+}
+
+async function numberNote(store: StoreWriter, name: string): Promise<Micros | null> {
+  const number = Number((await store.note(name)) ?? Number.NaN);
+  return Number.isSafeInteger(number) ? micros(number) : null;
+}
+
 /** The time since the last sign of life is a gap, however short, even where what was missed is filled in later. */
 async function recordDowntime({ settings, store, clocks, log }: LabelsOptions, startedAt: Micros): Promise<void> {
-  const [heartbeat, { observedThrough }, hold] = await Promise.all([
+  const [heartbeat, { observedThrough }, notedThrough, hold] = await Promise.all([
     store.heartbeat(),
     store.frontier(),
+    numberNote(store, throughNote),
     readHold(settings.artifacts),
   ]);
-  const gap = downtime({ startedAt, heartbeat, observedThrough }, clocks.wall());
+  const gap = downtime({ startedAt, heartbeat, observedThrough, notedThrough }, clocks.wall());
   if (gap === null) return;
-  await store.recordGap({ source: null, ...gap, reason: hold ? 'maintenance' : 'ingest_paused' });
+  const { start, end, restored } = gap;
+  await store.recordGap({ source: null, start, end, reason: hold ? 'maintenance' : 'ingest_paused' });
+  if (restored) log.warn('parts of the store were put back to an earlier time: all since then is a gap');
   log.info('nobody observed since the last sign of life', { seconds: (gap.end - gap.start) / 1e6 });
 }
 
@@ -282,7 +298,6 @@ async function serviceEvents(
 ): Promise<ServiceEvents | null> {
   const { jetstream } = settings;
   if (jetstream === null) return null;
-  const kept = Number((await store.note(cursorNote)) ?? Number.NaN);
   const onEvent = (event: ServiceEvent): void => {
     if (event.kind === 'identity') {
       roster.resolveSoon(event.did, true);
@@ -302,7 +317,7 @@ async function serviceEvents(
     log,
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     onEvent,
-    cursor: Number.isSafeInteger(kept) ? kept : null,
+    cursor: await numberNote(store, cursorNote),
   });
 }
 

@@ -2,6 +2,7 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import { createHttpClient, type HttpClient } from '../network/http.ts';
 import { createIdentityResolver } from '../network/identity.ts';
+import { createSlots } from '../network/slots.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import type { StoreWriter } from '../store/port.ts';
@@ -19,7 +20,7 @@ import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Rhythm } from './rhythm.ts';
-import { Roster } from './roster.ts';
+import { maxKnown, Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
 import { Signatures } from './signatures.ts';
 import type { ReaderTools } from './source.ts';
@@ -47,6 +48,8 @@ export interface LabelsSettings {
   /** Bounds, for tests to lower: rows of a source in a day (2 M), sources that are read at once (5,000). */
   readonly maxDailyRows?: number;
   readonly maxEnrolled?: number;
+  /** Streams of one host that are open at once (32); further labelers of it are polled. */
+  readonly maxStreamsPerHost?: number;
   readonly rhythm: Rhythm;
 }
 
@@ -142,6 +145,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.resolveSoon(did, true),
+    streams: createSlots({ perHost: settings.maxStreamsPerHost ?? 32, total: maxKnown, maxWaiting: 0 }),
     refused: new RefusedMemory(),
     cap: await dailyCap(options),
     epoch: epoch.startedAt,

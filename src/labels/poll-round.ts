@@ -95,7 +95,7 @@ async function ask({ source, tools, signal }: Round, cursor: number, limit = pag
   if (page.kind === 'page') {
     if (page.date !== null) tools.heardTime(page.date);
     tools.telemetry.page('poll');
-  }
+  } else if (page.why === 'busy') tools.telemetry.hostFull('poll');
   return page;
 }
 

@@ -5,7 +5,7 @@ import { isEnrolled, type Member, memberOf, rowOf } from './member.ts';
 import { Tracker, untracked } from './tracker.ts';
 
 /** Most labelers that are known. */
-const maxKnown = 20_000;
+export const maxKnown = 20_000;
 
 /** What the roster works with; times in milliseconds. */
 export interface RosterOptions {

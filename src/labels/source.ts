@@ -1,6 +1,7 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import type { HttpClient } from '../network/http.ts';
+import type { Slots } from '../network/slots.ts';
 import type { Log } from '../ops/log.ts';
 import type { SignatureVerdict } from '../store/label.ts';
 import type { StoredGap } from '../store/port.ts';
@@ -29,6 +30,8 @@ export interface ReaderTools {
   readonly doubt: (did: string) => void;
   /** What an upstream says the time is, in milliseconds. */
   readonly heardTime: (milliseconds: number) => void;
+  /** Connections to streams, bounded by host: many labelers may share one. */
+  readonly streams: Slots;
   readonly refused: RefusedMemory;
   readonly cap: DailyCap;
   readonly epoch: Micros;

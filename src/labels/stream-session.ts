@@ -37,6 +37,12 @@ export async function streamSession(
   tools: ReaderTools,
   outer: AbortSignal,
 ): Promise<SessionOutcome> {
+  const place = await tools.streams.acquire(new URL(source.endpoint).host, 0, outer);
+  if (typeof place === 'string') {
+    if (place === 'busy') tools.telemetry.hostFull('stream');
+    // Whoever comes later is polled, which costs the host no connection, and asks for a stream again in a while.
+    return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
+  }
   const stop = new AbortController();
   const signal = AbortSignal.any([outer, stop.signal]);
   const session = new Session(source, intake, tools, signal);
@@ -77,6 +83,8 @@ export async function streamSession(
     if (outer.aborted) return { kind: 'ended', progress: false };
     if (!(error instanceof ConnectError)) throw error;
     return { kind: 'fault', ...connectFault(error) };
+  } finally {
+    place();
   }
 }
 

@@ -40,6 +40,8 @@ export interface Telemetry {
   refused(reason: Exclude<RefusalReason, 'duplicate'>, count: number): void;
   page(way: Way): void;
   quirk(quirk: Quirk): void;
+  /** A host had as many streams as it may, or a poll did not get its turn in time. */
+  hostFull(way: Way): void;
   /** Acceptance stands still for this reason, or goes on (null). */
   paused(reason: string | null): void;
   /** Enrolled sources by state; beside them labelers that are not enrolled, that wait for a place, and sources paused. */
@@ -55,6 +57,7 @@ export const noTelemetry: Telemetry = {
   refused: () => undefined,
   page: () => undefined,
   quirk: () => undefined,
+  hostFull: () => undefined,
   paused: () => undefined,
   sources: () => undefined,
   published: () => undefined,

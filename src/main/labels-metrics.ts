@@ -27,6 +27,13 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     registers,
   });
   for (const quirk of quirks) oddities.inc({ quirk }, 0);
+  const hostFull = new Counter({
+    name: 'almanac_labels_host_full_total',
+    help: 'Streams not opened, and polls that did not get their turn, for the bounds on one host.',
+    labelNames: ['way'],
+    registers,
+  });
+  for (const way of ['stream', 'poll'] as const) hostFull.inc({ way }, 0);
   const commits = new Histogram({
     name: 'almanac_labels_commit_duration_seconds',
     help: 'Time that commits took.',
@@ -68,6 +75,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     refused: (reason, count) => refused.inc({ reason }, count),
     page: (way) => pages.inc({ way }),
     quirk: (quirk) => oddities.inc({ quirk }),
+    hostFull: (way) => hostFull.inc({ way }),
     paused: (reason) => {
       paused.reset();
       if (reason !== null) paused.set({ reason }, 1);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { createLabels, type LabelsOptions, type LabelsSettings } from '../../src/labels/labels.ts';
-import type { Quirk, Telemetry } from '../../src/labels/telemetry.ts';
+import type { Quirk, Telemetry, Way } from '../../src/labels/telemetry.ts';
 import { noTelemetry } from '../../src/labels/telemetry.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { SqliteWriter } from '../../src/store/sqlite/writer.ts';
@@ -31,6 +31,7 @@ export interface LabelStation {
   readonly folder: string;
   readonly store: SqliteWriter;
   readonly quirks: ReadonlyMap<Quirk, number>;
+  readonly hostFull: ReadonlyMap<Way, number>;
   /** The artifact as it stands. */
   overview(): Promise<RecentOverview>;
   stop(): Promise<void>;
@@ -48,8 +49,10 @@ export async function startStation(
 ): Promise<LabelStation> {
   const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall() });
   const quirks = new Map<Quirk, number>();
+  const hostFull = new Map<Way, number>();
   const telemetry: Telemetry = {
     ...noTelemetry,
+    hostFull: (way) => void hostFull.set(way, (hostFull.get(way) ?? 0) + 1),
     quirk: (quirk) => void quirks.set(quirk, (quirks.get(quirk) ?? 0) + 1),
   };
   const artifacts = settings.artifacts ?? join(folder, 'artifacts');
@@ -80,6 +83,7 @@ export async function startStation(
     folder,
     store,
     quirks,
+    hostFull,
     overview: async () => JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview,
     stop: () => labels.stop(),
   };

@@ -21,6 +21,16 @@ export interface AcceptedPage {
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
+  /** `clockEra` when its labels were judged. */
+  readonly clockEra: number;
+}
+
+/** The clock by which a page was judged was set or confirmed since: judge it again. */
+export class ClockChanged extends Error {
+  constructor() {
+    super('the clock by which this was judged was set');
+    this.name = 'ClockChanged';
+  }
 }
 
 /** Why acceptance stands still, or null while it does not. */
@@ -32,6 +42,7 @@ export interface AcceptanceOptions {
   readonly clock: () => Micros;
   /** A reason to stand still that lies outside the store: looked at before each commit. */
   readonly obstacle: () => { readonly pause: PauseReason | null; readonly gap: Interval | null };
+  readonly clockEra: () => number;
   /** Waits; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly retryMs: number;
@@ -70,7 +81,7 @@ export class PageAcceptance {
 
   /**
    * Hands over a page; resolves once it is durable, with how many of its rows were new. A page may be larger than a
-   * batch: it is split, positions last.
+   * batch: it is split, positions last. Rejects with `ClockChanged`, or when we stop.
    */
   async accept(page: AcceptedPage): Promise<number> {
     let stored = 0;
@@ -111,7 +122,9 @@ export class PageAcceptance {
       await this.#standStill(pause, signal);
       return;
     }
+    this.#giveBack();
     const group = this.#takeGroup();
+    if (group.length === 0) return;
     const begun = performance.now();
     try {
       await this.#payOwed();
@@ -135,6 +148,14 @@ export class PageAcceptance {
       for (const { failed } of group) failed(error);
       fatal(error);
     }
+  }
+
+  /** Labels that a clock in doubt found to lie in the future, or to be late, need not be. */
+  #giveBack(): void {
+    const era = this.#options.clockEra();
+    for (const { failed } of this.#queue.filter(({ page }) => page.clockEra !== era)) failed(new ClockChanged());
+    const current = this.#queue.filter(({ page }) => page.clockEra === era);
+    this.#queue.splice(0, this.#queue.length, ...current);
   }
 
   #takeGroup(): Queued[] {
@@ -226,7 +247,12 @@ export function split(page: AcceptedPage): AcceptedPage[] {
   }
   return parts.map((observations, i) => {
     const last = i === parts.length - 1;
-    return { observations, refusals: last ? page.refusals : [], positions: last ? page.positions : [] };
+    return {
+      clockEra: page.clockEra,
+      observations,
+      refusals: last ? page.refusals : [],
+      positions: last ? page.positions : [],
+    };
   });
 }
 

@@ -1,4 +1,5 @@
 import type { NewObservation, Refusal } from '../store/port.ts';
+import { ClockChanged } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
 import { CapReached } from './daily-cap.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -30,7 +31,7 @@ export function createIntake(source: Source, tools: ReaderTools, capReached: () 
   return {
     take(intake, signal) {
       const turn = before.then(() => {
-        if (tools.cap.admits(source.did, intake.rows.length)) return takeOne(source, tools, intake, signal);
+        if (tools.cap.admits(source.did, intake.rows.length)) return takeJudged(source, tools, intake, signal);
         capReached();
         throw new CapReached();
       });
@@ -40,9 +41,21 @@ export function createIntake(source: Source, tools: ReaderTools, capReached: () 
   };
 }
 
+/** A clock that was set while a page was on its way may have judged it wrongly. */
+async function takeJudged(source: Source, tools: ReaderTools, intake: Intake, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      return await takeOne(source, tools, intake, signal);
+    } catch (error) {
+      if (!(error instanceof ClockChanged)) throw error;
+    }
+  }
+}
+
 async function takeOne(source: Source, tools: ReaderTools, intake: Intake, signal: AbortSignal): Promise<void> {
   const { did, endpoint, tracker } = source;
   const { accept, clock, epoch, recordGap, telemetry } = tools;
+  const clockEra = tools.clockEra();
   const rules = { source: did, epoch, now: clock() };
   const counts = new Map<AdmissionReason, number>();
   const accepted = [];
@@ -65,7 +78,7 @@ async function takeOne(source: Source, tools: ReaderTools, intake: Intake, signa
   // Before the position: a crash between the two overstates the gap and never hides it.
   if (gap) await recordGap(gap);
   const positions = [{ source: did, endpoint, value: writePosition(position) }];
-  tools.cap.count(did, await accept({ observations, refusals, positions }));
+  tools.cap.count(did, await accept({ observations, refusals, positions, clockEra }));
   source.position = position;
   for (const { reason, count } of refusals) telemetry.refused(reason, count);
 }

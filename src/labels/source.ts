@@ -34,6 +34,8 @@ export interface ReaderTools {
   readonly streams: Slots;
   readonly refused: RefusedMemory;
   readonly cap: DailyCap;
+  /** Another number once our clock was set or confirmed. */
+  readonly clockEra: () => number;
   readonly epoch: Micros;
   readonly clock: () => Micros;
   readonly random: () => number;

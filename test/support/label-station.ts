@@ -44,10 +44,11 @@ export async function startStation(
     folder = mkdtempSync(join(tmpdir(), 'almanac-labels-')),
     wall = wallClock,
     monotonic = monotonicClock,
+    maxLogBytes = 64 * 1024 * 1024,
     resolveTxt = null as NonNullable<LabelsOptions['resolveTxt']> | null,
   } = {},
 ): Promise<LabelStation> {
-  const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall() });
+  const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
   const hostFull = new Map<Way, number>();
   const telemetry: Telemetry = {

@@ -44,6 +44,7 @@ export async function startStation(
     folder = mkdtempSync(join(tmpdir(), 'almanac-labels-')),
     wall = wallClock,
     monotonic = monotonicClock,
+    log = silentLog,
     maxLogBytes = 64 * 1024 * 1024,
     resolveTxt = null as NonNullable<LabelsOptions['resolveTxt']> | null,
   } = {},
@@ -76,7 +77,7 @@ export async function startStation(
     clocks: { wall, monotonic },
     random: Math.random,
     resolveTxt,
-    log: silentLog,
+    log,
     telemetry,
   });
   await labels.start();

@@ -226,7 +226,7 @@ export class Labeler {
       return;
     }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const asked = target.searchParams.get('cursor');
+      const asked = this.faults.ignoresCursors ? null : target.searchParams.get('cursor');
       const cursor = Number.parseInt(asked ?? 'NaN', 10);
       const edge = this.edge;
       this.#opened += 1;

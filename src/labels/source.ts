@@ -53,6 +53,8 @@ export interface Source {
   readonly tracker: Tracker;
   /** As committed. Only intake moves it. */
   position: ReadPosition;
+  /** Where its stream is to begin the next time, so that it gives what came before; null where it was last. */
+  replayFrom: number | null;
   /** Rows of the last page that gave no position: it is read again, and its rows are known then. */
   unplaced: ReadonlySet<string>;
   /** The last rows of the stream's newest frames, by their numbers. */

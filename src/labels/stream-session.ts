@@ -9,6 +9,8 @@ import type { SourceIntake } from './intake.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { type ReaderTools, remember, type Source, unreadSince } from './source.ts';
+import { findStreamStart } from './stream-search.ts';
+import { maxFrameBytes, streamUrl } from './stream-url.ts';
 
 /** How a connection to a stream ended. */
 export type SessionOutcome =
@@ -23,8 +25,6 @@ export type SessionOutcome =
 const mostWaiting = 256;
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
 const mostMalformed = 20;
-/** A label of 10 MB has to be read to be refused: it must not stop its source. */
-const maxFrameBytes = 12 * 1024 * 1024;
 
 /**
  * One connection to `subscribeLabels`, from opening to end. Live first; beside it what lies before is filled in by
@@ -64,6 +64,7 @@ export async function streamSession(
       },
       signal,
     );
+    source.replayFrom = null;
     const openedAt = tools.clock();
     const resumed = session.resumeFrom !== null;
     const filling = fillBefore(source, intake, tools, { resumed, openedAt, signal });
@@ -72,11 +73,18 @@ export async function streamSession(
       if (reason === 'too_large') source.position = { ...source.position, seq: null, seqTail: null };
       session.close();
     });
+    void filling.then(({ replayFrom }) => {
+      if (replayFrom !== null) session.close();
+    });
     const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume() });
     stop.abort();
     socket.close();
-    const { reset, fault } = await filling;
+    const { reset, fault, replayFrom } = await filling;
     if (reset) return { kind: 'reset' };
+    if (replayFrom !== null) {
+      source.replayFrom = replayFrom;
+      source.position = { ...source.position, seq: null, seqTail: null };
+    }
     return outcome.kind === 'ended' ? { ...outcome, poll: fault } : outcome;
   } catch (error) {
     stop.abort();
@@ -88,18 +96,13 @@ export async function streamSession(
   }
 }
 
-function streamUrl(endpoint: string, cursor: number | null): string {
-  const url = new URL('/xrpc/com.atproto.label.subscribeLabels', endpoint);
-  url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
-  if (cursor !== null) url.searchParams.set('cursor', String(cursor));
-  return url.href;
-}
-
 interface Filled {
   /** Whether polls work: what lay before the connection is stored, up to where live frames begin. */
   readonly joined: boolean;
   readonly reset: boolean;
   readonly fault: SourceFault | null;
+  /** Where the stream itself has what polls do not; null where nowhere. */
+  readonly replayFrom: number | null;
 }
 
 /** Fills in what lies before a connection. What cannot be filled in, and is not resumed by the stream, is a gap. */
@@ -111,18 +114,22 @@ async function fillBefore(
 ): Promise<Filled> {
   const since = unreadSince(source, tools.epoch);
   const outcome = await pollRound(source, intake, tools, { checkTail: true, signal }).catch(() => null);
-  if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null };
-  if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null };
+  if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };
+  if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {
     await caughtUp(source, tools, since);
-    return { joined: true, reset: false, fault: null };
+    return { joined: true, reset: false, fault: null, replayFrom: null };
   }
   // Live alone: nobody knows what came between the last that was read and the first frame.
   if (!resumed && since < openedAt) {
     await tools.recordGap({ source: source.did, start: since, end: openedAt, reason: 'source_unavailable' });
-    source.tracker.gaveUp();
+    const passing = outcome.fault === 'failed' || outcome.fault === null;
+    const replayFrom = passing ? null : await findStreamStart(source, tools, openedAt, signal);
+    if (replayFrom === null) source.tracker.gaveUp();
+    else source.tracker.fellBehind(since);
+    return { joined: false, reset: false, fault: outcome, replayFrom };
   }
-  return { joined: false, reset: false, fault: outcome };
+  return { joined: false, reset: false, fault: outcome, replayFrom: null };
 }
 
 class Session {
@@ -150,9 +157,9 @@ class Session {
     this.#tools = tools;
     this.#signal = signal;
     const { seq, seqTail } = source.position;
-    this.resumeFrom = seq === null ? null : Math.max(0, seq - 1);
+    this.resumeFrom = seq === null ? source.replayFrom : Math.max(0, seq - 1);
     this.#expected = seq === null ? null : { seq, tail: seqTail };
-    this.#resumed = seq !== null;
+    this.#resumed = this.resumeFrom !== null;
     signal.addEventListener('abort', () => this.close());
   }
 

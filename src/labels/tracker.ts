@@ -101,6 +101,11 @@ export class Tracker {
     return { source: this.did, start: micros(Math.max(since, reached)), end: now, reason: 'source_unavailable' };
   }
 
+  /** What came since then is being filled in. */
+  fellBehind(since: Micros): void {
+    this.#behindSince = since;
+  }
+
   /** What an outage left out cannot be filled in: its gap stays. */
   gaveUp(): void {
     this.#behindSince = null;

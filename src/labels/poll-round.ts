@@ -107,7 +107,7 @@ async function ask({ source, tools, signal }: Round, cursor: number, limit = pag
   if (page.kind === 'page') {
     if (page.date !== null) tools.heardTime(page.date);
     tools.telemetry.page('poll');
-  }
+  } else if (page.why === 'busy') tools.telemetry.hostFull('poll');
   return page;
 }
 
@@ -161,11 +161,6 @@ async function lostTail(round: Round, page: LabelPage, number: number, tail: str
   return 'reset';
 }
 
-/** Records what lies too far back to be read of a source that was found late, or was away for days. */
-export async function recordNotObserved(source: Source, tools: ReaderTools, since: Micros, end: Micros): Promise<void> {
-  if (since < end) await tools.recordGap({ source: source.did, start: since, end, reason: 'not_observed' });
-}
-
 /** Records that nobody knows what was missed since the last accepted page. */
 export async function recordReset(source: Source, tools: ReaderTools): Promise<void> {
   const start = unreadSince(source, tools.epoch);
@@ -196,7 +191,8 @@ function nextCursor({ labels, cursor }: LabelPage, asked: number, { telemetry }:
   return next;
 }
 
-function authoredOf(row: unknown): Micros | null {
+/** When a row says that it was made; null where it does not. */
+export function authoredOf(row: unknown): Micros | null {
   return isObject(row) ? parseAuthored(row.cts) : null;
 }
 

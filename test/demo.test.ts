@@ -1,4 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -21,8 +22,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function startDemo(data: string): Promise<Almanac> {
-  return startAlmanac(['demo', '--data', data, '--port', '0', '--account-port', '0']);
+async function startDemo(data: string): Promise<Almanac> {
+  return startAlmanac(['demo', '--data', data, '--port', '0', '--account-port', String(await freePort())]);
+}
+
+/** A port that was free a moment ago: the page's links need it before anything listens. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 async function fact(path: string): Promise<Record<string, unknown>> {
@@ -107,6 +117,19 @@ describe('almanac demo', () => {
     const page = (await (await fetch(`${url}/exports?cursor=${cursor}`)).json()) as { rows: readonly unknown[] };
     expect(page.rows.length).toBeGreaterThan(50);
     expect(page).toMatchObject({ manifest: { origin: 'simulated' } });
+  });
+
+  it('says on every page that it is simulated, and links the observatory to the accounts', async () => {
+    const page = await (await fetch(`${demo.url}/`)).text();
+    expect(page).toMatch(/class="banner"[^>]*>[^<]*simulated network/);
+    const links = [...page.matchAll(/href="([^"]+\/account\?did=[^"]+)"/g)].map(([, href = '']) =>
+      href.replace('&amp;', '&'),
+    );
+    expect(links).toHaveLength(4);
+    const [first = ''] = links;
+    for (const url of [first, `${new URL(first).origin}/`, `${new URL(first).origin}/account?did=nobody`]) {
+      expect(await (await fetch(url)).text(), url).toMatch(/class="banner"[^>]*>[^<]*simulated network/);
+    }
   });
 
   it('runs its parts and the simulated network as processes, and leaves none behind', async () => {

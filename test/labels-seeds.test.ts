@@ -3,7 +3,7 @@ import { proveTruth } from './truth/run.ts';
 
 describe('what is stored, refused and called a gap', () => {
   // Ten seeds of 300 labelers: npm run test:truth.
-  test.each([1, 2])(
+  test.each([1, 2, 3])(
     'is the truth of a network with every trouble: by labeler, action, account, reason and state (seed %i)',
     async (seed) => {
       const { problems, accepted } = await proveTruth({ seed });

@@ -14,6 +14,7 @@ import type { DownloadLink } from './page-download.tsx';
 import { didOnly, type FindHandle, handleIn, handleTrouble } from './page-handle.ts';
 import { HomeBody, RefusalBody } from './page-home.tsx';
 import { labelersOf } from './page-network.ts';
+import { type OriginBanner, originBanner } from './page-origin.ts';
 import { downloadParts } from './page-parts.ts';
 import { parsePageQuery } from './page-query.ts';
 import { type AccountView, readView } from './page-view.ts';
@@ -59,19 +60,21 @@ const htmlType = 'text/html; charset=utf-8';
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
     const { base, styles, findHandle } = options;
-    const pages = renderer(base, findHandle !== null);
-    const home = pages.page(
-      200,
-      'Almanac: labels observed on an account',
-      <HomeBody base={base} handles={findHandle !== null} />,
-    );
+    const banner = originBanner();
+    const pages = renderer(base, findHandle !== null, banner);
+    const home = async (request: AccountRequest): Promise<Reply> => {
+      // Where the store cannot be read there is nothing of it to be taken for real.
+      if (banner.text === null) await services.read(request, (store) => banner.learn(store)).catch(() => undefined);
+      const body = <HomeBody base={base} handles={findHandle !== null} />;
+      return pages.page(200, 'Almanac: labels observed on an account', body);
+    };
     const sheets = [...styles].map(([name, file]): [string, AccountRoute] => [
       `/assets/${name}`,
       ({ acceptEncoding }) => sheet(file, chooseCoding(acceptEncoding)),
     ]);
     return new Map<string, AccountRoute>([
-      ['/', () => home],
-      ['/account', accountRoute(options, services, pages)],
+      ['/', home],
+      ['/account', accountRoute(options, services, { pages, banner })],
       ...sheets,
     ]);
   };
@@ -79,10 +82,12 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
 
 type Pages = ReturnType<typeof renderer>;
 
-function renderer(base: string, handles: boolean) {
+function renderer(base: string, handles: boolean, banner: OriginBanner) {
   const navigation = [{ href: `${base}/`, text: 'Look up an account' }];
   function page(status: number, title: string, children: preact.ComponentChildren, more: HeaderList = []): Reply {
-    const html = renderPage({ title, base, indexed: false, styles: ['/assets/account.css'], navigation, children });
+    const styles = ['/assets/account.css'];
+    const above = banner.text === null ? {} : { banner: banner.text };
+    const html = renderPage({ title, base, indexed: false, styles, navigation, ...above, children });
     return withBody(status, htmlType, Buffer.from(html), [...pageHeaders, ...more]);
   }
   return {
@@ -104,7 +109,7 @@ function renderer(base: string, handles: boolean) {
 function accountRoute(
   { base, findHandle, monotonic, alarm }: PagesOptions,
   services: AccountServices,
-  pages: Pages,
+  { pages, banner }: { readonly pages: Pages; readonly banner: OriginBanner },
 ): AccountRoute {
   const definitions = new DefinitionCache(monotonic);
   const labelers = labelersOf(monotonic);
@@ -117,9 +122,10 @@ function accountRoute(
     const { query, before } = asked;
     const wait = services.waitFor(request, query.account);
     if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
-    const view = await services.read(request, (store) =>
-      readView({ store, definitions, labelers }, query, before, microsFromMillis(request.now)),
-    );
+    const view = await services.read(request, async (store) => {
+      await banner.learn(store);
+      return readView({ store, definitions, labelers }, query, before, microsFromMillis(request.now));
+    });
     if (view === 'out_of_window') return pages.refusal('out_of_window');
     const body = <AccountBody view={view} base={base} downloads={downloadsOf(view, base, services, request.now)} />;
     return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);

@@ -62,6 +62,18 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
+  it('takes a signature that covers what the lexicon does not name, and one that was made before that was added', async () => {
+    const ours = labeler('secp256k1');
+    const verifier = createVerifier();
+    const labels = [
+      ours.sign({ ...label('a'), id: 7 }),
+      { ...ours.sign(label('b')), id: 7 },
+      { ...ours.sign(label('c')), id: 7, val: 'd' },
+    ];
+    expect(await verifier.verify(labels, [ours.key], never)).toEqual(['verified', 'verified', 'invalid']);
+    await verifier.stop();
+  });
+
   it('lets a small batch pass a large one, and keeps many apart', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });

@@ -76,12 +76,12 @@ export function stateOf(
 /** How many sources must be in each state, and how many are enrolled. */
 export function expectedSources(sim: Sim, moment: Moment): Readonly<Record<string, number>> {
   const { list } = sim.labelers;
-  const counts: Record<string, number> = { enrolled: 0 };
+  const counts: Record<string, number> & { enrolled: number } = { enrolled: 0 };
   for (const labeler of list) {
     const state = stateOf(labeler, roleAt(labeler.profile.index, list.length), moment);
     if (state === null) continue;
     counts[state] = (counts[state] ?? 0) + 1;
-    counts.enrolled = (counts['enrolled'] ?? 0) + 1;
+    counts.enrolled = counts.enrolled + 1;
   }
   return counts;
 }

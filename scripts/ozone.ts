@@ -1,0 +1,65 @@
+/**
+ * Observes a real Ozone: installs what that takes into test/ozone, starts a PostgreSQL and a Redis of its own, and runs
+ * test/ozone/observe.mjs. Needs Debian's `postgresql` and `redis-server`.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const suite = join(import.meta.dirname, '..', 'test', 'ozone');
+const versions = '/usr/lib/postgresql';
+const [version] = existsSync(versions) ? readdirSync(versions) : [];
+if (version === undefined) {
+  console.error('there is no PostgreSQL: apt-get install postgresql redis-server');
+  process.exit(1);
+}
+const postgresBin = join(versions, version, 'bin');
+const [postgresPort, redisPort] = [54_329, 63_799];
+
+function run(command: string, args: readonly string[], cwd = '/'): void {
+  const done = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(`${command} failed: ${done.stderr}`);
+}
+
+/** PostgreSQL refuses to run as root. */
+function asOrdinary(command: string, ...args: string[]): void {
+  if (process.getuid?.() === 0) run('setpriv', ['--reuid=nobody', '--clear-groups', command, ...args]);
+  else run(command, args);
+}
+
+if (!existsSync(join(suite, 'node_modules'))) run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], suite);
+const folder = mkdtempSync(join(tmpdir(), 'almanac-ozone-'));
+if (process.getuid?.() === 0) run('chown', ['nobody', folder]);
+const data = join(folder, 'data');
+const postgres = join(postgresBin, 'pg_ctl');
+asOrdinary(join(postgresBin, 'initdb'), '-D', data, '-A', 'trust', '-U', 'pg');
+const options = `-p ${postgresPort} -k ${folder} -c listen_addresses=127.0.0.1 -c fsync=off`;
+asOrdinary(postgres, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
+const redis = spawn('redis-server', [
+  '--port',
+  String(redisPort),
+  '--bind',
+  '127.0.0.1',
+  '--save',
+  '',
+  '--dir',
+  folder,
+]);
+try {
+  const done = spawnSync(process.execPath, [join(suite, 'observe.mjs')], {
+    cwd: suite,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      DB_POSTGRES_URL: `postgresql://pg@127.0.0.1:${postgresPort}/postgres`,
+      REDIS_HOST: `127.0.0.1:${redisPort}`,
+      LOG_ENABLED: 'false',
+    },
+  });
+  process.exitCode = done.status ?? 1;
+} finally {
+  redis.kill();
+  asOrdinary(postgres, '-D', data, '-m', 'immediate', 'stop');
+  rmSync(folder, { recursive: true, force: true });
+}

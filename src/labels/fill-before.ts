@@ -1,9 +1,9 @@
 import type { Micros } from '../contract/timestamp.ts';
-import { caughtUp } from './catch-up.ts';
+import { caughtUp, unread } from './catch-up.ts';
 import type { SourceFault } from './faults.ts';
 import type { SourceIntake } from './intake.ts';
 import { pollRound } from './poll-round.ts';
-import { type ReaderTools, type Source, unreadSince } from './source.ts';
+import type { ReaderTools, Source } from './source.ts';
 import { findStreamStart } from './stream-search.ts';
 
 /** What came of filling in what lies before a connection. */
@@ -23,19 +23,20 @@ export async function fillBefore(
   tools: ReaderTools,
   { resumed, openedAt, signal }: { resumed: boolean; openedAt: Micros; signal: AbortSignal },
 ): Promise<Filled> {
-  const since = unreadSince(source, tools.epoch);
+  const before = unread(source, tools);
+  const { since } = before;
   const outcome = await pollRound(source, intake, tools, { checkTail: true, signal }).catch(() => null);
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {
-    await caughtUp(source, tools, since);
+    await caughtUp(source, tools, before);
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
   // Live alone: nobody knows what came between the last that was read and the first frame.
   if (!resumed && since < openedAt) {
     await tools.recordGap({ source: source.did, start: since, end: openedAt, reason: 'source_unavailable' });
     const passing = outcome.fault === 'failed' || outcome.fault === null;
-    const replayFrom = passing ? null : await findStreamStart(source, tools, openedAt, signal);
+    const replayFrom = passing ? null : await findStreamStart(source, intake, tools, openedAt, signal);
     if (replayFrom === null) source.tracker.gaveUp();
     else source.tracker.fellBehind(since);
     return { joined: false, reset: false, fault: outcome, replayFrom };

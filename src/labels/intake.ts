@@ -1,3 +1,4 @@
+import type { ReceivedLabel } from '../store/label.ts';
 import type { NewObservation, Refusal } from '../store/port.ts';
 import { ClockChanged } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
@@ -19,6 +20,11 @@ export interface Intake {
 export interface SourceIntake {
   /** Admits, verifies and commits; resolves once the rows and the position are durable. Rejects with `CapReached`. */
   take(intake: Intake, signal: AbortSignal): Promise<void>;
+  /**
+   * Commits what samples show, which may be replaced before its turn comes. They prove nothing of the source and move no
+   * position; what is refused of them is counted when it is read. Rejects as `take` does.
+   */
+  keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -28,49 +34,53 @@ export interface SourceIntake {
  */
 export function createIntake(source: Source, tools: ReaderTools, capReached: () => void): SourceIntake {
   let before: Promise<unknown> = Promise.resolve();
+  const inTurn = (rows: number, work: () => Promise<void>): Promise<void> => {
+    const turn = before.then(() => {
+      if (tools.cap.admits(source.did, rows)) return work();
+      capReached();
+      throw new CapReached();
+    });
+    before = turn.catch(() => undefined);
+    return turn;
+  };
   return {
     take(intake, signal) {
-      const turn = before.then(() => {
-        if (tools.cap.admits(source.did, intake.rows.length)) return takeJudged(source, tools, intake, signal);
-        capReached();
-        throw new CapReached();
-      });
-      before = turn.catch(() => undefined);
-      return turn;
+      const counted = new Map<number, boolean>();
+      return inTurn(intake.rows.length, () => judged(() => takeOne(source, tools, intake, { signal, counted })));
+    },
+    keep(rows, signal) {
+      return inTurn(rows.length, () => judged(() => keepOne(source, tools, rows, signal)));
     },
   };
 }
 
 /** A clock that was set while a page was on its way may have judged it wrongly. */
-async function takeJudged(source: Source, tools: ReaderTools, intake: Intake, signal: AbortSignal): Promise<void> {
+async function judged(work: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
-      return await takeOne(source, tools, intake, signal);
+      return await work();
     } catch (error) {
       if (!(error instanceof ClockChanged)) throw error;
     }
   }
 }
 
-async function takeOne(source: Source, tools: ReaderTools, intake: Intake, signal: AbortSignal): Promise<void> {
+/** `counted`: rows by their place, and whether each counts where it is refused; said once, however often it is judged. */
+async function takeOne(
+  source: Source,
+  tools: ReaderTools,
+  intake: Intake,
+  { signal, counted }: { readonly signal: AbortSignal; readonly counted: Map<number, boolean> },
+): Promise<void> {
   const { did, endpoint, tracker } = source;
-  const { accept, clock, epoch, recordGap, telemetry } = tools;
+  const { accept, clock, recordGap, refused, telemetry } = tools;
   const clockEra = tools.clockEra();
-  const rules = { source: did, epoch, now: clock() };
   const counts = new Map<AdmissionReason, number>();
-  const accepted = [];
-  for (const row of intake.rows) {
-    const admission = admit(row, rules);
-    if (admission.kind === 'accepted') accepted.push({ label: admission.label, row });
-    else if (tools.refused.add(`${did} ${fingerprint(row)}`, intake.way)) {
-      counts.set(admission.reason, (counts.get(admission.reason) ?? 0) + 1);
-    }
-  }
-  const rows = accepted.map(({ row }) => row);
-  const verdicts = rows.length === 0 ? [] : await tools.verify(did, rows, signal);
-  const observations = accepted.map(
-    ({ label }, i): NewObservation => ({ label, signature: verdicts[i] ?? 'unverified' }),
-  );
+  const observations = await observe(source, tools, intake.rows, signal, (reason, row, at) => {
+    const first = counted.get(at) ?? refused.add(`${did} ${fingerprint(row)}`, intake.way);
+    counted.set(at, first);
+    if (first) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  });
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = intake.move(source.position);
   const undated = counts.get('undated') ?? 0;
@@ -81,4 +91,36 @@ async function takeOne(source: Source, tools: ReaderTools, intake: Intake, signa
   tools.cap.count(did, await accept({ observations, refusals, positions, clockEra }));
   source.position = position;
   for (const { reason, count } of refusals) telemetry.refused(reason, count);
+}
+
+async function keepOne(
+  source: Source,
+  tools: ReaderTools,
+  rows: readonly unknown[],
+  signal: AbortSignal,
+): Promise<void> {
+  const clockEra = tools.clockEra();
+  const observations = await observe(source, tools, rows, signal, () => undefined);
+  if (observations.length === 0) return;
+  tools.cap.count(source.did, await tools.accept({ observations, refusals: [], positions: [], clockEra }));
+}
+
+/** What is accepted of rows, with the judgement of its signatures; `refuse` is told what is not. */
+async function observe(
+  { did }: Source,
+  { clock, epoch, verify }: ReaderTools,
+  rows: readonly unknown[],
+  signal: AbortSignal,
+  refuse: (reason: AdmissionReason, row: unknown, at: number) => void,
+): Promise<NewObservation[]> {
+  const rules = { source: did, epoch, now: clock() };
+  const accepted: { readonly label: ReceivedLabel; readonly row: unknown }[] = [];
+  for (const [at, row] of rows.entries()) {
+    const admission = admit(row, rules);
+    if (admission.kind === 'accepted') accepted.push({ label: admission.label, row });
+    else refuse(admission.reason, row, at);
+  }
+  const signed = accepted.map(({ row }) => row);
+  const verdicts = signed.length === 0 ? [] : await verify(did, signed, signal);
+  return accepted.map(({ label }, i) => ({ label, signature: verdicts[i] ?? 'unverified' }));
 }

@@ -1,10 +1,10 @@
 import { createBackoff } from '../network/backoff.ts';
-import { caughtUp } from './catch-up.ts';
+import { caughtUp, unread } from './catch-up.ts';
 import { CapReached } from './daily-cap.ts';
 import { type SourceFault, worseOf } from './faults.ts';
 import { createIntake, type SourceIntake } from './intake.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
-import { type ReaderTools, type Source, unreadSince } from './source.ts';
+import type { ReaderTools, Source } from './source.ts';
 import { type SessionOutcome, streamSession } from './stream-session.ts';
 
 /** Least wait between two connections to one source, in milliseconds, however well the last one went. */
@@ -73,12 +73,12 @@ async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, 
     }
     const checkTail = clock() / 1000 >= tailDue;
     if (checkTail) tailDue = clock() / 1000 + rhythm.tailMs;
-    const since = unreadSince(source, tools.epoch);
+    const before = unread(source, tools);
     const round: RoundOutcome = await pollRound(source, intake, tools, { checkTail, signal });
     if (signal.aborted) return;
     if (round.kind === 'fault') await failed(source, tools, streamFault, round);
     else patience.reset();
-    if (round.kind === 'quiet') await caughtUp(source, tools, since);
+    if (round.kind === 'quiet') await caughtUp(source, tools, before);
     await wait(waitAfter(round, source, tools, patience.next), signal);
   }
 }

@@ -3,6 +3,7 @@ import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
 import { type SampledPage, searchCursor } from './cursor-search.ts';
 import { type LabelFrame, readFrame } from './frames.ts';
+import type { SourceIntake } from './intake.ts';
 import { authoredOf } from './poll-round.ts';
 import { pageLimit } from './query-labels.ts';
 import { fillTarget, type ReaderTools, type Source } from './source.ts';
@@ -15,26 +16,37 @@ import { maxFrameBytes, streamUrl } from './stream-url.ts';
  */
 export async function findStreamStart(
   source: Source,
+  intake: SourceIntake,
   tools: ReaderTools,
   openedAt: Micros,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const sampled = new Map<number, SampledPage>();
+  const samples = new Map<number, Sample>();
   const read = async (cursor: number): Promise<SampledPage> => {
-    const page = sampled.get(cursor) ?? (await sample(source.endpoint, cursor, tools, signal));
-    sampled.set(cursor, page);
-    return page;
+    const { labels, newest } = samples.get(cursor) ?? (await sample(source.endpoint, cursor, tools, signal));
+    samples.set(cursor, { labels, newest });
+    return { authored: labels.map(authoredOf), cursor: newest };
+  };
+  const start = async (cursor: number): Promise<number> => {
+    for (const { labels } of samples.values()) await intake.keep(labels, signal);
+    return cursor;
   };
   try {
     const first = await read(0);
     if (!first.authored.some((authored) => authored !== null && authored < openedAt)) return null;
-    if (first.authored.length < pageLimit) return 0;
+    if (first.authored.length < pageLimit) return await start(0);
     const found = await searchCursor(fillTarget(tools.epoch, tools.clock()), read);
-    return found.kind === 'found' ? found.cursor : null;
+    return found.kind === 'found' ? await start(found.cursor) : null;
   } catch (error) {
     if (error instanceof ConnectError) return null;
     throw error;
   }
+}
+
+interface Sample {
+  readonly labels: readonly unknown[];
+  /** Number of its last frame; null where none came. */
+  readonly newest: number | null;
 }
 
 /** As many labels behind a cursor as a page would hold, or what came until the stream was live or quiet. */
@@ -43,7 +55,7 @@ async function sample(
   cursor: number,
   { policy, rhythm, wait, clock }: ReaderTools,
   signal: AbortSignal,
-): Promise<SampledPage> {
+): Promise<Sample> {
   const openedAt = clock();
   const frames: LabelFrame[] = [];
   const enough = new AbortController();
@@ -74,5 +86,5 @@ async function sample(
   }
   socket.close();
   const read = frames.filter((frame) => frame.kind === 'labels');
-  return { authored: read.flatMap((frame) => frame.labels.map(authoredOf)), cursor: read.at(-1)?.seq ?? null };
+  return { labels: read.flatMap((frame) => frame.labels), newest: read.at(-1)?.seq ?? null };
 }

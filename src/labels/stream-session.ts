@@ -1,7 +1,7 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
-import { caughtUp } from './catch-up.ts';
+import { caughtUp, unread } from './catch-up.ts';
 import { connectFault, type SourceFault } from './faults.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -9,7 +9,7 @@ import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
 import { authoredOf, pollRound, recordReset, rowAt } from './poll-round.ts';
 import { noPosition, type ReadPosition } from './position.ts';
-import { type ReaderTools, remember, type Source, unreadSince } from './source.ts';
+import { type ReaderTools, remember, type Source } from './source.ts';
 import { maxFrameBytes, streamUrl } from './stream-url.ts';
 
 /** How a connection to a stream ended. */
@@ -75,10 +75,14 @@ export async function streamSession(
       if (reason === 'too_large') source.position = { ...source.position, seq: null, seqTail: null };
       session.close();
     });
-    void filling.then(({ reset, replayFrom }) => {
-      // What was read is another database's: everything is read anew, the stream too. Or it begins further back.
-      if (reset || replayFrom !== null) session.close();
-    });
+    filling.then(
+      ({ reset, replayFrom }) => {
+        // What was read is another database's: everything is read anew, the stream too. Or it begins further back.
+        if (reset || replayFrom !== null) session.close();
+      },
+      // It is met again below.
+      () => session.close(),
+    );
     const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume() });
     stop.abort();
     socket.close();
@@ -150,11 +154,14 @@ class Session {
 
   async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
     const { rhythm, wait } = this.#tools;
-    void stream.filled.then(({ joined }) => {
-      this.#joined = joined;
-      // Without polls it is the stream alone that fills in: up to where it is live.
-      if (!joined) this.#liveFrom = stream.openedAt;
-    });
+    stream.filled.then(
+      ({ joined }) => {
+        this.#joined = joined;
+        // Without polls it is the stream alone that fills in: up to where it is live.
+        if (!joined) this.#liveFrom = stream.openedAt;
+      },
+      () => undefined,
+    );
     while (!this.#signal.aborted) {
       const frames = this.#frames.splice(0);
       if (frames.length === 0) {
@@ -186,12 +193,12 @@ class Session {
   async #confirm(polls: boolean): Promise<SessionOutcome | null> {
     if (polls) {
       this.#expected = null;
-      const since = unreadSince(this.#source, this.#tools.epoch);
+      const before = unread(this.#source, this.#tools);
       const round = await pollRound(this.#source, this.#intake, this.#tools, {
         checkTail: true,
         signal: this.#signal,
       });
-      if (round.kind === 'quiet') await caughtUp(this.#source, this.#tools, since);
+      if (round.kind === 'quiet') await caughtUp(this.#source, this.#tools, before);
       return round.kind === 'reset' ? round : null;
     }
     if (this.#expected !== null) {
@@ -280,7 +287,7 @@ class Session {
   }
 
   async #caughtUp(): Promise<void> {
-    await caughtUp(this.#source, this.#tools, unreadSince(this.#source, this.#tools.epoch));
+    await caughtUp(this.#source, this.#tools, unread(this.#source, this.#tools));
   }
 
   /** Nobody knows what was missed since the last that was read. */

@@ -120,6 +120,16 @@ test('a past of many pages is searched for the epoch, and what lies behind it is
   expect({ gaps, established: sources.established }).toEqual({ gaps: [], established: 4 });
 });
 
+test('a row that was sampled and replaced before its turn came is stored', async () => {
+  const shape = { software: 'ozone', oddShare: 0, ailment: 'no_stream' } as const;
+  const observed = await observe({ labelers: 1, labelRate: 120, shapeLabeler: () => shape });
+  // Time enough for rows to be replaced between two pages.
+  for (const { faults } of observed.sim.labelers.list) faults.delayed(700);
+  await until('it is read', async () => (await truth(observed)).accepted > 300);
+  await settle(observed);
+  expect(await stored(observed.station)).toEqual((await truth(observed)).byAction);
+});
+
 function withoutZeros(counts: Readonly<Record<string, number>>) {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

@@ -1,13 +1,14 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
+import { Alignment, aligned } from './alignment.ts';
 import { caughtUp, unread } from './catch-up.ts';
 import { connectFault, type SourceFault } from './faults.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
-import { authoredOf, pollRound, recordReset, rowAt } from './poll-round.ts';
+import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { type ReaderTools, remember, type Source } from './source.ts';
 import { maxFrameBytes, streamUrl } from './stream-url.ts';
@@ -25,8 +26,6 @@ export type SessionOutcome =
 const mostWaiting = 256;
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
 const mostMalformed = 20;
-/** Looks whether numbers are cursors, of one connection. */
-const mostAlignments = 5;
 
 /**
  * One connection to `subscribeLabels`, from opening to end. Live first; beside it what lies before is filled in by
@@ -119,8 +118,7 @@ class Session {
   #progress = false;
   /** Whether polls have come to where the live frames begin. */
   #joined = false;
-  #alignments = 0;
-  #aligning = false;
+  readonly #alignment: Alignment;
   /** Where the stream was live when it opened, once it is known that polls do not fill in what lies before. */
   #liveFrom: Micros | null = null;
   /** Whether everything behind the last that was read comes on this connection. */
@@ -133,6 +131,7 @@ class Session {
     this.#intake = intake;
     this.#tools = tools;
     this.#signal = signal;
+    this.#alignment = new Alignment(source, intake, tools, signal);
     const { seq, seqTail } = source.position;
     this.resumeFrom = seq === null ? source.replayFrom : Math.max(0, seq - 1);
     this.#expected = seq === null ? null : { seq, tail: seqTail };
@@ -184,7 +183,7 @@ class Session {
       stream.resume();
       const end = await this.#read(frames);
       if (end) return end;
-      if (this.#joined) this.#align();
+      if (this.#joined) this.#alignment.look();
     }
     return { kind: 'ended', progress: this.#progress };
   }
@@ -239,31 +238,6 @@ class Session {
     }
     if (last !== null) await this.#commit(rows, last);
     return end;
-  }
-
-  /**
-   * Where a page shows the newest frame's row under its number, cursors are numbers, and both positions move as one from
-   * then on: the next start reads nothing by pages again that came by the stream.
-   */
-  #align(): void {
-    const { position } = this.#source;
-    const { seq, seqTail } = position;
-    if (seq === null || seqTail === null || aligned(position) || this.#aligning) return;
-    if (this.#alignments >= mostAlignments) return;
-    this.#alignments += 1;
-    this.#aligning = true;
-    const move = (now: ReadPosition): ReadPosition =>
-      now.seq !== null && now.seq >= seq ? { ...now, cursor: now.seq, cursorTail: now.seqTail } : now;
-    // Beside the reading, which it must not hold up.
-    void rowAt({ source: this.#source, tools: this.#tools, signal: this.#signal }, seq)
-      .then(async (row) => {
-        if (row === seqTail) await this.#intake.take({ rows: [], way: 'poll', move }, this.#signal);
-      })
-      // The reading meets the same, and says it.
-      .catch(() => undefined)
-      .finally(() => {
-        this.#aligning = false;
-      });
   }
 
   async #commit(rows: readonly unknown[], { seq, tail }: { seq: number; tail: string | null }): Promise<void> {
@@ -344,8 +318,4 @@ class Session {
         return frame satisfies never;
     }
   }
-}
-
-function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
-  return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
 }

@@ -9,7 +9,14 @@ import type { AccountServices } from '../src/account/route.ts';
 import { linesOf } from './support/account-view.ts';
 
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
-const document = { did, handle: 'alice.example.com', labelerDeclared: false, labelerEndpoint: null, labelKeys: [] };
+const document = {
+  did,
+  handle: 'alice.example.com',
+  labelerDeclared: false,
+  labelerEndpoint: null,
+  pds: null,
+  labelKeys: [],
+};
 
 /** Asks the page of an account while the store is busy; `accounts` is what a client may ask for in a day. */
 async function ask(search: string, findHandle: FindHandle | null, accounts = 10) {

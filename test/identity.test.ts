@@ -41,6 +41,7 @@ describe('a did:plc', () => {
         handle: 'moderation.bsky.app',
         labelerDeclared: true,
         labelerEndpoint: new URL('https://mod.bsky.app'),
+        pds: new URL('https://inkcap.us-east.host.bsky.network'),
         labelKeys: [{ curve: 'k256', point: '0365acdb2e101cb54f5f1d951354902412704d075e5e777eae94c2fee4bab0f391' }],
       },
     });
@@ -94,7 +95,14 @@ describe('a did:web', () => {
     host.entries.set('/.well-known/did.json', { document: plain(did, { service }) });
     expect(await resolverFor(null).resolve(did, { signal: never })).toEqual({
       kind: 'resolved',
-      document: { did, handle: null, labelerDeclared: true, labelerEndpoint: new URL(host.url), labelKeys: [] },
+      document: {
+        did,
+        handle: null,
+        pds: null,
+        labelerDeclared: true,
+        labelerEndpoint: new URL(host.url),
+        labelKeys: [],
+      },
     });
     expect(host.asked).toEqual(['/.well-known/did.json']);
   });

@@ -1,25 +1,38 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSim, type Sim } from '../sim/index.ts';
 import type { Labeler } from '../sim/labelers/labeler.ts';
-import { hour, micros } from '../src/store/time.ts';
+import { dayPath, storePaths } from '../src/store/sqlite/files.ts';
+import { dayOf, hour, micros } from '../src/store/time.ts';
 import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
 
 let sim: Sim;
 let labeler: Labeler;
 let station: LabelStation | null = null;
+let network: { readonly plc: string; readonly relays: readonly string[] };
 /** By how much this machine's wall clock goes wrong, in microseconds. */
 let offset = 0;
+/** Time that passed at once for this machine, and for the others, in microseconds. */
+let passed = { monotonic: 0, others: 0 };
 
 const wall = () => micros(Date.now() * 1000 + offset);
+const monotonic = () => performance.now() * 1000 + passed.monotonic;
 
 beforeEach(async () => {
   offset = 0;
-  sim = createSim({ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 });
+  passed = { monotonic: 0, others: 0 };
+  sim = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    clock: () => Date.now() + passed.others / 1000,
+  });
   const { plc, relays } = await sim.start();
+  network = { plc: plc ?? '', relays };
   const [only] = sim.labelers.list;
   if (!only) throw new Error('a labeler was asked for');
   labeler = only;
-  const started = await startStation({ seeds: [labeler.did], plc: plc ?? '', relays }, { wall });
+  const started = await startStation({ seeds: [labeler.did], ...network }, { wall, monotonic });
   station = started;
   await until('established', async () => (await started.overview()).coverage.sources.established === 1);
   labeler.faults.emit(3);
@@ -67,6 +80,39 @@ test('a full disk pauses acceptance: a gap that grows, nothing lost, and it goes
   expect(all).toEqual([{ source: null, reason: 'ingest_paused', start: begun?.start, end: all[0]?.end }]);
 });
 
+test('a reader that stopped holds the log: a pause that says so, a gap that grows, and all of it once the reader ends', async () => {
+  // Begun again with a log that is full at 6 MB.
+  const { folder } = observed();
+  await observed().stop();
+  const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
+  station = await startStation(settings, { folder, wall, monotonic, maxLogBytes: 6 * 1024 * 1024 });
+  const begun = (await gaps(observed())).length;
+  const path = dayPath(storePaths(join(folder, 'store')), dayOf(wall()), 'open');
+  const reader = new Database(path, { readonly: true });
+  const rowsRead = reader.prepare('SELECT id FROM observation').iterate();
+  expect(rowsRead.next().done).toBe(false);
+  const paused = async () => (await observed().overview()).caveats.some((caveat) => caveat.includes('(wal_full)'));
+  await until('the pause', async () => {
+    if (labeler.edge - (await rows(observed())) < 500) labeler.faults.emit(500);
+    return paused();
+  });
+  await until('its gap', async () => (await gaps(observed())).length > begun);
+  const latest = async () => (await gaps(observed())).at(-1);
+  const first = await latest();
+  expect(first).toMatchObject({ source: null, reason: 'ingest_paused' });
+  await until('it grows', async () => ((await latest())?.end ?? 0) > (first?.end ?? 0));
+  expect(await latest()).toMatchObject({ start: first?.start });
+  expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(6 * 1024 * 1024);
+  expect(await rows(observed())).toBeLessThan(labeler.edge);
+  rowsRead.return?.();
+  reader.close();
+  const { startedAt: epochUs } = await observed().store.epoch();
+  const { truth } = sim.labelers;
+  await until('the rest', async () => (await rows(observed())) === truth.expected({ epochUs }).accepted);
+  await until('no longer said', async () => !(await paused()));
+  expect(await gaps(observed())).toHaveLength(begun + 1);
+});
+
 test('a clock that is set is a gap, and nothing is accepted until an upstream agrees with it', async () => {
   offset = hour;
   labeler.faults.emit(5);
@@ -81,4 +127,58 @@ test('a clock that is set is a gap, and nothing is accepted until an upstream ag
   expect(others).toEqual([]);
   expect(gap).toMatchObject({ source: null, reason: 'ingest_paused' });
   expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThanOrEqual(hour);
+});
+
+test('a clock that is set back is a gap too, and labels that it took for those of the future are judged again', async () => {
+  offset = -hour;
+  labeler.faults.emit(5);
+  // By this clock they lie in the future, and our epoch with them.
+  await until('the gap', async () => (await gaps(observed())).length > 0);
+  expect(await rows(observed())).toBe(3);
+  offset = 0;
+  await until('what was held up', async () => (await rows(observed())) === 8);
+  const { startedAt } = await observed().store.epoch();
+  const refused = await observed().store.refusals({ start: startedAt, end: micros(wall() + hour) });
+  expect(refused.filter(({ reason }) => reason !== 'duplicate')).toEqual([]);
+  const found = await gaps(observed());
+  expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
+  // It reaches back to where the clock was set to; as far as anything was observed at all.
+  expect(found[0]?.start).toBe(startedAt);
+});
+
+test('a clock that was ahead and is set right: nothing is stamped behind what was, until it has caught up', async () => {
+  // Everybody's clock but this machine's goes back by 70 s, as far as this machine can tell.
+  passed.others = 0;
+  offset = 70_000_000;
+  labeler.faults.emit(1);
+  await until('the step', async () => (await gaps(observed())).length > 0);
+  passed.others = 70_000_000;
+  await until('confirmed', async () => (await rows(observed())) === 4);
+  passed.others = 0;
+  offset = 0;
+  labeler.faults.emit(5);
+  await until('the pause', async () =>
+    (await observed().overview()).caveats.some((caveat) => caveat.includes('clock_behind')),
+  );
+  expect(await rows(observed())).toBe(4);
+  // A minute passes for everybody.
+  for (const clock of ['monotonic', 'others'] as const) passed[clock] += 70_000_000;
+  offset += 70_000_000;
+  await until('what was held up', async () => (await rows(observed())) === 9);
+  for await (const { problems } of observed().store.verify()) expect(problems).toEqual([]);
+});
+
+test('a suspend is a gap, and goes on by itself once an upstream agrees with the clock', async () => {
+  const before = wall();
+  // This machine's monotonic clock stood still.
+  offset = hour;
+  passed.others = hour;
+  labeler.faults.emit(5);
+  await until('what came meanwhile', async () => (await rows(observed())) === 8);
+  const found = await gaps(observed());
+  expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
+  const { start, end } = found[0] ?? { start: 0, end: 0 };
+  expect(start).toBeLessThanOrEqual(before + 10_000_000);
+  expect(end).toBeGreaterThanOrEqual(before + hour);
+  await until('no longer said', async () => !(await observed().overview()).caveats.join().includes('paused'));
 });

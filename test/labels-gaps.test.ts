@@ -107,7 +107,7 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
     if (quirk) expect(observed.quirks.get(quirk)).toBeGreaterThan(0);
   });
 
-  test('source_unavailable: live alone, where what lies before cannot be had', async () => {
+  test('source_unavailable: live alone, where what lies before cannot be had by stream either', async () => {
     const made = createSim({
       rate: 1,
       historyHours: 0,
@@ -118,12 +118,46 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
     sim = made;
     const { plc } = await made.start();
     const [labeler] = made.labelers.list;
+    if (labeler) labeler.faults.ignoresCursors = true;
     station = await startStation({ seeds: [labeler?.did ?? ''], plc: plc ?? '' });
     const observed = station;
     await until('live labels', async () => (await rows(observed)) > 5);
     expect(await gaps(observed)).toEqual([{ source: labeler?.did, reason: 'source_unavailable' }]);
     await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
   });
+
+  test.each([0, 2])(
+    'no gap: what a stream alone has from before is replayed from its cursor (%i h of past)',
+    async (historyHours) => {
+      const made = createSim({
+        rate: 1,
+        historyHours,
+        labelers: 1,
+        labelRate: 5,
+        shapeLabeler: () => ({ software: kind, ailment: 'no_query' }),
+      });
+      sim = made;
+      const { plc } = await made.start();
+      const [labeler] = made.labelers.list;
+      if (!labeler) throw new Error('a labeler was asked for');
+      labeler.faults.emit(20);
+      // They come within our epoch, and before anybody asks for them.
+      made.labelers.directory.set(labeler.did, 'no_service');
+      station = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
+      const observed = station;
+      const { startedAt: epochUs } = await observed.store.epoch();
+      labeler.faults.emit(30);
+      made.labelers.directory.set(labeler.did, 'whole');
+      await until('live labels', async () => (await rows(observed)) > 40);
+      await until('no gap', async () => (await gaps(observed)).length === 0);
+      labeler.faults.setRate(0);
+      const { truth } = made.labelers;
+      await until(
+        'the truth',
+        async () => (await rows(observed)) === truth.expected({ epochUs, fromUs: epochUs, which: 'emitted' }).accepted,
+      );
+    },
+  );
 
   test('cursor_reset, though polls find them: labels missed where replay meets live', async () => {
     const { labeler, station: observed } = await observeOne({ software: kind });

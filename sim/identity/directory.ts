@@ -33,7 +33,11 @@ export class Directory {
   readonly #entries = new Map<string, Entry>();
   readonly #host: HttpHost;
 
-  constructor(nowUs: () => number) {
+  readonly #pds: () => string;
+
+  /** `pds`: the origin of the host of their records. */
+  constructor(nowUs: () => number, pds: () => string = () => 'https://pds.example.com') {
+    this.#pds = pds;
     this.#host = new HttpHost({
       nowUs,
       request: (request, response, target) => {
@@ -92,7 +96,7 @@ export class Directory {
     const id = state === 'other_did' ? 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' : did;
     const key = entry.key ?? (await labeler.key.multikey());
     const method = { id: `${id}#atproto_label`, type: 'Multikey', controller: id, publicKeyMultibase: key };
-    const pds = { id: '#atproto_pds', type: 'AtprotoPersonalDataServer', serviceEndpoint: 'https://pds.example.com' };
+    const pds = { id: '#atproto_pds', type: 'AtprotoPersonalDataServer', serviceEndpoint: this.#pds() };
     const service = {
       id: '#atproto_labeler',
       type: 'AtprotoLabeler',

@@ -77,6 +77,8 @@ export class LabelerFaults {
   labelsPerFrame = 1;
   readonly #labeler: Switched;
   readonly #nowUs: () => number;
+  /** Streams give what is live alone, whatever cursor they are asked with. */
+  ignoresCursors = false;
   #query: Armed | null = null;
   #stream: Armed | null = null;
   #unordered = false;

@@ -51,12 +51,15 @@ export class Labeler {
   readonly faults: LabelerFaults;
   /** Requests for pages that it was asked, answered or not. */
   queries = 0;
+  /** The most of them that were under way at once. */
+  queriesAtOnce = 0;
   readonly #options: LabelerOptions;
   readonly #host: HttpHost;
   readonly #webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 65_536 });
   readonly #keys: KeyPeriod[];
   #address = '127.0.0.1';
   #opened = 0;
+  #underWay = 0;
   #reviving = false;
   #stopped = false;
 
@@ -174,6 +177,11 @@ export class Labeler {
       return;
     }
     this.queries += 1;
+    this.#underWay += 1;
+    this.queriesAtOnce = Math.max(this.queriesAtOnce, this.#underWay);
+    response.once('close', () => {
+      this.#underWay -= 1;
+    });
     const delayMs = this.faults.delay();
     if (delayMs > 0) setTimeout(() => this.#page(response, target), delayMs);
     else this.#page(response, target);
@@ -218,7 +226,7 @@ export class Labeler {
       return;
     }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const asked = target.searchParams.get('cursor');
+      const asked = this.faults.ignoresCursors ? null : target.searchParams.get('cursor');
       const cursor = Number.parseInt(asked ?? 'NaN', 10);
       const edge = this.edge;
       this.#opened += 1;

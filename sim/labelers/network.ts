@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { accountBytes } from '../events/identifiers.ts';
 import type { Species } from '../events/metrics.ts';
 import { Directory, type DocumentState } from '../identity/directory.ts';
+import { Pds } from '../identity/pds.ts';
 import { Relay } from '../relay/relay.ts';
-import { type Declared, declarationFrame, identityChangeFrame } from './declarations.ts';
+import { type Declared, declaration, declarationFrame, identityChangeFrame } from './declarations.ts';
 import { Labeler } from './labeler.ts';
 import { createPopulation, type LabelerProfile, labelerDid, type Population } from './profile.ts';
 import { LabelTruth } from './truth.ts';
@@ -46,6 +47,8 @@ export class LabelerNetwork {
   /** The largest first. */
   readonly list: readonly Labeler[];
   readonly directory: Directory;
+  /** The host of their records. */
+  readonly pds: Pds;
   readonly relays: readonly Relay[];
   /** What they emitted, and what consumers were given. */
   readonly truth: LabelTruth;
@@ -56,7 +59,8 @@ export class LabelerNetwork {
   constructor(options: LabelerNetworkOptions) {
     this.#options = options;
     const { seed, nowUs, historyHours, relays } = options;
-    this.directory = new Directory(nowUs);
+    this.pds = new Pds(nowUs);
+    this.directory = new Directory(nowUs, () => this.pds.origin);
     this.relays = Array.from({ length: relays }, () => new Relay(nowUs));
     const accounts = Buffer.from(accountBytes(seed)).toString('latin1');
     const startUs = nowUs() - historyHours * 3_600_000_000;
@@ -82,6 +86,8 @@ export class LabelerNetwork {
     }
     for (const labeler of this.list) this.directory.enter(labeler, documentState(labeler.profile));
     this.#list();
+    for (const { did, profile } of this.list) this.pds.records.set(did, declaration(profile.values));
+    await this.pds.start(host);
     const plc = await this.directory.start(host);
     const relays = await Promise.all(this.relays.map((relay) => relay.start(host)));
     this.#tick = setInterval(() => this.pump(), tickMs);
@@ -121,6 +127,7 @@ export class LabelerNetwork {
     await Promise.all([
       ...this.list.map((labeler) => labeler.stop()),
       this.directory.stop(),
+      this.pds.stop(),
       ...this.relays.map((relay) => relay.stop()),
     ]);
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });

@@ -21,6 +21,16 @@ export interface AcceptedPage {
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
+  /** `clockEra` when its labels were judged. */
+  readonly clockEra: number;
+}
+
+/** The clock by which a page was judged was set or confirmed since: judge it again. */
+export class ClockChanged extends Error {
+  constructor() {
+    super('the clock by which this was judged was set');
+    this.name = 'ClockChanged';
+  }
 }
 
 /** Every reason for which acceptance stands still. */
@@ -34,6 +44,7 @@ export interface AcceptanceOptions {
   readonly clock: () => Micros;
   /** A reason to stand still that lies outside the store: looked at before each commit. */
   readonly obstacle: () => { readonly pause: PauseReason | null; readonly gap: Interval | null };
+  readonly clockEra: () => number;
   /** Waits; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly retryMs: number;
@@ -45,7 +56,7 @@ export interface AcceptanceOptions {
 
 interface Queued {
   readonly page: AcceptedPage;
-  readonly done: () => void;
+  readonly done: (stored: number) => void;
   readonly failed: (error: unknown) => void;
 }
 
@@ -70,14 +81,19 @@ export class PageAcceptance {
     return this.#paused?.reason ?? null;
   }
 
-  /** Hands over a page; resolves once it is durable. A page may be larger than a batch: it is split, positions last. */
-  async accept(page: AcceptedPage): Promise<void> {
+  /**
+   * Hands over a page; resolves once it is durable, with how many of its rows were new. A page may be larger than a
+   * batch: it is split, positions last. Rejects with `ClockChanged`, or when we stop.
+   */
+  async accept(page: AcceptedPage): Promise<number> {
+    let stored = 0;
     for (const part of split(page)) {
-      await new Promise<void>((done, failed) => {
+      stored += await new Promise<number>((done, failed) => {
         this.#queue.push({ page: part, done, failed });
         this.#wake?.();
       });
     }
+    return stored;
   }
 
   /** Commits what comes until the signal aborts; what is queued then is refused, and read again after the next start. */
@@ -108,14 +124,23 @@ export class PageAcceptance {
       await this.#standStill(pause, signal);
       return;
     }
+    this.#giveBack();
     const group = this.#takeGroup();
+    if (group.length === 0) return;
     const begun = performance.now();
     try {
       await this.#payOwed();
       const result = await store.append(batchOf(clock(), group));
       await this.#goOn();
       telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
-      for (const { done } of group) done();
+      const known = [...result.duplicates];
+      let end = 0;
+      for (const { page, done } of group) {
+        end += page.observations.length;
+        const repeated = known.findIndex((index) => index >= end);
+        const duplicates = known.splice(0, repeated === -1 ? known.length : repeated).length;
+        done(page.observations.length - duplicates);
+      }
     } catch (error) {
       if (error instanceof StoreError && error.retry) {
         this.#queue.unshift(...group);
@@ -125,6 +150,14 @@ export class PageAcceptance {
       for (const { failed } of group) failed(error);
       fatal(error);
     }
+  }
+
+  /** Labels that a clock in doubt found to lie in the future, or to be late, need not be. */
+  #giveBack(): void {
+    const era = this.#options.clockEra();
+    for (const { failed } of this.#queue.filter(({ page }) => page.clockEra !== era)) failed(new ClockChanged());
+    const current = this.#queue.filter(({ page }) => page.clockEra === era);
+    this.#queue.splice(0, this.#queue.length, ...current);
   }
 
   #takeGroup(): Queued[] {
@@ -216,7 +249,12 @@ export function split(page: AcceptedPage): AcceptedPage[] {
   }
   return parts.map((observations, i) => {
     const last = i === parts.length - 1;
-    return { observations, refusals: last ? page.refusals : [], positions: last ? page.positions : [] };
+    return {
+      clockEra: page.clockEra,
+      observations,
+      refusals: last ? page.refusals : [],
+      positions: last ? page.positions : [],
+    };
   });
 }
 

@@ -1,5 +1,8 @@
+import type { ReceivedLabel } from '../store/label.ts';
 import type { NewObservation, Refusal } from '../store/port.ts';
+import { ClockChanged } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
+import { CapReached } from './daily-cap.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type ReadPosition, writePosition } from './position.ts';
 import type { ReaderTools, Source } from './source.ts';
@@ -15,50 +18,109 @@ export interface Intake {
 
 /** Takes pages of one source one after the other. */
 export interface SourceIntake {
-  /** Admits, verifies and commits; resolves once the rows and the position are durable. */
+  /** Admits, verifies and commits; resolves once the rows and the position are durable. Rejects with `CapReached`. */
   take(intake: Intake, signal: AbortSignal): Promise<void>;
+  /**
+   * Commits what samples show, which may be replaced before its turn comes. They prove nothing of the source and move no
+   * position; what is refused of them is counted when it is read. Rejects as `take` does.
+   */
+  keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
 }
 
 /**
  * The one way of a source's rows to the writer, for its stream and its polls alike. One page at a time: the position is
- * made from what is committed, so that it never runs ahead of the rows of the other reader.
+ * made from what is committed, so that it never runs ahead of the rows of the other reader. `capReached` is told when a
+ * page is not taken because the source gave too much today.
  */
-export function createIntake(source: Source, tools: ReaderTools): SourceIntake {
+export function createIntake(source: Source, tools: ReaderTools, capReached: () => void): SourceIntake {
   let before: Promise<unknown> = Promise.resolve();
+  const inTurn = (rows: number, work: () => Promise<void>): Promise<void> => {
+    const turn = before.then(() => {
+      if (tools.cap.admits(source.did, rows)) return work();
+      capReached();
+      throw new CapReached();
+    });
+    before = turn.catch(() => undefined);
+    return turn;
+  };
   return {
     take(intake, signal) {
-      const turn = before.then(() => takeOne(source, tools, intake, signal));
-      before = turn.catch(() => undefined);
-      return turn;
+      const counted = new Map<number, boolean>();
+      return inTurn(intake.rows.length, () => judged(() => takeOne(source, tools, intake, { signal, counted })));
+    },
+    keep(rows, signal) {
+      return inTurn(rows.length, () => judged(() => keepOne(source, tools, rows, signal)));
     },
   };
 }
 
-async function takeOne(source: Source, tools: ReaderTools, intake: Intake, signal: AbortSignal): Promise<void> {
-  const { did, endpoint, tracker } = source;
-  const { accept, clock, epoch, recordGap, telemetry } = tools;
-  const rules = { source: did, epoch, now: clock() };
-  const counts = new Map<AdmissionReason, number>();
-  const accepted = [];
-  for (const row of intake.rows) {
-    const admission = admit(row, rules);
-    if (admission.kind === 'accepted') accepted.push({ label: admission.label, row });
-    else if (tools.refused.add(`${did} ${fingerprint(row)}`, intake.way)) {
-      counts.set(admission.reason, (counts.get(admission.reason) ?? 0) + 1);
+/** A clock that was set while a page was on its way may have judged it wrongly. */
+async function judged(work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ClockChanged)) throw error;
     }
   }
-  const rows = accepted.map(({ row }) => row);
-  const verdicts = rows.length === 0 ? [] : await tools.verify(did, rows, signal);
-  const observations = accepted.map(
-    ({ label }, i): NewObservation => ({ label, signature: verdicts[i] ?? 'unverified' }),
-  );
+}
+
+/** `counted`: rows by their place, and whether each counts where it is refused; said once, however often it is judged. */
+async function takeOne(
+  source: Source,
+  tools: ReaderTools,
+  intake: Intake,
+  { signal, counted }: { readonly signal: AbortSignal; readonly counted: Map<number, boolean> },
+): Promise<void> {
+  const { did, endpoint, tracker } = source;
+  const { accept, clock, recordGap, refused, telemetry } = tools;
+  const clockEra = tools.clockEra();
+  const counts = new Map<AdmissionReason, number>();
+  const observations = await observe(source, tools, intake.rows, signal, (reason, row, at) => {
+    const first = counted.get(at) ?? refused.add(`${did} ${fingerprint(row)}`, intake.way);
+    counted.set(at, first);
+    if (first) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  });
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = intake.move(source.position);
   const undated = counts.get('undated') ?? 0;
   const gap = tracker.answered(clock(), { dated: intake.rows.length - undated, undated });
   // Before the position: a crash between the two overstates the gap and never hides it.
   if (gap) await recordGap(gap);
-  await accept({ observations, refusals, positions: [{ source: did, endpoint, value: writePosition(position) }] });
+  const positions = [{ source: did, endpoint, value: writePosition(position) }];
+  tools.cap.count(did, await accept({ observations, refusals, positions, clockEra }));
   source.position = position;
   for (const { reason, count } of refusals) telemetry.refused(reason, count);
+}
+
+async function keepOne(
+  source: Source,
+  tools: ReaderTools,
+  rows: readonly unknown[],
+  signal: AbortSignal,
+): Promise<void> {
+  const clockEra = tools.clockEra();
+  const observations = await observe(source, tools, rows, signal, () => undefined);
+  if (observations.length === 0) return;
+  tools.cap.count(source.did, await tools.accept({ observations, refusals: [], positions: [], clockEra }));
+}
+
+/** What is accepted of rows, with the judgement of its signatures; `refuse` is told what is not. */
+async function observe(
+  { did }: Source,
+  { clock, epoch, verify }: ReaderTools,
+  rows: readonly unknown[],
+  signal: AbortSignal,
+  refuse: (reason: AdmissionReason, row: unknown, at: number) => void,
+): Promise<NewObservation[]> {
+  const rules = { source: did, epoch, now: clock() };
+  const accepted: { readonly label: ReceivedLabel; readonly row: unknown }[] = [];
+  for (const [at, row] of rows.entries()) {
+    const admission = admit(row, rules);
+    if (admission.kind === 'accepted') accepted.push({ label: admission.label, row });
+    else refuse(admission.reason, row, at);
+  }
+  const signed = accepted.map(({ row }) => row);
+  const verdicts = signed.length === 0 ? [] : await verify(did, signed, signal);
+  return accepted.map(({ label }, i) => ({ label, signature: verdicts[i] ?? 'unverified' }));
 }

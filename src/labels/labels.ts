@@ -1,31 +1,31 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { artifactNames, writeArtifact } from '../artifact/write.ts';
 import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import { createHttpClient, type HttpClient } from '../network/http.ts';
 import { createIdentityResolver } from '../network/identity.ts';
+import { createSlots } from '../network/slots.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
 import type { StoreWriter } from '../store/port.ts';
+import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
-import type { EnrolledSource } from './coverage.ts';
+import { DailyCap, maxDailyRows } from './daily-cap.ts';
 import { downtime } from './downtime.ts';
 import { RefusedMemory } from './fingerprint.ts';
 import { readHold } from './hold.ts';
+import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
-import { makeOverview } from './overview.ts';
+import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
+import { publisher } from './publisher.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Rhythm } from './rhythm.ts';
-import { Roster } from './roster.ts';
+import { maxKnown, Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
 import { Signatures } from './signatures.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
-import { type SourceState, sourceStates } from './source-state.ts';
 import type { Telemetry } from './telemetry.ts';
 import { createVerifier } from './verifier.ts';
 import { wait } from './wait.ts';
@@ -46,6 +46,11 @@ export interface LabelsSettings {
   readonly discoverySeconds: number;
   readonly origin: 'live' | 'simulated';
   readonly minFreeBytes: number;
+  /** Bounds, for tests to lower: rows of a source in a day (2 M), sources that are read at once (5,000). */
+  readonly maxDailyRows?: number;
+  readonly maxEnrolled?: number;
+  /** Streams of one host that are open at once (32); further labelers of it are polled. */
+  readonly maxStreamsPerHost?: number;
   readonly rhythm: Rhythm;
 }
 
@@ -57,6 +62,8 @@ export interface LabelsOptions {
   readonly policy: AddressPolicy;
   readonly clocks: Clocks;
   readonly random: () => number;
+  /** `resolveTxt` of `node:dns/promises`, to confirm names; without it none is confirmed. */
+  readonly resolveTxt?: ((name: string) => Promise<string[][]>) | null;
   readonly log: Log;
   readonly telemetry: Telemetry;
 }
@@ -71,12 +78,14 @@ export interface Labels {
   readonly failed: Promise<never>;
 }
 
-const beatMs = 10_000;
 const upkeepMs = 300_000;
 const askTimeMs = 5_000;
+/** Between tries to write what the store cannot take just now. */
+const retryMs = 1_000;
 /** What is under way when a stop is asked for may take this long. */
 const graceMs = 3_000;
 const cursorNote = 'jetstream-cursor';
+const throughNote = 'observed-through';
 
 /** Makes the instrument; nothing happens before `start`. */
 export function createLabels(options: LabelsOptions): Labels {
@@ -107,7 +116,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   await claimOrigin(store, settings.origin);
   const epoch = await store.epoch();
   await recordDowntime(options, epoch.startedAt);
-  await store.beat(clock());
+  await beat(options);
 
   const http = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
   const identities = createIdentityResolver({ http, plcUrl: settings.plc, policy, clock: () => clock() / 1000 });
@@ -123,8 +132,9 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     store,
     clock,
     obstacle: () => obstacles.look(),
+    clockEra: () => obstacles.clockEra,
     wait,
-    retryMs: 1_000,
+    retryMs,
     log,
     telemetry,
     fatal: fail,
@@ -133,12 +143,16 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     http,
     policy,
     accept: (page) => acceptance.accept(page),
-    recordGap: (gap) => store.recordGap(gap),
+    recordGap: (gap) => persist(() => store.recordGap(gap), stopping.signal),
+    withdrawGap: (gap) => persist(() => store.withdrawGap(gap), stopping.signal),
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.resolveSoon(did, true),
+    streams: createSlots({ perHost: settings.maxStreamsPerHost ?? 32, total: maxKnown, maxWaiting: 0 }),
     refused: new RefusedMemory(),
+    cap: await dailyCap(options),
     epoch: epoch.startedAt,
+    clockEra: () => obstacles.clockEra,
     clock,
     random,
     wait,
@@ -146,7 +160,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     log,
     telemetry,
   };
-  const runner = new SourceRunner(tools, signal, fail);
+  const runner = new SourceRunner(tools, signal, fail, settings.maxEnrolled);
   const roster = new Roster({
     identities,
     clock,
@@ -156,28 +170,40 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     changed: (member) => {
       signatures.forget(member.did);
       runner.follow(member);
+      particulars.resolved(member);
     },
   });
-  const services = await serviceEvents(options, roster, obstacles);
+  const particulars = new Particulars({
+    ...{ http, identities, store, clock, wait, log, resolveTxt: options.resolveTxt ?? null },
+    member: (did) => roster.member(did),
+    timeoutMs: settings.rhythm.requestMs,
+  });
+  const services = await serviceEvents(options, roster, particulars, obstacles);
   await loadRoster(store, roster, runner);
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
 
   const keep = async (): Promise<void> => {
-    await store.beat(clock());
+    await beat(options);
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
   };
-  const publish = publisher(options, roster, acceptance);
+  const publish = publisher({
+    ...{ settings, store, roster, clock, log, telemetry, cap: tools.cap },
+    waits: (member) => runner.waits(member),
+    paused: () => acceptance.paused,
+  });
   const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
   await publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  for (const member of roster.members) runner.follow(member);
+  // Those that answered before come first, should there be more than are read at once.
+  for (const member of [...roster.members].sort(answeredFirst)) runner.follow(member);
   const tasks = [
     roster.run(signal),
     services?.run(signal),
+    particulars.run(signal).catch(fail),
     every(settings.discoverySeconds * 1000, () => discover(options, http, roster, signal)),
-    every(beatMs, async () => {
+    every(settings.rhythm.beatMs, async () => {
       const { gap } = obstacles.look();
       if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
       await obstacles.checkDisk();
@@ -206,17 +232,60 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   };
 }
 
+/** A sign of life; beside it, how far the rows reached: rows that were put back to an earlier time give themselves away. */
+async function beat({ store, clocks }: LabelsOptions): Promise<void> {
+  await store.beat(clocks.wall());
+  const { observedThrough } = await store.frontier();
+  if (observedThrough !== null) await store.putNote(throughNote, String(observedThrough));
+}
+
+async function numberNote(store: StoreWriter, name: string): Promise<Micros | null> {
+  const number = Number((await store.note(name)) ?? Number.NaN);
+  return Number.isSafeInteger(number) ? micros(number) : null;
+}
+
 /** The time since the last sign of life is a gap, however short, even where what was missed is filled in later. */
 async function recordDowntime({ settings, store, clocks, log }: LabelsOptions, startedAt: Micros): Promise<void> {
-  const [heartbeat, { observedThrough }, hold] = await Promise.all([
+  const [heartbeat, { observedThrough }, notedThrough, hold] = await Promise.all([
     store.heartbeat(),
     store.frontier(),
+    numberNote(store, throughNote),
     readHold(settings.artifacts),
   ]);
-  const gap = downtime({ startedAt, heartbeat, observedThrough }, clocks.wall());
+  const gap = downtime({ startedAt, heartbeat, observedThrough, notedThrough }, clocks.wall());
   if (gap === null) return;
-  await store.recordGap({ source: null, ...gap, reason: hold ? 'maintenance' : 'ingest_paused' });
+  const { start, end, restored } = gap;
+  await store.recordGap({ source: null, start, end, reason: hold ? 'maintenance' : 'ingest_paused' });
+  if (restored) log.warn('parts of the store were put back to an earlier time: all since then is a gap');
   log.info('nobody observed since the last sign of life', { seconds: (gap.end - gap.start) / 1e6 });
+}
+
+function answeredFirst(a: Member, b: Member): number {
+  return (a.tracker.tracked.lastAnswered === null ? 1 : 0) - (b.tracker.tracked.lastAnswered === null ? 1 : 0);
+}
+
+/** Writes what cannot be left out, again and again while the disk is full or the file is held. */
+async function persist(work: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreError && error.retry) || signal.aborted) throw error;
+    }
+    await wait(retryMs, signal);
+  }
+}
+
+/** The cap on what a source adds to a day, with what the day under way holds already. */
+async function dailyCap({ settings, store, clocks }: LabelsOptions): Promise<DailyCap> {
+  const cap = new DailyCap(settings.maxDailyRows ?? maxDailyRows, clocks.wall);
+  const today = dayOf(clocks.wall());
+  const { floor } = await store.frontier();
+  const start = micros(Math.max(floor, dayStart(today)));
+  const end = dayStart(today + 1);
+  if (start < end) cap.load(await store.countsByLabeler({ start, end }));
+  return cap;
 }
 
 async function loadRoster(store: StoreWriter, roster: Roster, runner: SourceRunner): Promise<void> {
@@ -230,13 +299,13 @@ async function loadRoster(store: StoreWriter, roster: Roster, runner: SourceRunn
 }
 
 async function serviceEvents(
-  { settings, store, policy, random, log, clocks }: LabelsOptions,
+  { settings, store, policy, random, log }: LabelsOptions,
   roster: Roster,
+  particulars: Particulars,
   obstacles: Obstacles,
 ): Promise<ServiceEvents | null> {
   const { jetstream } = settings;
   if (jetstream === null) return null;
-  const kept = Number((await store.note(cursorNote)) ?? Number.NaN);
   const onEvent = (event: ServiceEvent): void => {
     if (event.kind === 'identity') {
       roster.resolveSoon(event.did, true);
@@ -244,8 +313,9 @@ async function serviceEvents(
     }
     roster.add(event.did, 'discovered', 'jetstream');
     if (event.definitions === null) return;
-    const definitions = { did: event.did, seenAt: clocks.wall(), content: event.definitions };
-    store.putDefinitions(definitions).catch((error: unknown) => log.warn('definitions not kept', errorFields(error)));
+    particulars
+      .written(event.did, event.definitions)
+      .catch((error: unknown) => log.warn('definitions not kept', errorFields(error)));
   };
   return followServices({
     jetstream,
@@ -255,7 +325,7 @@ async function serviceEvents(
     log,
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     onEvent,
-    cursor: Number.isSafeInteger(kept) ? kept : null,
+    cursor: await numberNote(store, cursorNote),
   });
 }
 
@@ -272,52 +342,6 @@ async function discover(
       if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: new URL(relay).host });
     }),
   );
-}
-
-/** Makes and writes the overview; a failure leaves the artifact that stands, which ages. */
-function publisher(
-  { settings, store, clocks, log, telemetry }: LabelsOptions,
-  roster: Roster,
-  acceptance: PageAcceptance,
-): () => Promise<void> {
-  return async () => {
-    try {
-      const now = clocks.wall();
-      const members = [...roster.members];
-      const enrolled = roster.enrolled(now);
-      const sources = enrolled.map(
-        ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
-      );
-      const overview = await makeOverview(store, {
-        now,
-        windowDays: settings.windowDays,
-        held: (await readHold(settings.artifacts)) !== null,
-        origin: settings.origin,
-        sources,
-        notEnrolled: members.length - enrolled.length,
-        delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
-        dropped: roster.dropped,
-        paused: acceptance.paused,
-      });
-      await mkdir(settings.artifacts, { recursive: true });
-      await writeArtifact(join(settings.artifacts, artifactNames.labels), overview);
-      telemetry.sources(inStates(sources), members.length - enrolled.length);
-      telemetry.published(clocks.wall() / 1000);
-    } catch (error) {
-      if (error instanceof StoreError && error.fatal) throw error;
-      telemetry.notWritten();
-      log.error('the overview could not be written', errorFields(error));
-    }
-  };
-}
-
-/** States that failures which may pass lead to. */
-const passing: ReadonlySet<SourceState> = new Set(['probing', 'unavailable']);
-
-function inStates(sources: readonly EnrolledSource[]): Record<SourceState, number> {
-  const counts = Object.fromEntries(sourceStates.map((state) => [state, 0])) as Record<SourceState, number>;
-  for (const { state } of sources) counts[state] += 1;
-  return counts;
 }
 
 /** Does something at once and again and again; a failure that may pass is told, another ends the instrument. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { hour, micros } from '../store/time.ts';
-import { downtime } from './downtime.ts';
 import { isEnrolled, type Member, memberOf, rowOf } from './member.ts';
 import { noPosition, readPosition, writePosition } from './position.ts';
 import { Tracker, untracked } from './tracker.ts';
@@ -12,6 +11,9 @@ const member = (over: Partial<Member> = {}): Member => ({
   provenance: new Set(['relay r.example', 'jetstream']),
   finding: 'labeler',
   endpoint: 'https://l.example',
+  pds: null,
+  handle: 'mod.example.com',
+  handleConfirmed: true,
   tracker: new Tracker('did:plc:a', untracked(now)),
   ...over,
 });
@@ -58,16 +60,4 @@ test('a position comes back as it was written; anything else is none', () => {
     '[1,2,3,4]',
   ];
   expect(others.map(readPosition)).toEqual(others.map(() => null));
-});
-
-test('nobody observed since the last sign of life, whichever it was', () => {
-  const signs = { startedAt: micros(now - 9 * hour), heartbeat: null, observedThrough: null };
-  const since = (hours: number) => ({ start: micros(now - hours * hour), end: now });
-  expect(downtime(signs, now)).toEqual(since(9));
-  expect(downtime({ ...signs, heartbeat: micros(now - 2 * hour) }, now)).toEqual(since(2));
-  expect(downtime({ ...signs, heartbeat: micros(now - 2 * hour), observedThrough: micros(now - hour) }, now)).toEqual(
-    since(1),
-  );
-  expect(downtime({ ...signs, heartbeat: micros(now + hour) }, now)).toBe(null);
-  expect(downtime({ ...signs, startedAt: micros(now - 1_000) }, now)).toBe(null);
 });

@@ -1,5 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
-import type { RosterRow } from '../store/roster.ts';
+import { labelerHandle, type RosterRow } from '../store/roster.ts';
 import { micros } from '../store/time.ts';
 import { isObject } from './label-fields.ts';
 import { sourceStateOf } from './source-state.ts';
@@ -30,6 +30,11 @@ export interface Member {
   readonly provenance: Set<string>;
   finding: Finding;
   endpoint: string | null;
+  /** Origin of the host of its records, as its document names it. */
+  pds: string | null;
+  /** The name that its document claims; it is its own only once that name was seen to answer for it too. */
+  handle: string | null;
+  handleConfirmed: boolean;
   readonly tracker: Tracker;
 }
 
@@ -49,13 +54,14 @@ export function rowOf(member: Member, now: Micros): RosterRow {
     endpoint: member.endpoint,
     state,
     stateSince,
-    detail: JSON.stringify({ finding: member.finding, ...rest }),
+    detail: JSON.stringify({ finding: member.finding, ...rest, ...writeHandle(member) }),
   };
 }
 
 /** A member as it was kept; `answeredAt` is when its last page was accepted, which the rows prove. */
 export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
   const detail = parse(row.detail);
+  const handle = labelerHandle(row);
   const tracked: TrackedState = {
     state: sourceStateOf(row.state),
     stateSince: row.stateSince,
@@ -70,8 +76,16 @@ export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
     provenance: new Set(row.provenance),
     finding: findings.find((finding) => finding === detail.finding) ?? 'unresolved',
     endpoint: row.endpoint,
+    pds: null,
+    handle: handle?.name ?? null,
+    handleConfirmed: handle?.confirmed ?? false,
     tracker: new Tracker(row.did, tracked),
   };
+}
+
+/** In the form that `labelerHandle` reads. */
+function writeHandle({ handle, handleConfirmed }: Member): { readonly handle?: string; readonly confirmed?: boolean } {
+  return handle === null ? {} : { handle, confirmed: handleConfirmed };
 }
 
 function instant(value: unknown): Micros | null {

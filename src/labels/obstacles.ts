@@ -1,5 +1,4 @@
 import { statfs } from 'node:fs/promises';
-import type { Micros } from '../contract/timestamp.ts';
 import { hour, type Interval, micros } from '../store/time.ts';
 import type { PauseReason } from './acceptance.ts';
 import { type Clocks, watchClock } from './clock-watch.ts';
@@ -8,6 +7,8 @@ import { type Clocks, watchClock } from './clock-watch.ts';
 export interface Obstacles {
   /** Looked at before each commit, and with each heartbeat. */
   look(): { readonly pause: PauseReason | null; readonly gap: Interval | null };
+  /** Another number once the clock was set or confirmed: what was judged by it before has to be judged again. */
+  readonly clockEra: number;
   /** What an upstream says the time is, in milliseconds. */
   heardTime(milliseconds: number): void;
   /** Whether the clock was set within the last hour: nothing is dropped for its age then. */
@@ -24,14 +25,25 @@ export function watchObstacles(
   const watch = watchClock(clocks);
   let steppedAt: number | null = null;
   let diskLow = false;
+  let era = 0;
   return {
     look() {
       const gap = watch.look();
-      if (gap) steppedAt = clocks.monotonic();
+      if (gap) {
+        steppedAt = clocks.monotonic();
+        era += 1;
+      }
       if (watch.doubtful) askTime();
       return { gap, pause: watch.doubtful ? 'clock_doubtful' : diskLow ? 'disk_low' : null };
     },
-    heardTime: (milliseconds) => watch.heard(micros(Math.round(milliseconds * 1000)) as Micros),
+    get clockEra() {
+      return era;
+    },
+    heardTime(milliseconds) {
+      const before = watch.doubtful;
+      watch.heard(micros(Math.round(milliseconds * 1000)));
+      if (before !== watch.doubtful) era += 1;
+    },
     get steppedLately() {
       return steppedAt !== null && clocks.monotonic() - steppedAt < hour;
     },

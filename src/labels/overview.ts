@@ -18,8 +18,14 @@ export interface OverviewInputs {
   readonly delayed: number;
   /** Labelers that were named beyond the bound on how many are known. */
   readonly dropped: number;
+  /** Labelers that would be enrolled, beyond the bound on how many are read. */
+  readonly waiting: number;
   /** Why acceptance stands still, or null. */
   readonly paused: string | null;
+  /** DIDs of sources that gave too much today, and are paused. */
+  readonly capped: readonly string[];
+  /** The most rows that a source may give in a day. */
+  readonly dailyRows: number;
 }
 
 /** What a label overview never says. */
@@ -46,6 +52,7 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     store.refusals(counted),
     store.gaps(window),
   ]);
+  const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
   const facts = { now, windowDays, startedAt, observedThrough, gaps: gapsOf(gaps, sources), sources, refusals };
   return {
     schema: 'labels.recent-overview.v1',
@@ -64,10 +71,11 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     },
     labeler_count: inWindow.length,
     top_labelers_7d: inWeek
+      .filter(({ labeler }) => !unranked.has(labeler))
       .slice(0, maxTopLabelers)
       .map((count) => ({ labeler_did: count.labeler, count: count.applied + count.removed })),
     does_not_measure: doesNotMeasure,
-    caveats: caveatsOf(inputs, inWindow, refusals),
+    caveats: caveatsOf(inputs, inWindow, refusals, unranked.size),
   };
 }
 
@@ -77,11 +85,18 @@ function gapsOf(gaps: readonly StoredGap[], sources: readonly EnrolledSource[]):
   return gaps.filter(({ source }) => source === null || enrolled.has(source));
 }
 
+/** Sources that are counted in part alone, because they gave more in a day than is stored: their counts rank nobody. */
+function cutShort(week: readonly StoredGap[], capped: readonly string[]): ReadonlySet<string> {
+  const paused = week.flatMap(({ source, reason }) => (source !== null && reason === 'ingest_paused' ? [source] : []));
+  return new Set([...capped, ...paused]);
+}
+
 /** The instrument's own limits, each with what it is a share of. */
 export function caveatsOf(
-  { sources, notEnrolled, delayed, dropped, paused }: OverviewInputs,
+  { sources, notEnrolled, waiting, delayed, dropped, paused, capped, dailyRows }: OverviewInputs,
   inWindow: readonly LabelerCount[],
   refusals: readonly RefusalCount[],
+  unranked: number,
 ): string[] {
   const reading = new Set(sources.filter(({ state }) => state === 'established').map(({ did }) => did));
   const emitting = inWindow.filter(({ labeler }) => reading.has(labeler));
@@ -99,6 +114,15 @@ export function caveatsOf(
     caveats.push(`${delayed} of ${sources.length} enrolled sources do not answer just now; their events come late.`);
   }
   if (paused !== null) caveats.push(`Acceptance is paused for all ${sources.length} sources (${paused}).`);
+  if (unranked > 0) {
+    caveats.push(
+      `${capped.length} of ${sources.length} enrolled sources are paused until midnight UTC, because they gave more than ` +
+        `${dailyRows} labels in a day; ${unranked} that were paused within 7 days are not ranked.`,
+    );
+  }
+  if (waiting > 0) {
+    caveats.push(`${waiting} of ${sources.length + waiting} labelers wait, because no more are read at a time.`);
+  }
   if (dropped > 0) caveats.push(`${dropped} further labelers were named, beyond the bound on how many are known.`);
   const refused = refusals.filter(({ reason }) => shapeless.has(reason)).reduce((sum, { count }) => sum + count, 0);
   if (refused > 0) {

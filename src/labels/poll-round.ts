@@ -28,8 +28,11 @@ export async function pollRound(
   { checkTail, signal }: { readonly checkTail: boolean; readonly signal: AbortSignal },
 ): Promise<RoundOutcome> {
   const round = { source, intake, tools, signal };
-  const start = source.position.cursor ?? (await findStart(round));
-  if (typeof start !== 'number') return start;
+  const found = source.position.cursor === null ? await findStart(round) : null;
+  if (found?.kind === 'fault') return found;
+  const start = found?.cursor ?? source.position.cursor ?? 0;
+  /** The page that the search showed to be the first one. */
+  let sampled = found?.page ?? null;
   const { cursorTail } = source.position;
   let tail = checkTail && source.position.cursor !== null ? cursorTail : null;
   let unlooked = tail === null && source.position.cursor !== null ? cursorTail : null;
@@ -37,7 +40,8 @@ export async function pollRound(
   let rows = 0;
   let limit = pageLimit;
   while (!signal.aborted) {
-    const page = await ask(round, cursor, limit);
+    const page = sampled ?? (await ask(round, cursor, limit));
+    sampled = null;
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) {
       // Huge labels must not stop their source: in smaller pages they can be read, and are refused.
       limit = Math.max(1, Math.floor(limit / 16));
@@ -107,7 +111,7 @@ async function ask({ source, tools, signal }: Round, cursor: number, limit = pag
   if (page.kind === 'page') {
     if (page.date !== null) tools.heardTime(page.date);
     tools.telemetry.page('poll');
-  }
+  } else if (page.why === 'busy') tools.telemetry.hostFull('poll');
   return page;
 }
 
@@ -119,32 +123,46 @@ export async function rowAt({ source, tools, signal }: Omit<Round, 'intake'>, nu
   return fingerprint(page.labels[0]);
 }
 
+interface Start {
+  readonly kind: 'start';
+  readonly cursor: number;
+  /** What was seen behind it. */
+  readonly page: LabelPage | null;
+}
+
 /** The cursor to begin with where none is known; a fault where the pages do not show one. */
-async function findStart(round: Round): Promise<number | ({ readonly kind: 'fault' } & SourceFault)> {
-  const { source, tools } = round;
-  const asked = new Map<number, Asked>();
-  const failed: { fault: Asked | null } = { fault: null };
+async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault' } & SourceFault)> {
+  const { source, intake, tools, signal } = round;
+  const pages = new Map<number, LabelPage>();
+  const failed: { fault: SourceFault | null } = { fault: null };
   const read = async (cursor: number): Promise<SampledPage> => {
-    const page = asked.get(cursor) ?? (await ask(round, cursor));
-    asked.set(cursor, page);
+    const page = pages.get(cursor) ?? (await ask(round, cursor));
     if (page.kind === 'fault') {
       failed.fault = page;
       throw new Error('the search ends here');
     }
+    pages.set(cursor, page);
     return { authored: page.labels.map(authoredOf), cursor: decimal(page.cursor) };
+  };
+  const start = async (cursor: number): Promise<Start> => {
+    const page = pages.get(cursor) ?? null;
+    pages.delete(cursor);
+    for (const { labels } of pages.values()) await intake.keep(labels, signal);
+    return { kind: 'start', cursor, page };
   };
   try {
     const first = await read(0);
     const count = first.authored.length;
     // A short page that says so itself is all there is: there is nothing to search.
-    if (count < pageLimit && (first.cursor === null || (await read(first.cursor)).authored.length === 0)) return 0;
+    if (count < pageLimit && (first.cursor === null || (await read(first.cursor)).authored.length === 0))
+      return await start(0);
     const target = fillTarget(tools.epoch, tools.clock());
     const found = await searchCursor(target, read);
-    if (found.kind === 'found') return found.cursor;
+    if (found.kind === 'found') return await start(found.cursor);
     tools.log.info('no order in the pages of a labeler', { labeler: source.did, why: found.why });
     return unverified();
   } catch (error) {
-    if (failed.fault?.kind === 'fault') return failed.fault;
+    if (failed.fault) return { kind: 'fault', ...failed.fault };
     throw error;
   }
 }
@@ -159,11 +177,6 @@ async function lostTail(round: Round, page: LabelPage, number: number, tail: str
   if (page.labels.length > 0 && (row === null || row === tail)) return 'gap';
   source.position = noPosition;
   return 'reset';
-}
-
-/** Records what lies too far back to be read of a source that was found late, or was away for days. */
-export async function recordNotObserved(source: Source, tools: ReaderTools, since: Micros, end: Micros): Promise<void> {
-  if (since < end) await tools.recordGap({ source: source.did, start: since, end, reason: 'not_observed' });
 }
 
 /** Records that nobody knows what was missed since the last accepted page. */
@@ -196,7 +209,8 @@ function nextCursor({ labels, cursor }: LabelPage, asked: number, { telemetry }:
   return next;
 }
 
-function authoredOf(row: unknown): Micros | null {
+/** When a row says that it was made; null where it does not. */
+export function authoredOf(row: unknown): Micros | null {
   return isObject(row) ? parseAuthored(row.cts) : null;
 }
 

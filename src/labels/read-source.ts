@@ -1,21 +1,51 @@
 import { createBackoff } from '../network/backoff.ts';
+import { caughtUp, unread } from './catch-up.ts';
+import { CapReached } from './daily-cap.ts';
 import { type SourceFault, worseOf } from './faults.ts';
-import { createIntake } from './intake.ts';
-import { pollRound, type RoundOutcome, recordNotObserved } from './poll-round.ts';
-import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
+import { createIntake, type SourceIntake } from './intake.ts';
+import { pollRound, type RoundOutcome } from './poll-round.ts';
+import type { ReaderTools, Source } from './source.ts';
 import { type SessionOutcome, streamSession } from './stream-session.ts';
 
 /** Least wait between two connections to one source, in milliseconds, however well the last one went. */
 const leastWaitMs = 100;
 
 /**
- * Reads one source until the signal aborts: by its stream while it has one, else by polls, and again by its stream when
- * it has one later. Resolves then; rejects only when the writer does.
+ * Reads one source until the signal aborts, with pauses while it has given too much for a day. Resolves then; rejects
+ * only when the writer does.
  */
 export async function readSource(source: Source, tools: ReaderTools, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const full = new AbortController();
+    const intake = createIntake(source, tools, () => full.abort());
+    const reading = AbortSignal.any([signal, full.signal]);
+    await readOn(source, intake, tools, reading).catch((error: unknown) => {
+      if (!(error instanceof CapReached)) throw error;
+    });
+    if (full.signal.aborted && !signal.aborted) await standStill(source, tools, signal);
+  }
+}
+
+/** Waits for the next day. The gap so far is recorded again and again, so that a crash does not hide it. */
+async function standStill({ did, tracker }: Source, tools: ReaderTools, signal: AbortSignal): Promise<void> {
+  const { cap, clock, log, rhythm, wait } = tools;
+  const start = tracker.unreadSince ?? tools.epoch;
+  log.warn('a source gave too much for a day and is paused', { labeler: did, rows: cap.limit });
+  const record = async (): Promise<void> => {
+    const end = clock();
+    if (start < end) await tools.recordGap({ source: did, start, end, reason: 'ingest_paused' });
+  };
+  while (!signal.aborted && cap.paused(did)) {
+    await record();
+    await wait(Math.min(rhythm.beatMs, cap.msLeft), signal);
+  }
+  await record();
+}
+
+/** Reads by the stream while there is one, else by polls, and again by the stream when there is one later. */
+async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, signal: AbortSignal): Promise<void> {
   const { tracker } = source;
   const { clock, rhythm, wait } = tools;
-  const intake = createIntake(source, tools);
   const patience = createBackoff({
     firstMs: rhythm.firstRetryMs,
     capMs: rhythm.longestRetryMs,
@@ -43,13 +73,12 @@ export async function readSource(source: Source, tools: ReaderTools, signal: Abo
     }
     const checkTail = clock() / 1000 >= tailDue;
     if (checkTail) tailDue = clock() / 1000 + rhythm.tailMs;
-    const since = unreadSince(source, tools.epoch);
-    const target = fillTarget(tools.epoch, clock());
+    const before = unread(source, tools);
     const round: RoundOutcome = await pollRound(source, intake, tools, { checkTail, signal });
     if (signal.aborted) return;
-    if (round.kind === 'quiet') await recordNotObserved(source, tools, since, target);
     if (round.kind === 'fault') await failed(source, tools, streamFault, round);
     else patience.reset();
+    if (round.kind === 'quiet') await caughtUp(source, tools, before);
     await wait(waitAfter(round, source, tools, patience.next), signal);
   }
 }

@@ -17,6 +17,8 @@ export interface Rhythm {
   readonly notEnrolledMs: number;
   /** For a request, and for a connection to open. */
   readonly requestMs: number;
+  /** Between heartbeats and looks at the disk. */
+  readonly beatMs: number;
 }
 
 /** The rhythm against the live network. */
@@ -30,4 +32,5 @@ export const liveRhythm: Rhythm = {
   longestRetryMs: 900_000,
   notEnrolledMs: 86_400_000,
   requestMs: 30_000,
+  beatMs: 10_000,
 };

@@ -1,11 +1,11 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { IdentityResolver, Resolution } from '../network/identity.ts';
 import type { RosterRow } from '../store/roster.ts';
-import { isEnrolled, type Member, maxEnrolled, memberOf, rowOf } from './member.ts';
+import { isEnrolled, type Member, memberOf, rowOf } from './member.ts';
 import { Tracker, untracked } from './tracker.ts';
 
 /** Most labelers that are known. */
-const maxKnown = 20_000;
+export const maxKnown = 20_000;
 
 /** What the roster works with; times in milliseconds. */
 export interface RosterOptions {
@@ -44,9 +44,9 @@ export class Roster {
     return this.#members.get(did);
   }
 
-  /** The enrolled ones, in the order in which they came to be known: beyond the cap the newest wait. */
+  /** Those that stand to be enrolled, in the order in which they came to be known. */
   enrolled(now: Micros): Member[] {
-    return [...this.#members.values()].filter((member) => isEnrolled(member, now)).slice(0, maxEnrolled);
+    return [...this.#members.values()].filter((member) => isEnrolled(member, now));
   }
 
   /** Takes over what the last run knew; `answered` says when the last page of each was accepted. */
@@ -78,6 +78,9 @@ export class Roster {
       provenance: new Set([provenance]),
       finding: 'unresolved',
       endpoint: null,
+      pds: null,
+      handle: null,
+      handleConfirmed: false,
       tracker,
     };
     this.#members.set(did, member);
@@ -158,5 +161,9 @@ function apply(member: Member, resolution: Resolution): boolean {
   const endpoint = document?.labelerEndpoint?.origin ?? null;
   member.finding = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
   member.endpoint = endpoint;
+  member.pds = document?.pds?.origin ?? null;
+  const handle = document?.handle ?? null;
+  if (handle !== member.handle) member.handleConfirmed = false;
+  member.handle = handle;
   return true;
 }

@@ -114,7 +114,8 @@ export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent 
   return { kind: 'service', did, definitions: definitionsOf(commit.record) };
 }
 
-function definitionsOf(record: unknown): string | null {
+/** What a labeler's record says of its labels, as JSON; null where it says nothing, or too much. */
+export function definitionsOf(record: unknown): string | null {
   if (!isObject(record) || !isObject(record.policies)) return null;
   const { labelValues, labelValueDefinitions } = record.policies;
   const text = JSON.stringify({ labelValues: labelValues ?? [], labelValueDefinitions: labelValueDefinitions ?? [] });

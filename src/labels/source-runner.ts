@@ -18,12 +18,16 @@ export class SourceRunner {
   readonly #running = new Map<string, Running>();
   readonly #ending = new Set<Promise<void>>();
   readonly #failed: (error: unknown) => void;
+  readonly #most: number;
+  /** Those that would be read, were there not so many already; in the order in which they came. */
+  readonly #waiting = new Map<string, Member>();
 
   /** `failed` is told when a reader fails in a way that is not its source's: the writer's, or a mistake of ours. */
-  constructor(tools: ReaderTools, signal: AbortSignal, failed: (error: unknown) => void) {
+  constructor(tools: ReaderTools, signal: AbortSignal, failed: (error: unknown) => void, most = maxEnrolled) {
     this.#tools = tools;
     this.#signal = signal;
     this.#failed = failed;
+    this.#most = most;
   }
 
   /** Takes over a stored position of a source and endpoint. */
@@ -43,9 +47,19 @@ export class SourceRunner {
       tracker.asked(this.#tools.clock());
       tracker.failed(this.#tools.clock(), 'refusing');
     }
-    if (wanted === null || this.#running.size >= maxEnrolled) return;
-    if (running) tracker.moved(this.#tools.clock());
-    this.#start(member, wanted, running?.done ?? Promise.resolve());
+    this.#waiting.delete(did);
+    if (wanted !== null && this.#running.size >= this.#most) this.#waiting.set(did, member);
+    else if (wanted !== null) {
+      if (running) tracker.moved(this.#tools.clock());
+      this.#start(member, wanted, running?.done ?? Promise.resolve());
+    }
+    const [next] = this.#waiting.values();
+    if (next && this.#running.size < this.#most) this.follow(next);
+  }
+
+  /** Whether a labeler is not read because others are. */
+  waits({ did }: Member): boolean {
+    return this.#waiting.has(did);
   }
 
   /** Resolves when every reader has ended; they end when the signal aborts. */
@@ -57,7 +71,7 @@ export class SourceRunner {
     const stop = new AbortController();
     const key = `${did} ${endpoint}`;
     const position = this.#positions.get(key) ?? noPosition;
-    const source: Source = { did, endpoint, tracker, position, unplaced: new Set(), seen: new Map() };
+    const source: Source = { did, endpoint, tracker, position, replayFrom: null, unplaced: new Set(), seen: new Map() };
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     const done = before
       .then(() => readSource(source, this.#tools, signal))

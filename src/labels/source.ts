@@ -1,11 +1,13 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import type { HttpClient } from '../network/http.ts';
+import type { Slots } from '../network/slots.ts';
 import type { Log } from '../ops/log.ts';
 import type { SignatureVerdict } from '../store/label.ts';
 import type { StoredGap } from '../store/port.ts';
 import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
+import type { DailyCap } from './daily-cap.ts';
 import type { RefusedMemory } from './fingerprint.ts';
 import type { ReadPosition } from './position.ts';
 import type { Rhythm } from './rhythm.ts';
@@ -16,17 +18,24 @@ import type { Tracker } from './tracker.ts';
 export interface ReaderTools {
   readonly http: HttpClient;
   readonly policy: AddressPolicy;
-  /** Hands a page to the writer; resolves once it is durable, rejects when we stop. */
-  readonly accept: (page: AcceptedPage) => Promise<void>;
+  /** Hands a page to the writer; resolves once it is durable, with how many rows were new; rejects when we stop. */
+  readonly accept: (page: AcceptedPage) => Promise<number>;
   /** Records a gap durably. */
   readonly recordGap: (gap: StoredGap) => Promise<void>;
+  /** Takes back what was recorded of a gap: it was filled in after all. */
+  readonly withdrawGap: (gap: StoredGap) => Promise<void>;
   /** Judges the signatures of rows as they came; one verdict for each, in order. */
   readonly verify: (did: string, rows: readonly unknown[], signal: AbortSignal) => Promise<readonly SignatureVerdict[]>;
   /** A source cannot be read as its document says: the document may have changed. */
   readonly doubt: (did: string) => void;
   /** What an upstream says the time is, in milliseconds. */
   readonly heardTime: (milliseconds: number) => void;
+  /** Connections to streams, bounded by host: many labelers may share one. */
+  readonly streams: Slots;
   readonly refused: RefusedMemory;
+  readonly cap: DailyCap;
+  /** Another number once our clock was set or confirmed. */
+  readonly clockEra: () => number;
   readonly epoch: Micros;
   readonly clock: () => Micros;
   readonly random: () => number;
@@ -44,6 +53,8 @@ export interface Source {
   readonly tracker: Tracker;
   /** As committed. Only intake moves it. */
   position: ReadPosition;
+  /** Where its stream is to begin the next time, so that it gives what came before; null where it was last. */
+  replayFrom: number | null;
   /** Rows of the last page that gave no position: it is read again, and its rows are known then. */
   unplaced: ReadonlySet<string>;
   /** The last rows of the stream's newest frames, by their numbers. */
@@ -65,7 +76,7 @@ export function fillTarget(epoch: Micros, now: Micros): Micros {
   return Math.max(epoch, now - maxLateness) as Micros;
 }
 
-/** From when on a source is not known to be complete: its last accepted page, or all of our epoch. */
+/** From when on a source is not known to be complete: an outage, its last accepted page, or all of our epoch. */
 export function unreadSince(source: Source, epoch: Micros): Micros {
-  return source.tracker.tracked.lastAnswered ?? epoch;
+  return source.tracker.unreadSince ?? epoch;
 }

@@ -1,13 +1,17 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
+import { Alignment, aligned } from './alignment.ts';
+import { caughtUp, unread } from './catch-up.ts';
 import { connectFault, type SourceFault } from './faults.ts';
+import { type Filled, fillBefore } from './fill-before.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
-import { pollRound, recordNotObserved, recordReset, rowAt } from './poll-round.ts';
+import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { noPosition, type ReadPosition } from './position.ts';
-import { fillTarget, type ReaderTools, remember, type Source, unreadSince } from './source.ts';
+import { type ReaderTools, remember, type Source } from './source.ts';
+import { maxFrameBytes, streamUrl } from './stream-url.ts';
 
 /** How a connection to a stream ended. */
 export type SessionOutcome =
@@ -22,10 +26,6 @@ export type SessionOutcome =
 const mostWaiting = 256;
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
 const mostMalformed = 20;
-/** Looks whether numbers are cursors, of one connection. */
-const mostAlignments = 5;
-/** A label of 10 MB has to be read to be refused: it must not stop its source. */
-const maxFrameBytes = 12 * 1024 * 1024;
 
 /**
  * One connection to `subscribeLabels`, from opening to end. Live first; beside it what lies before is filled in by
@@ -38,6 +38,12 @@ export async function streamSession(
   tools: ReaderTools,
   outer: AbortSignal,
 ): Promise<SessionOutcome> {
+  const place = await tools.streams.acquire(new URL(source.endpoint).host, 0, outer);
+  if (typeof place === 'string') {
+    if (place === 'busy') tools.telemetry.hostFull('stream');
+    // Whoever comes later is polled, which costs the host no connection, and asks for a stream again in a while.
+    return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
+  }
   const stop = new AbortController();
   const signal = AbortSignal.any([outer, stop.signal]);
   const session = new Session(source, intake, tools, signal);
@@ -59,67 +65,41 @@ export async function streamSession(
       },
       signal,
     );
+    source.replayFrom = null;
     const openedAt = tools.clock();
     const resumed = session.resumeFrom !== null;
     const filling = fillBefore(source, intake, tools, { resumed, openedAt, signal });
-    // What was read is another database's: everything is read anew, the stream too.
-    void filling.then(({ reset }) => {
-      if (reset) session.close();
-    });
     void socket.closed.then(({ reason }) => {
       // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
       if (reason === 'too_large') source.position = { ...source.position, seq: null, seqTail: null };
       session.close();
     });
-    const outcome = await session.run({ filled: filling, resume: () => socket.resume() });
+    filling.then(
+      ({ reset, replayFrom }) => {
+        // What was read is another database's: everything is read anew, the stream too. Or it begins further back.
+        if (reset || replayFrom !== null) session.close();
+      },
+      // It is met again below.
+      () => session.close(),
+    );
+    const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume() });
     stop.abort();
     socket.close();
-    const { reset, fault } = await filling;
+    const { reset, fault, replayFrom } = await filling;
     if (reset) return { kind: 'reset' };
+    if (replayFrom !== null) {
+      source.replayFrom = replayFrom;
+      source.position = { ...source.position, seq: null, seqTail: null };
+    }
     return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
   } catch (error) {
     stop.abort();
     if (outer.aborted) return { kind: 'ended', progress: false };
     if (!(error instanceof ConnectError)) throw error;
     return { kind: 'fault', ...connectFault(error) };
+  } finally {
+    place();
   }
-}
-
-function streamUrl(endpoint: string, cursor: number | null): string {
-  const url = new URL('/xrpc/com.atproto.label.subscribeLabels', endpoint);
-  url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
-  if (cursor !== null) url.searchParams.set('cursor', String(cursor));
-  return url.href;
-}
-
-interface Filled {
-  /** Whether polls work: what lay before the connection is stored, up to where live frames begin. */
-  readonly joined: boolean;
-  readonly reset: boolean;
-  readonly fault: SourceFault | null;
-}
-
-/** Fills in what lies before a connection. What cannot be filled in, and is not resumed by the stream, is a gap. */
-async function fillBefore(
-  source: Source,
-  intake: SourceIntake,
-  tools: ReaderTools,
-  { resumed, openedAt, signal }: { resumed: boolean; openedAt: Micros; signal: AbortSignal },
-): Promise<Filled> {
-  const since = unreadSince(source, tools.epoch);
-  const target = fillTarget(tools.epoch, tools.clock());
-  const outcome = await pollRound(source, intake, tools, { checkTail: true, signal }).catch(() => null);
-  if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null };
-  if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null };
-  if (outcome.kind === 'quiet') {
-    await recordNotObserved(source, tools, since, target);
-    return { joined: true, reset: false, fault: null };
-  }
-  // Live alone: nobody knows what came between the last that was read and the first frame.
-  if (!resumed && since < openedAt) {
-    await tools.recordGap({ source: source.did, start: since, end: openedAt, reason: 'source_unavailable' });
-  }
-  return { joined: false, reset: false, fault: outcome };
 }
 
 class Session {
@@ -138,8 +118,11 @@ class Session {
   #progress = false;
   /** Whether polls have come to where the live frames begin. */
   #joined = false;
-  #alignments = 0;
-  #aligning = false;
+  readonly #alignment: Alignment;
+  /** Where the stream was live when it opened, once it is known that polls do not fill in what lies before. */
+  #liveFrom: Micros | null = null;
+  /** Whether everything behind the last that was read comes on this connection. */
+  #resumed: boolean;
   /** Whether the frame that was last read still has to show up. */
   #expected: { readonly seq: number; readonly tail: string | null } | null;
 
@@ -148,9 +131,11 @@ class Session {
     this.#intake = intake;
     this.#tools = tools;
     this.#signal = signal;
+    this.#alignment = new Alignment(source, intake, tools, signal);
     const { seq, seqTail } = source.position;
-    this.resumeFrom = seq === null ? null : Math.max(0, seq - 1);
+    this.resumeFrom = seq === null ? source.replayFrom : Math.max(0, seq - 1);
     this.#expected = seq === null ? null : { seq, tail: seqTail };
+    this.#resumed = this.resumeFrom !== null;
     signal.addEventListener('abort', () => this.close());
   }
 
@@ -166,11 +151,16 @@ class Session {
     this.#wake?.();
   }
 
-  async run(stream: { filled: Promise<Filled>; resume: () => void }): Promise<SessionOutcome> {
+  async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
     const { rhythm, wait } = this.#tools;
-    void stream.filled.then(({ joined }) => {
-      this.#joined = joined;
-    });
+    stream.filled.then(
+      ({ joined }) => {
+        this.#joined = joined;
+        // Without polls it is the stream alone that fills in: up to where it is live.
+        if (!joined) this.#liveFrom = stream.openedAt;
+      },
+      () => undefined,
+    );
     while (!this.#signal.aborted) {
       const frames = this.#frames.splice(0);
       if (frames.length === 0) {
@@ -179,7 +169,8 @@ class Session {
         const waking = new Promise<'woken'>((resolve) => {
           this.#wake = () => resolve('woken');
         });
-        const limit = this.#expected === null ? rhythm.confirmMs : rhythm.resumeMs;
+        const settled = this.#expected === null && !(this.#resumed && this.#source.tracker.behind);
+        const limit = settled ? rhythm.confirmMs : rhythm.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
         this.#wake = null;
         quiet.abort();
@@ -192,7 +183,7 @@ class Session {
       stream.resume();
       const end = await this.#read(frames);
       if (end) return end;
-      if (this.#joined) this.#align();
+      if (this.#joined) this.#alignment.look();
     }
     return { kind: 'ended', progress: this.#progress };
   }
@@ -201,18 +192,24 @@ class Session {
   async #confirm(polls: boolean): Promise<SessionOutcome | null> {
     if (polls) {
       this.#expected = null;
+      const before = unread(this.#source, this.#tools);
       const round = await pollRound(this.#source, this.#intake, this.#tools, {
         checkTail: true,
         signal: this.#signal,
       });
+      if (round.kind === 'quiet') await caughtUp(this.#source, this.#tools, before);
       return round.kind === 'reset' ? round : null;
     }
     if (this.#expected !== null) {
       // It was asked for its last frame again, and nothing came.
       this.#tools.telemetry.quirk('tail_missing');
-      await recordReset(this.#source, this.#tools);
+      await this.#reset();
       this.#source.position = noPosition;
       return { kind: 'reset' };
+    }
+    if (this.#resumed && this.#source.tracker.behind) {
+      await this.#caughtUp();
+      return null;
     }
     // Nothing was ever given: there is no tail to look at.
     if (this.#source.position.seq === null) return null;
@@ -243,31 +240,6 @@ class Session {
     return end;
   }
 
-  /**
-   * Where a page shows the newest frame's row under its number, cursors are numbers, and both positions move as one from
-   * then on: the next start reads nothing by pages again that came by the stream.
-   */
-  #align(): void {
-    const { position } = this.#source;
-    const { seq, seqTail } = position;
-    if (seq === null || seqTail === null || aligned(position) || this.#aligning) return;
-    if (this.#alignments >= mostAlignments) return;
-    this.#alignments += 1;
-    this.#aligning = true;
-    const move = (now: ReadPosition): ReadPosition =>
-      now.seq !== null && now.seq >= seq ? { ...now, cursor: now.seq, cursorTail: now.seqTail } : now;
-    // Beside the reading, which it must not hold up.
-    void rowAt({ source: this.#source, tools: this.#tools, signal: this.#signal }, seq)
-      .then(async (row) => {
-        if (row === seqTail) await this.#intake.take({ rows: [], way: 'poll', move }, this.#signal);
-      })
-      // The reading meets the same, and says it.
-      .catch(() => undefined)
-      .finally(() => {
-        this.#aligning = false;
-      });
-  }
-
   async #commit(rows: readonly unknown[], { seq, tail }: { seq: number; tail: string | null }): Promise<void> {
     this.#progress ||= rows.length > 0;
     this.answered = true;
@@ -280,6 +252,22 @@ class Session {
       ...(aligned(position) ? { cursor: seq, cursorTail: tail } : {}),
     });
     await this.#intake.take({ rows, way: 'stream', move }, this.#signal);
+    const { tracker } = this.#source;
+    if (!this.#resumed || !tracker.behind || this.#liveFrom === null) return;
+    // What was authored since it opened comes after everything that waited.
+    const [from, now] = [this.#liveFrom, this.#tools.clock()];
+    const live = rows.map(authoredOf).some((authored) => authored !== null && authored >= from && authored <= now);
+    if (live) await this.#caughtUp();
+  }
+
+  async #caughtUp(): Promise<void> {
+    await caughtUp(this.#source, this.#tools, unread(this.#source, this.#tools));
+  }
+
+  /** Nobody knows what was missed since the last that was read. */
+  async #reset(): Promise<void> {
+    this.#resumed = false;
+    await recordReset(this.#source, this.#tools);
   }
 
   /** The labels of a frame that are new; the first frame of a resumed stream has to be the one that was read last. */
@@ -292,7 +280,7 @@ class Session {
     if (at !== -1 && seq >= expected.seq) return labels.slice(at + 1);
     if (expected.tail === null && seq === expected.seq) return [];
     this.#tools.telemetry.quirk('tail_missing');
-    await recordReset(this.#source, this.#tools);
+    await this.#reset();
     // A later number may only mean that the row was replaced. Another row under its number is another database.
     if (seq !== expected.seq || labels.length !== 1) return labels;
     this.#source.position = noPosition;
@@ -305,11 +293,11 @@ class Session {
       case 'outdated_cursor':
         telemetry.quirk('outdated_cursor');
         this.#expected = null;
-        await recordReset(this.#source, this.#tools);
+        await this.#reset();
         return null;
       case 'future_cursor':
         telemetry.quirk('future_cursor');
-        await recordReset(this.#source, this.#tools);
+        await this.#reset();
         this.#source.position = noPosition;
         return { kind: 'reset' };
       case 'consumer_too_slow':
@@ -330,8 +318,4 @@ class Session {
         return frame satisfies never;
     }
   }
-}
-
-function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
-  return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
 }

@@ -31,15 +31,21 @@ export type Quirk = (typeof quirks)[number];
 /** How a label came. */
 export type Way = 'stream' | 'poll';
 
+/** What else is counted of labelers: `paused` ones are enrolled, the others are not. */
+export type BesideSources = 'not_enrolled' | 'waiting' | 'paused';
+
 /** What the instrument tells its operator in numbers. Every dimension is of a closed list; none names a labeler. */
 export interface Telemetry {
   committed(accepted: number, duplicates: number, milliseconds: number): void;
   refused(reason: Exclude<RefusalReason, 'duplicate'>, count: number): void;
   page(way: Way): void;
   quirk(quirk: Quirk): void;
+  /** A host had as many streams as it may, or a poll did not get its turn in time. */
+  hostFull(way: Way): void;
   /** Acceptance stands still for this reason, or goes on (null). */
   paused(reason: string | null): void;
-  sources(counts: Readonly<Record<SourceState, number>>, notEnrolled: number): void;
+  /** Enrolled sources by state; beside them labelers that are not enrolled, that wait for a place, and sources paused. */
+  sources(counts: Readonly<Record<SourceState, number>>, beside: Readonly<Record<BesideSources, number>>): void;
   published(atMs: number): void;
   /** An artifact could not be written. */
   notWritten(): void;
@@ -51,6 +57,7 @@ export const noTelemetry: Telemetry = {
   refused: () => undefined,
   page: () => undefined,
   quirk: () => undefined,
+  hostFull: () => undefined,
   paused: () => undefined,
   sources: () => undefined,
   published: () => undefined,

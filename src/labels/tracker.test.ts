@@ -39,6 +39,38 @@ describe('a source that fails', () => {
     expect(tracker.answered(t(60), dated)).toBe(null);
   });
 
+  test('leaves no gap behind once it was read on to its end from where it was, but for what is too old by then', () => {
+    const outage = () => {
+      const tracker = answering();
+      tracker.failed(t(100), 'failed');
+      tracker.failed(t(200), 'failed');
+      tracker.answered(t(300), dated);
+      return tracker;
+    };
+    const filled = { source: did, reason: 'source_unavailable', end: t(310) };
+    expect(outage().caughtUp(t(-1000), t(310))).toEqual({ ...filled, start: t(0) });
+    expect(outage().caughtUp(t(50), t(310))).toEqual({ ...filled, start: t(50) });
+    const tracker = outage();
+    tracker.caughtUp(t(50), t(310));
+    expect([tracker.behind, tracker.caughtUp(t(50), t(320))]).toEqual([false, null]);
+  });
+
+  test('that fails again before it was read to its end goes on with the same gap', () => {
+    const tracker = answering();
+    tracker.failed(t(20), 'failed');
+    tracker.failed(t(30), 'failed');
+    tracker.answered(t(40), dated);
+    expect([tracker.behind, tracker.unreadSince]).toEqual([true, t(0)]);
+    expect(tracker.failed(t(41), 'failed')).toEqual({
+      source: did,
+      start: t(0),
+      end: t(41),
+      reason: 'source_unavailable',
+    });
+    tracker.gaveUp();
+    expect([tracker.behind, tracker.unreadSince]).toEqual([false, t(40)]);
+  });
+
   test('that never answered leaves no gap, and is enrolled for a day', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.asked(t(0));

@@ -1,6 +1,6 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { StoredGap } from '../store/port.ts';
-import { hour, minute } from '../store/time.ts';
+import { hour, micros, minute } from '../store/time.ts';
 import { type SourceEvent, type SourceState, transition } from './source-state.ts';
 
 /** Resumed at its position within this time, a source was only delayed: 15 minutes. */
@@ -37,6 +37,8 @@ export class Tracker {
   readonly did: string;
   #tracked: TrackedState;
   #failing: { readonly since: Micros; readonly tries: number } | null = null;
+  /** Since when nobody knows what it gave, because of an outage that was not yet filled in. */
+  #behindSince: Micros | null = null;
 
   constructor(did: string, tracked: TrackedState) {
     this.did = did;
@@ -54,6 +56,16 @@ export class Tracker {
   /** Whether tries fail now, however short: a delay at least. */
   get delayed(): boolean {
     return this.#failing !== null;
+  }
+
+  /** Since when it is not known to be complete; null when it never answered. */
+  get unreadSince(): Micros | null {
+    return this.#behindSince ?? this.#tracked.lastAnswered;
+  }
+
+  /** Whether an outage was more than a delay, and not yet filled in. */
+  get behind(): boolean {
+    return this.#behindSince !== null;
   }
 
   /** Whether it stands to be enrolled at `now`: it has answered, or is still on trial. */
@@ -78,6 +90,27 @@ export class Tracker {
     return gap;
   }
 
+  /**
+   * All that it had was read from where it was read before, back to `reached`. Gives the gap that is none after all: an
+   * outage that was filled in was a delay, but for what lies before `reached`.
+   */
+  caughtUp(reached: Micros, now: Micros): StoredGap | null {
+    const since = this.#behindSince;
+    this.#behindSince = null;
+    if (since === null || now <= reached) return null;
+    return { source: this.did, start: micros(Math.max(since, reached)), end: now, reason: 'source_unavailable' };
+  }
+
+  /** What came since then is being filled in. */
+  fellBehind(since: Micros): void {
+    this.#behindSince = since;
+  }
+
+  /** What an outage left out cannot be filled in: its gap stays. */
+  gaveUp(): void {
+    this.#behindSince = null;
+  }
+
   /** A try failed. While it lasts beyond the delay limit the gap grows with every try. */
   failed(now: Micros, fault: Fault): StoredGap | null {
     const { since = now, tries = 0 } = this.#failing ?? {};
@@ -98,9 +131,10 @@ export class Tracker {
 
   /** What was not observed up to now, when it is more than a delay; only what was once observed can be interrupted. */
   #outage(now: Micros): StoredGap | null {
-    const { lastAnswered } = this.#tracked;
-    if (this.#failing === null || lastAnswered === null || now - lastAnswered <= delayLimit) return null;
-    return { source: this.did, start: lastAnswered, end: now, reason: 'source_unavailable' };
+    const since = this.unreadSince;
+    if (this.#failing === null || since === null || now - since <= delayLimit) return null;
+    this.#behindSince = since;
+    return { source: this.did, start: since, end: now, reason: 'source_unavailable' };
   }
 
   #apply(event: SourceEvent, now: Micros): void {

@@ -113,7 +113,8 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
     }
     reading.read = edge;
   }
-  for (const part of split({ observations, refusals: [...refused.values()], positions: [] })) {
+  const page = { observations, refusals: [...refused.values()], positions: [], clockEra: 0 };
+  for (const { clockEra: _, ...part } of split(page)) {
     await store.append({ at, ...part });
   }
 }
@@ -152,6 +153,9 @@ function memberOf({ labeler, until, read }: Reading, startedAt: Micros): Member 
     provenance: new Set([profile.seeded ? 'seeds' : profile.relays.length > 0 ? 'relay 127.0.0.1' : 'jetstream']),
     finding: 'labeler',
     endpoint,
+    pds: null,
+    handle: null,
+    handleConfirmed: false,
     tracker: new Tracker(did, { ...tracked, state }),
   };
 }

@@ -1,3 +1,4 @@
+import { resolveTxt } from 'node:dns/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { artifactNames } from '../artifact/write.ts';
@@ -51,6 +52,8 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         policy: { allowLoopback: values.allowLoopback },
         clocks: { wall, monotonic: () => Math.round(performance.now() * 1000) },
         random: Math.random,
+        // The simulated network has names of its own, which no public resolver knows.
+        resolveTxt: values.allowLoopback ? null : resolveTxt,
         log,
         telemetry,
       });

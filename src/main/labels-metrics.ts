@@ -27,6 +27,13 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     registers,
   });
   for (const quirk of quirks) oddities.inc({ quirk }, 0);
+  const hostFull = new Counter({
+    name: 'almanac_labels_host_full_total',
+    help: 'Streams not opened, and polls that did not get their turn, for the bounds on one host.',
+    labelNames: ['way'],
+    registers,
+  });
+  for (const way of ['stream', 'poll'] as const) hostFull.inc({ way }, 0);
   const commits = new Histogram({
     name: 'almanac_labels_commit_duration_seconds',
     help: 'Time that commits took.',
@@ -41,7 +48,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   });
   const sources = new Gauge({
     name: 'almanac_labels_sources',
-    help: 'Enrolled sources by state; not_enrolled: labelers known beside them.',
+    help: 'Enrolled sources by state; beside them not_enrolled, waiting for a place, paused for the day.',
     labelNames: ['state'],
     registers,
   });
@@ -68,13 +75,14 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     refused: (reason, count) => refused.inc({ reason }, count),
     page: (way) => pages.inc({ way }),
     quirk: (quirk) => oddities.inc({ quirk }),
+    hostFull: (way) => hostFull.inc({ way }),
     paused: (reason) => {
       paused.reset();
       if (reason !== null) paused.set({ reason }, 1);
     },
-    sources: (counts, notEnrolled) => {
+    sources: (counts, beside) => {
       for (const state of sourceStates) sources.set({ state }, counts[state]);
-      sources.set({ state: 'not_enrolled' }, notEnrolled);
+      for (const [state, count] of Object.entries(beside)) sources.set({ state }, count);
     },
     published: (atMs) => {
       publishedAt = atMs;

@@ -51,6 +51,25 @@ describe('a document as it is served', () => {
   });
 });
 
+describe('the host of the account', () => {
+  const pds = (service: object) => {
+    const parsed = parseDidDocument({ id: did, service: [service] }, did, strict);
+    return parsed.kind === 'document' ? (parsed.document.pds?.origin ?? null) : 'invalid';
+  };
+  const type = 'AtprotoPersonalDataServer';
+
+  it.each([
+    [{ id: '#atproto_pds', type, serviceEndpoint: 'https://pds.example.com' }, 'https://pds.example.com'],
+    [{ id: `${did}#atproto_pds`, type, serviceEndpoint: 'https://pds.example.com' }, 'https://pds.example.com'],
+    [{ id: '#atproto_pds', type, serviceEndpoint: 'http://pds.example.com' }, null],
+    [{ id: '#atproto_pds', type, serviceEndpoint: 'https://pds.example.com/path' }, null],
+    [{ id: '#atproto_pds', type: 'AtprotoLabeler', serviceEndpoint: 'https://pds.example.com' }, null],
+    [{ id: '#other', type, serviceEndpoint: 'https://pds.example.com' }, null],
+  ])('in %j is %s', (service, origin) => {
+    expect(pds(service)).toBe(origin);
+  });
+});
+
 describe('a document', () => {
   it('may leave everything out but its id', () => {
     expect(parse({})).toEqual(empty);

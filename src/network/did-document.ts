@@ -10,6 +10,8 @@ export interface DidDocument {
   readonly labelerDeclared: boolean;
   /** The origin of that service; null where there is none, or no https origin. */
   readonly labelerEndpoint: URL | null;
+  /** The origin of the account's own host, where its records are; null where there is none, or no https origin. */
+  readonly pds: URL | null;
   /** The keys called `#atproto_label` that can be read, in the order of the document. */
   readonly labelKeys: readonly LabelKey[];
 }
@@ -36,11 +38,13 @@ export function parseDidDocument(
   if (!names || !services || !methods) return { kind: 'invalid', reason: 'malformed_list' };
   const labeler = services.find((service) => hasId(service, did, '#atproto_labeler'));
   const declared = labeler !== undefined && labeler.type === 'AtprotoLabeler';
+  const pds = services.find((service) => hasId(service, did, '#atproto_pds'));
   const document = {
     did,
     handle: handleOf(value.alsoKnownAs),
     labelerDeclared: declared,
     labelerEndpoint: declared ? parseOrigin(labeler.serviceEndpoint, allowHttp) : null,
+    pds: pds?.type === 'AtprotoPersonalDataServer' ? parseOrigin(pds.serviceEndpoint, allowHttp) : null,
     labelKeys: methods.filter((method) => hasId(method, did, '#atproto_label')).flatMap(keyOf),
   };
   return { kind: 'document', document };

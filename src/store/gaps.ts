@@ -14,6 +14,17 @@ export function addGap(gaps: readonly StoredGap[], gap: StoredGap, limit = maxGa
   return merged;
 }
 
+/** The gaps of one source without what lies in `cut`, of its reason. What became an `unknown` gap stays. */
+export function withoutGap(gaps: readonly StoredGap[], cut: StoredGap): StoredGap[] {
+  return gaps.flatMap((gap) => {
+    if (gap.reason !== cut.reason || gap.end <= cut.start || gap.start >= cut.end) return [gap];
+    return [
+      { ...gap, end: micros(Math.min(gap.end, cut.start)) },
+      { ...gap, start: micros(Math.max(gap.start, cut.end)) },
+    ].filter(({ start, end }) => start < end);
+  });
+}
+
 /** Sorted by start; overlapping and touching gaps of one source and reason become one. */
 export function coalesce(gaps: readonly StoredGap[]): StoredGap[] {
   const open = new Map<string, number>();

@@ -333,13 +333,19 @@ export interface StoreWriter extends StoreReader {
    * the two nearest become one `unknown` gap, which overstates and never hides.
    */
   recordGap(gap: StoredGap): Promise<void>;
+  /**
+   * Takes back what was recorded of a gap of this source and reason within this interval: what was thought missed came
+   * after all. What lies outside it stays, and so does what had become an `unknown` gap. Idempotent.
+   */
+  withdrawGap(gap: StoredGap): Promise<void>;
   /** Durable proof that the writer lived at this instant. Never moves back. */
   beat(at: Micros): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never touches a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;
   /** Adds a key or moves its `lastSeen`. Idempotent. The newest `maxKeysPerLabeler` are kept. */
   putKey(key: LabelerKey): Promise<void>;
-  /** Adds a revision; false when the newest one has the same content. The newest `maxDefinitionRevisions` are kept. */
+  /** Adds a revision; false when the newest one has the same content. The newest `maxDefinitionRevisions` are kept, and of all
+   * labelers together as many as `maxDefinitionsInAll` allows. */
   putDefinitions(definitions: Definitions): Promise<boolean>;
   /** Keeps a small text (at most `maxNoteLength` characters) under a name; null forgets it. */
   putNote(name: string, text: string | null): Promise<void>;

@@ -6,6 +6,8 @@ export const maxDetailLength = 8_192;
 export const maxKeysPerLabeler = 64;
 /** Most revisions of label definitions kept of one labeler: one was seen to rewrite its record 106,000 times. */
 export const maxDefinitionRevisions = 16;
+/** Most characters of all revisions of all labelers: 256 Mi. Beyond it the oldest go, superseded ones first. */
+export const maxDefinitionsInAll = 256 * 1024 * 1024;
 /** Most characters of one revision. */
 export const maxDefinitionsLength = 256 * 1024;
 /** Most characters of a note. */
@@ -26,6 +28,27 @@ export interface RosterRow {
   readonly stateSince: Micros;
   /** The instrument's own particulars, as text. */
   readonly detail: string;
+}
+
+/** A labeler's name, for people: the handle that its document claims. */
+export interface LabelerHandle {
+  readonly name: string;
+  /** Whether the handle was seen to name the labeler too. Where not, it is a claim that anybody could make. */
+  readonly confirmed: boolean;
+}
+
+/** The name of a labeler as the label instrument keeps it in `detail`; null where it knows none. */
+export function labelerHandle({ detail }: Pick<RosterRow, 'detail'>): LabelerHandle | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(detail);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null || !('handle' in value)) return null;
+  const { handle } = value;
+  if (typeof handle !== 'string' || !/^[a-z0-9.-]{3,253}$/.test(handle)) return null;
+  return { name: handle, confirmed: 'confirmed' in value && value.confirmed === true };
 }
 
 /** A key that a labeler was seen to sign with, and when its document named it. */

@@ -74,6 +74,30 @@ describe.each(kinds)('keeping over $name', (kind) => {
       expect(await on.store.gaps(wide)).toHaveLength(3);
     });
 
+    it('are taken back where what was missed came after all: of that source and reason, within that time', async () => {
+      for (const source of [mod, other, null]) await on.store.recordGap(gap(source, 10, 20));
+      await on.store.recordGap({ ...gap(mod, 12, 30), reason: 'cursor_reset' });
+      await on.store.withdrawGap(gap(mod, 12, 15));
+      await on.store.withdrawGap(gap(mod, 12, 15));
+      await on.store.withdrawGap(gap(mod, 18, 25));
+      await on.reopen();
+      const wide = { start: noon, end: later(noon, 100) };
+      expect((await on.store.gaps({ ...wide, source: mod })).filter(({ source }) => source === mod)).toEqual([
+        gap(mod, 10, 12),
+        { ...gap(mod, 12, 30), reason: 'cursor_reset' },
+        gap(mod, 15, 18),
+      ]);
+      expect((await on.store.gaps(wide)).filter(({ source }) => source !== mod)).toEqual([
+        gap(null, 10, 20),
+        gap(other, 10, 20),
+      ]);
+      await on.store.withdrawGap(gap(mod, 0, 100));
+      expect((await on.store.gaps({ ...wide, source: mod })).map(({ reason }) => reason)).toEqual([
+        'source_unavailable',
+        'cursor_reset',
+      ]);
+    });
+
     it('are clipped to the interval, and survive a restart', async () => {
       await on.store.recordGap(gap(mod, 1, 50));
       await on.reopen();
@@ -101,6 +125,7 @@ describe.each(kinds)('keeping over $name', (kind) => {
     });
 
     it('must end after they start', async () => {
+      await expect(on.store.withdrawGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
       await expect(on.store.recordGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
     });
   });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import { createLabels, type LabelsSettings } from '../../src/labels/labels.ts';
-import type { Quirk, Telemetry } from '../../src/labels/telemetry.ts';
+import { createLabels, type LabelsOptions, type LabelsSettings } from '../../src/labels/labels.ts';
+import type { Quirk, Telemetry, Way } from '../../src/labels/telemetry.ts';
 import { noTelemetry } from '../../src/labels/telemetry.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { SqliteWriter } from '../../src/store/sqlite/writer.ts';
@@ -23,6 +23,7 @@ export const quickRhythm = {
   longestRetryMs: 1_000,
   notEnrolledMs: 5_000,
   requestMs: 4_000,
+  beatMs: 1_000,
 };
 
 /** The instrument in this process, over a store of its own. */
@@ -30,6 +31,7 @@ export interface LabelStation {
   readonly folder: string;
   readonly store: SqliteWriter;
   readonly quirks: ReadonlyMap<Quirk, number>;
+  readonly hostFull: ReadonlyMap<Way, number>;
   /** The artifact as it stands. */
   overview(): Promise<RecentOverview>;
   stop(): Promise<void>;
@@ -38,12 +40,21 @@ export interface LabelStation {
 /** Starts the instrument; `folder` of an earlier one goes on with its store. */
 export async function startStation(
   settings: Pick<LabelsSettings, 'seeds' | 'plc'> & Partial<LabelsSettings>,
-  { folder = mkdtempSync(join(tmpdir(), 'almanac-labels-')), wall = wallClock, monotonic = monotonicClock } = {},
+  {
+    folder = mkdtempSync(join(tmpdir(), 'almanac-labels-')),
+    wall = wallClock,
+    monotonic = monotonicClock,
+    log = silentLog,
+    maxLogBytes = 64 * 1024 * 1024,
+    resolveTxt = null as NonNullable<LabelsOptions['resolveTxt']> | null,
+  } = {},
 ): Promise<LabelStation> {
-  const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall() });
+  const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
+  const hostFull = new Map<Way, number>();
   const telemetry: Telemetry = {
     ...noTelemetry,
+    hostFull: (way) => void hostFull.set(way, (hostFull.get(way) ?? 0) + 1),
     quirk: (quirk) => void quirks.set(quirk, (quirks.get(quirk) ?? 0) + 1),
   };
   const artifacts = settings.artifacts ?? join(folder, 'artifacts');
@@ -65,7 +76,8 @@ export async function startStation(
     policy: { allowLoopback: true },
     clocks: { wall, monotonic },
     random: Math.random,
-    log: silentLog,
+    resolveTxt,
+    log,
     telemetry,
   });
   await labels.start();
@@ -73,6 +85,7 @@ export async function startStation(
     folder,
     store,
     quirks,
+    hostFull,
     overview: async () => JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview,
     stop: () => labels.stop(),
   };

@@ -93,11 +93,8 @@ function rolesOf(software: Software): Role[] {
       labeler.faults.drop('end');
       labeler.faults.emit(2);
     }),
-    well('a long outage', software, 'outage', ({ faults }) => faults.dead(), { gaps: ['source_unavailable'] }),
-    well('a long outage, by poll', software, 'outage', ({ faults }) => faults.dead(), {
-      gaps: ['source_unavailable'],
-      profile: byPoll,
-    }),
+    well('a long outage', software, 'outage', ({ faults }) => faults.dead()),
+    well('a long outage, by poll', software, 'outage', ({ faults }) => faults.dead(), { profile: byPoll }),
     well('found late', software, 'found', nothing, { gaps: ['not_observed'], profile: { ailment: 'no_service' } }),
   ];
 }

@@ -139,6 +139,12 @@ async function outage(
   advance(20 * minute);
   emit(sim, 2);
   await sourcesAre(sim, station, 'after 20 minutes', problems);
+  // A gap while it lasts; what it left out is read later, and takes it back.
+  const gaps = await station.store.gaps(await wholeSpan(station.store));
+  for (const { labeler, role } of away) {
+    const own = gaps.filter(({ source }) => source === labeler.did).map(({ reason }) => reason);
+    if (own.join() !== 'source_unavailable') problems.push(`gaps of ${role.name} while it lasts: ${own.join()}`);
+  }
   for (const { labeler } of away) await labeler.faults.revive();
 }
 

@@ -1,11 +1,12 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
-import { addGap } from '../gaps.ts';
+import { addGap, withoutGap } from '../gaps.ts';
 import type { StoredGap } from '../port.ts';
 import {
   type Definitions,
   type LabelerKey,
   maxDefinitionRevisions,
+  maxDefinitionsInAll,
   maxDefinitionsLength,
   maxDetailLength,
   maxKeysPerLabeler,
@@ -16,7 +17,7 @@ import type { Sqlite } from './connection.ts';
 import { gapSource, stateQueries } from './state-read.ts';
 
 /** Changes of the state file, each one durable commit; the connection belongs to the caller. */
-export function stateChanges(db: Sqlite) {
+export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll) {
   const queries = stateQueries(db);
   const insertGap = db.prepare('INSERT INTO gap(source, started, ended, reason) VALUES (?, ?, ?, ?)');
   const deleteGap = db.prepare('DELETE FROM gap WHERE source = ? AND started = ? AND ended = ? AND reason = ?');
@@ -41,6 +42,15 @@ export function stateChanges(db: Sqlite) {
     `DELETE FROM definitions WHERE did = ? AND id NOT IN
      (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${maxDefinitionRevisions})`,
   );
+  const definitionBytes = db
+    .prepare<[], number>('SELECT COALESCE(SUM(octet_length(content)), 0) FROM definitions')
+    .pluck();
+  // What is superseded goes before what still counts, the oldest first.
+  const oldestDefinitions = db.prepare<[], { id: number; bytes: number }>(
+    `SELECT id, octet_length(content) AS bytes FROM definitions
+     ORDER BY id IN (SELECT MAX(id) FROM definitions GROUP BY did), id`,
+  );
+  const deleteDefinitions = db.prepare('DELETE FROM definitions WHERE id = ?');
   const putNoteRow = db.prepare(
     'INSERT INTO note(name, content) VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET content = excluded.content',
   );
@@ -52,17 +62,20 @@ export function stateChanges(db: Sqlite) {
   const raiseFloor = db.prepare('UPDATE epoch SET floor = MAX(floor, ?)');
   const dropGaps = db.prepare('DELETE FROM gap WHERE ended <= ?');
 
+  function changeGaps(gap: StoredGap, change: (gaps: readonly StoredGap[], gap: StoredGap) => StoredGap[]): void {
+    if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
+    const before = queries.gapsOf(gap.source);
+    const after = change(before, gap);
+    const source = gapSource(gap.source);
+    for (const old of without(before, after)) deleteGap.run(source, old.start, old.end, old.reason);
+    for (const made of without(after, before)) insertGap.run(source, made.start, made.end, made.reason);
+  }
+
   return {
     ...queries,
     beat: (at: Micros): void => void beat.run(at),
-    recordGap: db.transaction((gap: StoredGap): void => {
-      if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
-      const before = queries.gapsOf(gap.source);
-      const after = addGap(before, gap);
-      const source = gapSource(gap.source);
-      for (const old of without(before, after)) deleteGap.run(source, old.start, old.end, old.reason);
-      for (const made of without(after, before)) insertGap.run(source, made.start, made.end, made.reason);
-    }),
+    recordGap: db.transaction((gap: StoredGap): void => changeGaps(gap, addGap)),
+    withdrawGap: db.transaction((gap: StoredGap): void => changeGaps(gap, withoutGap)),
     putRoster: db.transaction((rows: readonly RosterRow[]): void => {
       for (const row of rows) {
         bounded(row.detail, maxDetailLength, 'detail');
@@ -82,6 +95,12 @@ export function stateChanges(db: Sqlite) {
       if (queries.definitions(did)[0]?.content === content) return false;
       insertDefinitions.run(did, seenAt, content);
       trimDefinitions.run(did, did);
+      let over = (definitionBytes.get() ?? 0) - definitionsInAll;
+      for (const { id, bytes } of over > 0 ? oldestDefinitions.all() : []) {
+        if (over <= 0) break;
+        deleteDefinitions.run(id);
+        over -= bytes;
+      }
       return true;
     }),
     putNote(name: string, text: string | null): void {

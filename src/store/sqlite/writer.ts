@@ -127,6 +127,7 @@ function writerOf(
     ...reader,
     append: (batch) => change(() => acceptance.append(batch)),
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
+    withdrawGap: (gap) => change(() => state.withdrawGap.immediate(gap)),
     beat: (at) => change(() => state.beat(at)),
     putRoster: (rows) => change(() => state.putRoster.immediate(rows)),
     putKey: (key) => change(() => state.putKey.immediate(key)),

@@ -1,0 +1,43 @@
+import { HttpHost, sendJson } from '../http-host.ts';
+
+/** The host of the labelers' accounts: serves the record by which each of them says what its labels mean. */
+export class Pds {
+  /** Records `app.bsky.labeler.service/self`, by DID. */
+  readonly records = new Map<string, unknown>();
+  /** How often each DID's record was asked for. */
+  readonly asked = new Map<string, number>();
+  /** Known once it listens. */
+  origin = '';
+  readonly #host: HttpHost;
+
+  constructor(nowUs: () => number) {
+    this.#host = new HttpHost({
+      nowUs,
+      request: (_, response, { pathname, searchParams }) => {
+        const did = searchParams.get('repo') ?? '';
+        const collection = searchParams.get('collection');
+        if (pathname !== '/xrpc/com.atproto.repo.getRecord') {
+          sendJson(response, 501, { error: 'MethodNotImplemented', message: 'Method Not Implemented' });
+          return;
+        }
+        this.asked.set(did, (this.asked.get(did) ?? 0) + 1);
+        const value = searchParams.get('rkey') === 'self' ? this.records.get(did) : undefined;
+        if (collection !== 'app.bsky.labeler.service' || value === undefined) {
+          sendJson(response, 400, { error: 'RecordNotFound', message: 'Could not locate record' });
+          return;
+        }
+        sendJson(response, 200, { uri: `at://${did}/${collection}/self`, cid: `bafyrei${'a'.repeat(52)}`, value });
+      },
+    });
+  }
+
+  /** Listens on a free port. */
+  async start(host: string): Promise<void> {
+    this.origin = await this.#host.listen(host);
+  }
+
+  /** Ends every connection and the listener. */
+  stop(): Promise<void> {
+    return this.#host.shut();
+  }
+}

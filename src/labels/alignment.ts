@@ -1,0 +1,52 @@
+import type { SourceIntake } from './intake.ts';
+import { rowAt } from './poll-round.ts';
+import type { ReadPosition } from './position.ts';
+import type { ReaderTools, Source } from './source.ts';
+
+/** Looks whether numbers are cursors, of one connection. */
+const mostLooks = 5;
+
+/** Whether the numbers of a source's frames and the cursors of its pages were seen to be one. */
+export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
+  return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
+}
+
+/**
+ * Where a page shows the newest frame's row under its number, cursors are numbers, and both positions move as one from
+ * then on: the next start reads nothing by pages again that came by the stream. One for each connection.
+ */
+export class Alignment {
+  readonly #source: Source;
+  readonly #intake: SourceIntake;
+  readonly #tools: ReaderTools;
+  readonly #signal: AbortSignal;
+  #looks = 0;
+  #looking = false;
+
+  constructor(source: Source, intake: SourceIntake, tools: ReaderTools, signal: AbortSignal) {
+    this.#source = source;
+    this.#intake = intake;
+    this.#tools = tools;
+    this.#signal = signal;
+  }
+
+  /** Looks once more, beside the reading, which it must not hold up. */
+  look(): void {
+    const { position } = this.#source;
+    const { seq, seqTail } = position;
+    if (seq === null || seqTail === null || aligned(position) || this.#looking || this.#looks >= mostLooks) return;
+    this.#looks += 1;
+    this.#looking = true;
+    const move = (now: ReadPosition): ReadPosition =>
+      now.seq !== null && now.seq >= seq ? { ...now, cursor: now.seq, cursorTail: now.seqTail } : now;
+    void rowAt({ source: this.#source, tools: this.#tools, signal: this.#signal }, seq)
+      .then(async (row) => {
+        if (row === seqTail) await this.#intake.take({ rows: [], way: 'poll', move }, this.#signal);
+      })
+      // The reading meets the same, and says it.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#looking = false;
+      });
+  }
+}

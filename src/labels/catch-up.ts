@@ -1,0 +1,31 @@
+import type { Micros } from '../contract/timestamp.ts';
+import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
+
+/** What is not known of a source when reading what it has begins. */
+export interface Unread {
+  /** From when on it was not known to be complete. */
+  readonly since: Micros;
+  /** What was authored before then is refused as late, or lies before our epoch. */
+  readonly target: Micros;
+}
+
+/** What is not known of a source now. */
+export function unread(source: Source, { epoch, clock }: ReaderTools): Unread {
+  return { since: unreadSince(source, epoch), target: fillTarget(epoch, clock()) };
+}
+
+/**
+ * Everything that a source had was read to its end, from where it was read before. What was thought missed during an
+ * outage came after all, but for what was too old by now; a source that was found late, or that we did not read for days,
+ * has what lies before as its gap. `before`: as it was when that reading began.
+ */
+export async function caughtUp({ did, tracker }: Source, tools: ReaderTools, before: Unread): Promise<void> {
+  const now = tools.clock();
+  const reached = fillTarget(tools.epoch, now);
+  const filled = tracker.caughtUp(reached, now);
+  if (filled) await tools.withdrawGap(filled);
+  // An outage said so already, under its own reason. What aged while it was read overstates the gap of what was too old.
+  else if (before.since < before.target) {
+    await tools.recordGap({ source: did, start: before.since, end: reached, reason: 'not_observed' });
+  }
+}

@@ -1,0 +1,45 @@
+import type { Micros } from '../contract/timestamp.ts';
+import { caughtUp, unread } from './catch-up.ts';
+import type { SourceFault } from './faults.ts';
+import type { SourceIntake } from './intake.ts';
+import { pollRound } from './poll-round.ts';
+import type { ReaderTools, Source } from './source.ts';
+import { findStreamStart } from './stream-search.ts';
+
+/** What came of filling in what lies before a connection. */
+export interface Filled {
+  /** Whether polls work: what lay before the connection is stored, up to where live frames begin. */
+  readonly joined: boolean;
+  readonly reset: boolean;
+  readonly fault: SourceFault | null;
+  /** Where the stream itself has what polls do not; null where nowhere. */
+  readonly replayFrom: number | null;
+}
+
+/** Fills in what lies before a connection. What cannot be filled in, and is not resumed by the stream, is a gap. */
+export async function fillBefore(
+  source: Source,
+  intake: SourceIntake,
+  tools: ReaderTools,
+  { resumed, openedAt, signal }: { resumed: boolean; openedAt: Micros; signal: AbortSignal },
+): Promise<Filled> {
+  const before = unread(source, tools);
+  const { since } = before;
+  const outcome = await pollRound(source, intake, tools, { checkTail: true, signal }).catch(() => null);
+  if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };
+  if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
+  if (outcome.kind === 'quiet') {
+    await caughtUp(source, tools, before);
+    return { joined: true, reset: false, fault: null, replayFrom: null };
+  }
+  // Live alone: nobody knows what came between the last that was read and the first frame.
+  if (!resumed && since < openedAt) {
+    await tools.recordGap({ source: source.did, start: since, end: openedAt, reason: 'source_unavailable' });
+    const passing = outcome.fault === 'failed' || outcome.fault === null;
+    const replayFrom = passing ? null : await findStreamStart(source, intake, tools, openedAt, signal);
+    if (replayFrom === null) source.tracker.gaveUp();
+    else source.tracker.fellBehind(since);
+    return { joined: false, reset: false, fault: outcome, replayFrom };
+  }
+  return { joined: false, reset: false, fault: outcome, replayFrom: null };
+}

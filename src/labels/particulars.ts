@@ -1,0 +1,140 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { HttpClient } from '../network/http.ts';
+import type { IdentityResolver } from '../network/identity.ts';
+import { resolveHandle } from '../network/resolve-handle.ts';
+import { errorFields, type Log } from '../ops/log.ts';
+import { StoreError } from '../store/errors.ts';
+import type { StoreWriter } from '../store/port.ts';
+import { isObject } from './label-fields.ts';
+import type { Member } from './member.ts';
+import { labelerCollection } from './relay-list.ts';
+import { definitionsOf } from './service-events.ts';
+
+/** What asking labelers about themselves takes; times in milliseconds. */
+export interface ParticularsOptions {
+  readonly http: HttpClient;
+  readonly identities: IdentityResolver;
+  /** `resolveTxt` of `node:dns/promises`; null: no handle is confirmed. */
+  readonly resolveTxt: ((name: string) => Promise<string[][]>) | null;
+  readonly store: Pick<StoreWriter, 'putDefinitions'>;
+  readonly member: (did: string) => Member | undefined;
+  readonly clock: () => Micros;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+  readonly timeoutMs: number;
+  /** A labeler is asked about itself again after this long (7 days). */
+  readonly refreshMs?: number;
+  /** And after this long where it could not be asked (1 day). */
+  readonly retryMs?: number;
+  /** Definitions of one labeler are taken at most this often (10 minutes): records that are rewritten without end were seen. */
+  readonly leastMs?: number;
+}
+
+/** Largest record read, in bytes. */
+const maxRecordBytes = 1024 * 1024;
+/** Labelers asked at a time: this must not hold up the reading of labels. */
+const atOnce = 2;
+
+/** What labelers say of themselves: their label definitions, from their own hosts, and whether their names are theirs. */
+export class Particulars {
+  readonly #options: ParticularsOptions;
+  readonly #refreshMs: number;
+  readonly #retryMs: number;
+  readonly #leastMs: number;
+  /** When each is to be asked, in milliseconds. */
+  readonly #due = new Map<string, number>();
+  /** When definitions were last taken, in milliseconds. */
+  readonly #taken = new Map<string, number>();
+  /** The name and host that each was last asked about under. */
+  readonly #known = new Map<string, string>();
+
+  constructor(options: ParticularsOptions) {
+    this.#options = options;
+    const day = 86_400_000;
+    this.#refreshMs = options.refreshMs ?? 7 * day;
+    this.#retryMs = options.retryMs ?? day;
+    this.#leastMs = options.leastMs ?? 600_000;
+  }
+
+  /** A labeler's document was read. */
+  resolved({ did, handle, pds }: Member): void {
+    const place = `${handle} ${pds}`;
+    if (this.#known.get(did) === place) return;
+    this.#known.set(did, place);
+    this.#due.set(did, this.#now);
+  }
+
+  /** A labeler wrote its record, with these definitions. Rejects when the store does. */
+  async written(did: string, content: string): Promise<void> {
+    if (!this.#options.member(did)) return;
+    const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + this.#leastMs;
+    if (this.#now >= next) await this.#take(did, content);
+    // Too often: its host is asked later, for what the record says by then.
+    else this.#due.set(did, Math.min(next, this.#due.get(did) ?? next));
+  }
+
+  /** Asks those that are due until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const due = [...this.#due].filter(([, at]) => at <= this.#now).slice(0, atOnce);
+      await Promise.all(due.map(([did]) => this.#ask(did, signal)));
+      if (due.length === 0) await this.#options.wait(1_000, signal);
+    }
+  }
+
+  get #now(): number {
+    return this.#options.clock() / 1000;
+  }
+
+  async #ask(did: string, signal: AbortSignal): Promise<void> {
+    const member = this.#options.member(did);
+    if (!member) {
+      this.#due.delete(did);
+      return;
+    }
+    const [confirmed, answered] = await Promise.all([this.#confirm(member, signal), this.#fetch(member, signal)]);
+    if (signal.aborted) return;
+    this.#due.set(did, this.#now + (confirmed && answered ? this.#refreshMs : this.#retryMs));
+  }
+
+  /** Whether its name was found to be its own, or not; false when that could not be found out. */
+  async #confirm(member: Member, signal: AbortSignal): Promise<boolean> {
+    const { http, identities: identity, resolveTxt } = this.#options;
+    const { handle } = member;
+    if (handle === null || resolveTxt === null) return true;
+    const resolution = await resolveHandle(handle, { http, identity, resolveTxt }, signal);
+    if (resolution.kind === 'failed') return false;
+    // It may have another name by now.
+    if (member.handle === handle) {
+      member.handleConfirmed = resolution.kind === 'resolved' && resolution.did === member.did;
+    }
+    return true;
+  }
+
+  /** Whether its host was asked and answered, be it that there is no record. */
+  async #fetch({ did, pds }: Member, signal: AbortSignal): Promise<boolean> {
+    const { http, timeoutMs, log } = this.#options;
+    if (pds === null) return true;
+    const url = new URL('/xrpc/com.atproto.repo.getRecord', pds);
+    url.searchParams.set('repo', did);
+    url.searchParams.set('collection', labelerCollection);
+    url.searchParams.set('rkey', 'self');
+    const answer = await http.getJson(url, { maxBytes: maxRecordBytes, timeoutMs, signal });
+    if (answer.kind !== 'json') return answer.kind === 'status' && answer.status < 500;
+    const content = isObject(answer.value) ? definitionsOf(answer.value.value) : null;
+    if (content === null) return true;
+    try {
+      await this.#take(did, content);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError && error.retry)) throw error;
+      log.warn('definitions not kept', errorFields(error));
+      return false;
+    }
+  }
+
+  async #take(did: string, content: string): Promise<void> {
+    this.#taken.set(did, this.#now);
+    await this.#options.store.putDefinitions({ did, seenAt: this.#options.clock(), content });
+  }
+}

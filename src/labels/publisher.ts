@@ -1,0 +1,85 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { artifactNames, writeArtifact } from '../artifact/write.ts';
+import type { Micros } from '../contract/timestamp.ts';
+import { errorFields, type Log } from '../ops/log.ts';
+import { StoreError } from '../store/errors.ts';
+import type { StoreReader } from '../store/port.ts';
+import type { EnrolledSource } from './coverage.ts';
+import type { DailyCap } from './daily-cap.ts';
+import { readHold } from './hold.ts';
+import type { Member } from './member.ts';
+import { makeOverview } from './overview.ts';
+import type { Roster } from './roster.ts';
+import { type SourceState, sourceStates } from './source-state.ts';
+import type { Telemetry } from './telemetry.ts';
+
+/** What publishing takes. */
+export interface PublisherOptions {
+  readonly settings: { readonly artifacts: string; readonly windowDays: number; readonly origin: 'live' | 'simulated' };
+  readonly store: StoreReader;
+  readonly roster: Roster;
+  readonly cap: DailyCap;
+  /** Whether a labeler waits because as many are read as may be. */
+  readonly waits: (member: Member) => boolean;
+  /** Why acceptance stands still, or null. */
+  readonly paused: () => string | null;
+  readonly clock: () => Micros;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+}
+
+/** Makes and writes the overview; a failure leaves the artifact that stands, which ages. */
+export function publisher(options: PublisherOptions): () => Promise<void> {
+  const { settings, store, roster, cap, clock, log, telemetry } = options;
+  return async () => {
+    try {
+      const now = clock();
+      const members = [...roster.members];
+      const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
+      const sources = enrolled.map(
+        ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
+      );
+      const notEnrolled = members.length - enrolled.length - waiting.length;
+      const overview = await makeOverview(store, {
+        now,
+        windowDays: settings.windowDays,
+        held: (await readHold(settings.artifacts)) !== null,
+        origin: settings.origin,
+        sources,
+        notEnrolled,
+        waiting: waiting.length,
+        delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
+        dropped: roster.dropped,
+        paused: options.paused(),
+        capped: cap.pausedSources,
+        dailyRows: cap.limit,
+      });
+      await mkdir(settings.artifacts, { recursive: true });
+      await writeArtifact(join(settings.artifacts, artifactNames.labels), overview);
+      telemetry.sources(inStates(sources), {
+        not_enrolled: notEnrolled,
+        waiting: waiting.length,
+        paused: cap.pausedSources.length,
+      });
+      telemetry.published(clock() / 1000);
+    } catch (error) {
+      if (error instanceof StoreError && error.fatal) throw error;
+      telemetry.notWritten();
+      log.error('the overview could not be written', errorFields(error));
+    }
+  };
+}
+
+/** States that failures which may pass lead to. */
+const passing: ReadonlySet<SourceState> = new Set(['probing', 'unavailable']);
+
+function divide<T>(all: readonly T[], apart: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(apart), all.filter((one) => !apart(one))];
+}
+
+function inStates(sources: readonly EnrolledSource[]): Record<SourceState, number> {
+  const counts = Object.fromEntries(sourceStates.map((state) => [state, 0])) as Record<SourceState, number>;
+  for (const { state } of sources) counts[state] += 1;
+  return counts;
+}

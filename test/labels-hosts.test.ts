@@ -1,0 +1,81 @@
+import { afterEach, expect, test } from 'vitest';
+import { createSim, type Sim } from '../sim/index.ts';
+import type { Labeler } from '../sim/labelers/labeler.ts';
+import type { LabelerProfile } from '../sim/labelers/profile.ts';
+import type { LabelsSettings } from '../src/labels/labels.ts';
+import { day, micros } from '../src/store/time.ts';
+import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+
+let sim: Sim | null = null;
+let station: LabelStation | null = null;
+
+afterEach(async () => {
+  await station?.stop();
+  if (station) removeStation(station);
+  await sim?.stop();
+  sim = null;
+  station = null;
+});
+
+/** Twelve labelers of one host, and one of a host of its own. */
+async function observe(shape: Partial<LabelerProfile>, settings: Partial<LabelsSettings> = {}) {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 13, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', ...shape }),
+  });
+  sim = made;
+  const { plc } = await made.start();
+  const [shared, alone, ...others] = made.labelers.list as [Labeler, Labeler, ...Labeler[]];
+  for (const { did } of others) made.labelers.directory.point(did, shared.endpoint);
+  return {
+    shared,
+    alone,
+    async start() {
+      const seeds = made.labelers.list.map(({ did }) => did);
+      const started = await startStation({ seeds, plc: plc ?? '', ...settings });
+      station = started;
+      return started;
+    },
+  };
+}
+
+async function rows({ store }: LabelStation, labeler: string): Promise<number> {
+  const { startedAt: start } = await store.epoch();
+  const counts = await store.countsByLabeler({ start, end: micros(Date.now() * 1000 + day) });
+  const found = counts.find((count) => count.labeler === labeler);
+  return (found?.applied ?? 0) + (found?.removed ?? 0);
+}
+
+test('labelers of one host get as many streams as one host may have; the others are polled, and all are read', async () => {
+  const { shared, alone, start } = await observe({}, { maxStreamsPerHost: 3 });
+  let most = 0;
+  const observed = await start();
+  shared.faults.emit(5);
+  await until('all are read', async () => {
+    most = Math.max(most, shared.streams.length);
+    return (await observed.overview()).coverage.sources.established === 13;
+  });
+  expect(most).toBe(3);
+  expect(alone.streams).toHaveLength(1);
+  expect(observed.hostFull.get('stream')).toBeGreaterThanOrEqual(9);
+  // A connection that ends makes room for the next one that asks.
+  shared.faults.drop('end');
+  await until('three again', () => shared.streams.length === 3);
+  shared.faults.emit(5);
+  await until('nothing lost', async () => (await rows(observed, shared.did)) === shared.edge);
+});
+
+test('a slow host takes four requests at once and holds up no other; each of its labelers gets its turn', async () => {
+  const { shared, alone, start } = await observe({ ailment: 'no_stream' });
+  shared.faults.delayed(400);
+  const observed = await start();
+  await until('the other host', async () => {
+    alone.faults.emit(1);
+    return (await rows(observed, alone.did)) > 5;
+  });
+  shared.faults.emit(2_000);
+  await until('the backlog of one', async () => (await rows(observed, shared.did)) === shared.edge);
+  await until('all are read', async () => (await observed.overview()).coverage.sources.established === 13);
+  expect(shared.queriesAtOnce).toBe(4);
+  expect(alone.queriesAtOnce).toBe(1);
+});

@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createSim, type Sim } from '../sim/index.ts';
+import type { LabelerProfile } from '../sim/labelers/profile.ts';
+import { maxLateness } from '../src/labels/admission.ts';
+import { day, hour, micros, minute } from '../src/store/time.ts';
+import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+
+let sim: Sim | null = null;
+let station: LabelStation | null = null;
+/** Time that passed at once, for everybody, in microseconds. */
+let passed = 0;
+
+const wall = () => micros(Date.now() * 1000 + passed);
+const monotonic = () => performance.now() * 1000 + passed;
+
+afterEach(async () => {
+  await station?.stop();
+  if (station) removeStation(station);
+  await sim?.stop();
+  station = null;
+  sim = null;
+  passed = 0;
+});
+
+async function rows({ store }: LabelStation): Promise<number> {
+  const { startedAt: start } = await store.epoch();
+  const counts = await store.countsByLabeler({ start, end: micros(wall() + day) });
+  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+}
+
+async function gaps({ store }: LabelStation) {
+  const { startedAt: start } = await store.epoch();
+  return store.gaps({ start, end: micros(wall() + day) });
+}
+
+/** A labeler of which five labels are stored, out of reach from then on. */
+async function outOfReach(shape: Partial<LabelerProfile>) {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    clock: () => Date.now() + passed / 1000,
+    shapeLabeler: () => shape,
+  });
+  sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const observed = await startStation({ seeds: [labeler.did], plc }, { wall, monotonic });
+  station = observed;
+  const established = async () => (await observed.overview()).coverage.sources.established === 1;
+  // A stream that gave nothing yet establishes nothing.
+  await until('read', async () => labeler.streams.length > 0 || (await established()));
+  labeler.faults.emit(5);
+  await until('the first labels', async () => (await rows(observed)) === 5);
+  // What lies before its first frame could not be had of one that answers no queries: not of this outage.
+  const before = await gaps(observed);
+  await labeler.faults.dead();
+  return { labeler, observed, before };
+}
+
+describe.each([
+  ['a stream and pages', {}],
+  ['pages alone', { ailment: 'no_stream' }],
+  ['a stream alone', { ailment: 'no_query' }],
+] as const)('a labeler with %s that was out of reach', (_, shape) => {
+  test('for two hours and is read on from where it was: all is stored, and its gap is taken back', async () => {
+    const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
+    labeler.faults.emit(10);
+    passed += 2 * hour;
+    await until('the gap', async () => (await gaps(observed)).length > before.length);
+    const gap = (await gaps(observed)).at(-1);
+    expect(gap).toMatchObject({ source: labeler.did, reason: 'source_unavailable' });
+    expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThan(2 * hour - minute);
+    await labeler.faults.revive();
+    await until('all that was missed', async () => (await rows(observed)) === 15);
+    await until('no gap', async () => (await gaps(observed)).length === before.length);
+    expect(await gaps(observed)).toEqual(before);
+  });
+
+  test('for 60 hours: a gap is what is too old to be taken, and no more', async () => {
+    const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
+    labeler.faults.emit(10);
+    passed += 60 * hour;
+    labeler.faults.emit(4);
+    await until('the gap', async () => (await gaps(observed)).length > before.length);
+    const start = (await gaps(observed)).at(-1)?.start ?? 0;
+    await labeler.faults.revive();
+    await until('what is not too old', async () => (await rows(observed)) === 9);
+    const latest = async () => (await gaps(observed)).at(-1);
+    await until('the rest is taken back', async () => ((await latest())?.end ?? 0) <= wall() - maxLateness);
+    const gap = await latest();
+    expect(gap).toMatchObject({ source: labeler.did, reason: 'source_unavailable', start });
+    expect(wall() - maxLateness - (gap?.end ?? 0)).toBeLessThan(minute);
+    expect(await gaps(observed)).toHaveLength(before.length + 1);
+  });
+});

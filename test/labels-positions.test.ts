@@ -1,0 +1,40 @@
+import { afterEach, expect, test } from 'vitest';
+import { createSim, type Sim } from '../sim/index.ts';
+import { readPosition } from '../src/labels/position.ts';
+import { day, micros } from '../src/store/time.ts';
+import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+
+let sim: Sim | null = null;
+let station: LabelStation | null = null;
+
+afterEach(async () => {
+  await station?.stop();
+  if (station) removeStation(station);
+  await sim?.stop();
+  sim = null;
+  station = null;
+});
+
+test('the "0" of an empty page is never a position: what was read is not read again from the beginning', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
+  });
+  sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const observed = await startStation({ seeds: [labeler.did], plc });
+  station = observed;
+  const { store, quirks } = observed;
+  const { startedAt: start } = await store.epoch();
+  const always = { start, end: micros(Date.now() * 1000 + day) };
+  const rows = async () => (await store.countsByLabeler(always))[0]?.applied ?? 0;
+  labeler.faults.emit(5);
+  await until('the labels', async () => (await rows()) === 5);
+  const before = quirks.get('zero_cursor') ?? 0;
+  await until('empty pages', () => (quirks.get('zero_cursor') ?? 0) >= before + 4);
+  const [position] = await store.positions();
+  expect(readPosition(position?.value ?? '')?.cursor).toBe(5);
+  expect(await store.refusals(always)).toEqual([]);
+});

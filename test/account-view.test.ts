@@ -51,6 +51,21 @@ describe('the page of an account', () => {
     ]);
   });
 
+  it('names a labeler as its document does, and says where nobody confirmed that', async () => {
+    const labels = [{ src: labelers[0] }, { src: labelers[1] }];
+    const { network } = await viewOf({});
+    const names = new Map([
+      [labelers[0], { name: 'moderation.example.com', confirmed: true }],
+      [labelers[1], { name: 'bsky.app', confirmed: false }],
+    ]);
+    const said = linesOf(bodyOf(await viewOf({ labels, change: { network: { ...network, names } } }))).join(' ');
+    expect(said).toContain(`by labeler moderation.example.com ${labelers[0]}`);
+    expect(said).toContain(`by labeler that calls itself bsky.app (not confirmed) ${labelers[1]}`);
+    // In the list of labelers too.
+    expect(said.split(`moderation.example.com ${labelers[0]}`)).toHaveLength(3);
+    expect(said.split(`bsky.app (not confirmed) ${labelers[1]}`)).toHaveLength(3);
+  });
+
   it('says of none observed that labels may exist, beside what could not be seen', async () => {
     const all = linesOf(bodyOf(await viewOf({}))).join('\n');
     expect(all).toContain('No observations in this interval.');
@@ -76,6 +91,7 @@ describe('the page of an account', () => {
           [labelers[1], 'unavailable'],
         ]),
         notEnrolled: 3,
+        names: new Map(),
         lastAsked: new Map(),
       },
     };

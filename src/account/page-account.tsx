@@ -102,7 +102,12 @@ function PartSection({ part: { target, total, rows, next }, view, links }: PartP
       ) : (
         <ol class="rows">
           {rows.map((observation) => (
-            <ObservationItem key={observation.observedAt} observation={observation} definitions={view.definitions} />
+            <ObservationItem
+              key={observation.observedAt}
+              observation={observation}
+              definitions={view.definitions}
+              names={view.network.names}
+            />
           ))}
         </ol>
       )}

@@ -1,8 +1,9 @@
 import { gappedTime } from '../store/gaps.ts';
 import type { StoredGap } from '../store/port.ts';
+import type { LabelerHandle } from '../store/roster.ts';
 import { minute } from '../store/time.ts';
 import { countText } from '../web/format.ts';
-import { Did, Instant } from './page-observation.tsx';
+import { Instant, Labeler } from './page-observation.tsx';
 import type { AccountView, LabelerView } from './page-view.ts';
 import { counted, durationWords, minuteWords, reasonWords, stateWords } from './page-words.ts';
 
@@ -28,7 +29,12 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
           </h3>
           <ul class="labelers" aria-labelledby="labelers">
             {labelers.map((labeler) => (
-              <LabelerItem key={labeler.labeler} labeler={labeler} uncounted={view.timeline.uncounted} />
+              <LabelerItem
+                key={labeler.labeler}
+                labeler={labeler}
+                name={view.network.names.get(labeler.labeler)}
+                uncounted={view.timeline.uncounted}
+              />
             ))}
           </ul>
           {otherLabelers > 0 && query.filters.labeler === undefined ? (
@@ -42,16 +48,18 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
 
 function LabelerItem({
   labeler: { labeler, applied, removed, state, lastAsked, gaps },
+  name,
   uncounted,
 }: {
   readonly labeler: LabelerView;
+  readonly name: LabelerHandle | undefined;
   /** Days of which nothing is in its sums. */
   readonly uncounted: number;
 }) {
   return (
     <li>
       <p>
-        <Did did={labeler} />
+        <Labeler did={labeler} name={name} />
       </p>
       <p class="soft">
         {uncounted > 0 ? 'At least ' : ''}

@@ -1,4 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
+import { type LabelerHandle, labelerHandle } from '../store/roster.ts';
 import type { AccountStore } from './account-store.ts';
 
 /** What is known of the labelers, the same for every account. */
@@ -7,6 +8,8 @@ export interface Labelers {
   readonly states: ReadonlyMap<string, string>;
   /** Known ones that are not enrolled. */
   readonly notEnrolled: number;
+  /** What their documents call those that are named; a name that nobody confirmed is a claim. */
+  readonly names: ReadonlyMap<string, LabelerHandle>;
   /** When each was last asked successfully. */
   readonly lastAsked: ReadonlyMap<string, Micros>;
 }
@@ -40,6 +43,12 @@ async function read(store: AccountStore): Promise<Labelers> {
   const enrolled = roster.filter((row) => row.enrolled);
   return {
     states: new Map(enrolled.map(({ did, state }) => [did, state])),
+    names: new Map(
+      roster.flatMap((row) => {
+        const handle = labelerHandle(row);
+        return handle === null ? [] : [[row.did, handle]];
+      }),
+    ),
     notEnrolled: roster.length - enrolled.length,
     lastAsked,
   };

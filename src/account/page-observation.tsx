@@ -2,6 +2,7 @@ import type { AccountRow } from '../contract/account.ts';
 import { isDid } from '../contract/identifiers.ts';
 import { formatMicros, type Micros } from '../contract/timestamp.ts';
 import type { Observation } from '../store/port.ts';
+import type { LabelerHandle } from '../store/roster.ts';
 import { splitUri, targetOf } from '../store/subject.ts';
 import { Foreign } from '../web/foreign.tsx';
 import type { Definition, LabelerDefinitions } from './page-definitions.ts';
@@ -15,8 +16,10 @@ const maxDefinition = 300;
 export function ObservationItem({
   observation,
   definitions,
+  names,
 }: {
   readonly observation: Observation;
+  readonly names: ReadonlyMap<string, LabelerHandle>;
   readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
 }) {
   const row = rowOf(observation);
@@ -27,7 +30,7 @@ export function ObservationItem({
         <span class="action">{actionWords[row.action]}</span> <ValueText value={row.value} />
       </p>
       <p class="by">
-        by labeler <Did did={row.labeler_did} />
+        by labeler <Labeler did={row.labeler_did} name={names.get(row.labeler_did)} />
       </p>
       <DefinitionText definition={definitions.get(row.labeler_did)?.byValue.get(row.value)} />
       <dl class="particulars">
@@ -120,6 +123,19 @@ export function ValueText({ value }: { readonly value: string }) {
     <strong class="value">
       <Foreign text={value} max={200} />
     </strong>
+  );
+}
+
+/** A labeler by the name that its document claims, where it has one, and by its DID. */
+export function Labeler({ did, name }: { readonly did: string; readonly name: LabelerHandle | undefined }) {
+  if (name === undefined) return <Did did={did} />;
+  return (
+    <>
+      {name.confirmed ? null : 'that calls itself '}
+      <bdi>{name.name}</bdi>
+      {name.confirmed ? ' ' : ' (not confirmed) '}
+      <Did did={did} />
+    </>
   );
 }
 

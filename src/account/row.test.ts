@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../contract/canonical.ts';
 import { labelActions, targetKinds } from '../contract/vocabulary.ts';
 import type { Observation } from '../store/port.ts';
+import { targetOf } from '../store/subject.ts';
 import { micros } from '../store/time.ts';
-import { type AccountFilters, matches, rowOf, targetKindOf } from './row.ts';
+import { type AccountFilters, matches, rowOf } from './row.ts';
 
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
@@ -83,7 +84,7 @@ describe('what a label is about', () => {
     [`at://${account}/app.bsky.feed.post/3k/more`, 'record'],
     [`at://${account}`, 'record'],
   ])('%s: %s', (uri, kind) => {
-    expect(targetKindOf(uri)).toBe(kind);
+    expect(targetOf(uri)).toBe(kind);
   });
 });
 
@@ -114,7 +115,7 @@ describe('filters', () => {
           labeler: row.labeler_did,
           value: row.value,
           action: row.action,
-          target_kind: targetKindOf(row.uri),
+          target_kind: targetOf(row.uri),
         };
         const agrees = Object.entries(asked).every(([name, word]) => words[name as keyof AccountFilters] === word);
         expect(matches(one, asked)).toBe(agrees);

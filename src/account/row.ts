@@ -2,10 +2,7 @@ import type { AccountRow } from '../contract/account.ts';
 import { formatMicros } from '../contract/timestamp.ts';
 import type { LabelAction, TargetKind } from '../contract/vocabulary.ts';
 import type { Observation } from '../store/port.ts';
-import { splitUri } from '../store/subject.ts';
-
-/** The collection of posts. */
-const postCollection = 'app.bsky.feed.post';
+import { targetOf } from '../store/subject.ts';
 
 /**
  * The row of an observation: nothing of it goes out that this function does not name. Its keys are in the order of
@@ -29,13 +26,6 @@ function actionOf(neg: boolean | undefined): LabelAction {
   return neg === true ? 'removal_observed' : 'application_observed';
 }
 
-/** What the label with this `uri` is about. An AT-URI that names no single record counts as a record. */
-export function targetKindOf(uri: string): TargetKind {
-  const parts = splitUri(uri);
-  if (parts?.kind === 'account') return 'account';
-  return parts?.kind === 'record' && parts.collection === postCollection ? 'post' : 'record';
-}
-
 /** Which rows are wanted: those that agree with every filter that is given. */
 export interface AccountFilters {
   /** DID of the labeler. */
@@ -52,5 +42,5 @@ export function matches({ label }: Observation, filters: AccountFilters): boolea
   if (labeler !== undefined && label.src !== labeler) return false;
   if (value !== undefined && label.val !== value) return false;
   if (action !== undefined && actionOf(label.neg) !== action) return false;
-  return target_kind === undefined || targetKindOf(label.uri) === target_kind;
+  return target_kind === undefined || targetOf(label.uri) === target_kind;
 }

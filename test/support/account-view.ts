@@ -70,7 +70,12 @@ export async function viewOf({
     })),
     otherLabelers: 0,
     ownGaps,
-    network: { states: new Map(labelers.map((did) => [did, 'established'])), notEnrolled: 0, lastAsked: new Map() },
+    network: {
+      states: new Map(labelers.map((did) => [did, 'established'])),
+      notEnrolled: 0,
+      names: new Map(),
+      lastAsked: new Map(),
+    },
     ...change,
   };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { createSim, type Sim } from '../sim/index.ts';
-import { signatureWords } from '../src/account/page-words.ts';
+import { signatureWords } from '../src/account/page/words.ts';
 import { readSeeds } from '../src/labels/seeds.ts';
 import { day, micros } from '../src/store/time.ts';
 import { linesOf } from './support/account-view.ts';

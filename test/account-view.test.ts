@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { summaryOf } from '../src/account/page-picture.tsx';
+import { summaryOf } from '../src/account/page/picture.tsx';
 import { day, hour, micros } from '../src/store/time.ts';
 import { account, bodyOf, labelers, linesOf, now, viewOf } from './support/account-view.ts';
 

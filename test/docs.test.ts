@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { pageStyles } from '../src/account/pages.tsx';
+import { pageStyles } from '../src/account/page/pages.tsx';
 import { createFactsClient } from '../src/client/index.ts';
 import { accountPaths } from '../src/contract/account.ts';
 import { accountErrorTable } from '../src/contract/account-errors.ts';

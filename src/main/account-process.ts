@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { createAccountApp } from '../account/app.ts';
 import { createClientBudget } from '../account/client-budget.ts';
 import { createCursors } from '../account/cursor.ts';
-import { accountPages, pageStyles } from '../account/pages.tsx';
+import { accountPages, pageStyles } from '../account/page/pages.tsx';
 import { createReadingPool, type ReadingTelemetry } from '../account/reading/reading-pool.ts';
 import { accountCommonHeaders } from '../account/replies.ts';
 import { readSecrets } from '../account/secret.ts';

@@ -1,5 +1,5 @@
 import { resolveTxt } from 'node:dns/promises';
-import type { FindHandle } from '../account/page-handle.ts';
+import type { FindHandle } from '../account/page/handle.ts';
 import { createHttpClient } from '../network/http.ts';
 import { createIdentityResolver } from '../network/identity.ts';
 import { resolveHandle } from '../network/resolve-handle.ts';

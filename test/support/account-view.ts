@@ -1,9 +1,9 @@
 import { renderToString } from 'preact-render-to-string';
-import { AccountBody } from '../../src/account/page-account.tsx';
-import type { Definition } from '../../src/account/page-definitions.ts';
-import { readParts } from '../../src/account/page-rows.ts';
-import { timelineOf } from '../../src/account/page-timeline.ts';
-import type { AccountView } from '../../src/account/page-view.ts';
+import { AccountBody } from '../../src/account/page/account.tsx';
+import type { Definition } from '../../src/account/page/definitions.ts';
+import { readParts } from '../../src/account/page/rows.ts';
+import { timelineOf } from '../../src/account/page/timeline.ts';
+import type { AccountView } from '../../src/account/page/view.ts';
 import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { DayCounts, Observation, StoredGap } from '../../src/store/port.ts';
 import { targetOf } from '../../src/store/subject.ts';

@@ -1,5 +1,5 @@
-import { isHandle } from '../network/handle.ts';
-import type { HandleResolution } from '../network/resolve-handle.ts';
+import { isHandle } from '../../network/handle.ts';
+import type { HandleResolution } from '../../network/resolve-handle.ts';
 
 /** Finds out whose a handle is. */
 export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;

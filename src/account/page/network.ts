@@ -1,6 +1,6 @@
-import type { Micros } from '../contract/timestamp.ts';
-import { type LabelerHandle, labelerHandle } from '../store/roster.ts';
-import type { AccountStore } from './account-store.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import { type LabelerHandle, labelerHandle } from '../../store/roster.ts';
+import type { AccountStore } from '../account-store.ts';
 
 /** What is known of the labelers, the same for every account. */
 export interface Labelers {

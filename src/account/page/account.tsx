@@ -1,15 +1,15 @@
-import { countText } from '../web/format.ts';
-import { CoverageSection } from './page-coverage.tsx';
-import type { DownloadLink } from './page-download.tsx';
-import { DownloadSection } from './page-download.tsx';
-import { Choices } from './page-forms.tsx';
-import { type AccountLinks, accountLinks } from './page-links.ts';
-import { Instant, ObservationItem } from './page-observation.tsx';
-import { TimelineSection } from './page-picture.tsx';
-import type { Part } from './page-rows.ts';
-import { wholeRows } from './page-rows.ts';
-import type { AccountView } from './page-view.ts';
-import { counted, eventsText, instantWords, minuteWords, targetWords } from './page-words.ts';
+import { countText } from '../../web/format.ts';
+import { CoverageSection } from './coverage.tsx';
+import type { DownloadLink } from './download.tsx';
+import { DownloadSection } from './download.tsx';
+import { Choices } from './forms.tsx';
+import { type AccountLinks, accountLinks } from './links.ts';
+import { Instant, ObservationItem } from './observation.tsx';
+import { TimelineSection } from './picture.tsx';
+import type { Part } from './rows.ts';
+import { wholeRows } from './rows.ts';
+import type { AccountView } from './view.ts';
+import { counted, eventsText, instantWords, minuteWords, targetWords } from './words.ts';
 
 /** What the body of an account's page is rendered from. */
 export interface AccountPageProps {

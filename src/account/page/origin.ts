@@ -1,6 +1,6 @@
-import type { Origin } from '../contract/vocabulary.ts';
-import { storeOrigin } from '../store/origin.ts';
-import type { AccountStore } from './account-store.ts';
+import type { Origin } from '../../contract/vocabulary.ts';
+import { storeOrigin } from '../../store/origin.ts';
+import type { AccountStore } from '../account-store.ts';
 
 const banners: Readonly<Record<Origin, string | null>> = {
   live: null,

@@ -1,5 +1,5 @@
-import type { AccountTally } from '../store/port.ts';
-import type { Interval } from '../store/time.ts';
+import type { AccountTally } from '../../store/port.ts';
+import type { Interval } from '../../store/time.ts';
 
 /** A part of an interval that one download holds. */
 export interface DownloadPart extends Interval {

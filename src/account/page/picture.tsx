@@ -1,8 +1,8 @@
-import type { Interval } from '../store/time.ts';
-import { DayChart } from '../web/day-chart.tsx';
-import { countText } from '../web/format.ts';
-import type { Timeline, TimelineDay } from './page-timeline.ts';
-import { counted, dayWords, durationWords, eventsText, minuteWords } from './page-words.ts';
+import type { Interval } from '../../store/time.ts';
+import { DayChart } from '../../web/day-chart.tsx';
+import { countText } from '../../web/format.ts';
+import type { Timeline, TimelineDay } from './timeline.ts';
+import { counted, dayWords, durationWords, eventsText, minuteWords } from './words.ts';
 
 /** The interval as a picture, with its legend and the same as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {

@@ -1,9 +1,9 @@
-import type { Micros } from '../contract/timestamp.ts';
-import { type TargetKind, targetKinds } from '../contract/vocabulary.ts';
-import type { AccountDay, AccountFilter, AccountQuery, AccountTally, Observation } from '../store/port.ts';
-import { type Interval, micros } from '../store/time.ts';
-import type { AccountStore } from './account-store.ts';
-import type { AccountFilters } from './row.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import { type TargetKind, targetKinds } from '../../contract/vocabulary.ts';
+import type { AccountDay, AccountFilter, AccountQuery, AccountTally, Observation } from '../../store/port.ts';
+import { type Interval, micros } from '../../store/time.ts';
+import type { AccountStore } from '../account-store.ts';
+import type { AccountFilters } from '../row.ts';
 
 /** Up to this many rows in all, a page shows every one of them. */
 export const wholeRows = 100;

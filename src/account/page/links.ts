@@ -1,7 +1,7 @@
-import { formatMicros, type Micros } from '../contract/timestamp.ts';
-import type { Interval } from '../store/time.ts';
-import { type AskedQuery, type DayShortcut, searchText } from './query.ts';
-import type { AccountFilters } from './row.ts';
+import { formatMicros, type Micros } from '../../contract/timestamp.ts';
+import type { Interval } from '../../store/time.ts';
+import { type AskedQuery, type DayShortcut, searchText } from '../query.ts';
+import type { AccountFilters } from '../row.ts';
 
 /** Name of the parameter that says where a page of one part goes on. */
 export const beforeParameter = 'before';

@@ -1,5 +1,5 @@
-import type { Micros } from '../contract/timestamp.ts';
-import type { AccountStore } from './account-store.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import type { AccountStore } from '../account-store.ts';
 
 /** What a labeler says that one of its values means, in its own words: foreign text. */
 export interface Definition {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { handleIn, handleTrouble } from './page-handle.ts';
+import { handleIn, handleTrouble } from './handle.ts';
 
 describe('a handle that somebody typed', () => {
   it.each([

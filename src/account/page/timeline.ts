@@ -1,5 +1,5 @@
-import type { AccountTally, DayCounts, EventCount, StoredGap } from '../store/port.ts';
-import { day as dayLength, dayOf, dayStart, type Interval, micros } from '../store/time.ts';
+import type { AccountTally, DayCounts, EventCount, StoredGap } from '../../store/port.ts';
+import { day as dayLength, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 
 /** One UTC day of the asked interval, as picture and table show it. */
 export interface TimelineDay extends Interval {

@@ -1,6 +1,6 @@
-import { type Micros, parseInstant } from '../contract/timestamp.ts';
-import { beforeParameter } from './page-links.ts';
-import { type AskedQuery, parseAccountQuery, type QueryRefusal } from './query.ts';
+import { type Micros, parseInstant } from '../../contract/timestamp.ts';
+import { type AskedQuery, parseAccountQuery, type QueryRefusal } from '../query.ts';
+import { beforeParameter } from './links.ts';
 
 /** What a page is asked for: the query, and where its list goes on (null: with the newest). */
 export interface PageQuery {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AccountDay } from '../store/port.ts';
-import { day, micros } from '../store/time.ts';
-import { downloadParts } from './page-parts.ts';
+import type { AccountDay } from '../../store/port.ts';
+import { day, micros } from '../../store/time.ts';
+import { downloadParts } from './parts.ts';
 
 const none = { applied: 0, removed: 0 };
 

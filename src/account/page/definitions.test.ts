@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { micros } from '../store/time.ts';
-import { DefinitionCache, parseDefinitions } from './page-definitions.ts';
+import { micros } from '../../store/time.ts';
+import { DefinitionCache, parseDefinitions } from './definitions.ts';
 
 function content(definitions: unknown): string {
   return JSON.stringify({ labelValues: [], labelValueDefinitions: definitions });

@@ -1,7 +1,7 @@
-import type { Interval } from '../store/time.ts';
-import type { AccountLinks } from './page-links.ts';
-import type { AccountView } from './page-view.ts';
-import { counted, minuteWords } from './page-words.ts';
+import type { Interval } from '../../store/time.ts';
+import type { AccountLinks } from './links.ts';
+import type { AccountView } from './view.ts';
+import { counted, minuteWords } from './words.ts';
 
 /** One download of the page's rows. */
 export interface DownloadLink extends Interval {

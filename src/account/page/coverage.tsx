@@ -1,11 +1,11 @@
-import { gappedTime } from '../store/gaps.ts';
-import type { StoredGap } from '../store/port.ts';
-import type { LabelerHandle } from '../store/roster.ts';
-import { minute } from '../store/time.ts';
-import { countText } from '../web/format.ts';
-import { Instant, Labeler } from './page-observation.tsx';
-import type { AccountView, LabelerView } from './page-view.ts';
-import { counted, durationWords, minuteWords, reasonWords, stateWords } from './page-words.ts';
+import { gappedTime } from '../../store/gaps.ts';
+import type { StoredGap } from '../../store/port.ts';
+import type { LabelerHandle } from '../../store/roster.ts';
+import { minute } from '../../store/time.ts';
+import { countText } from '../../web/format.ts';
+import { Instant, Labeler } from './observation.tsx';
+import type { AccountView, LabelerView } from './view.ts';
+import { counted, durationWords, minuteWords, reasonWords, stateWords } from './words.ts';
 
 /** Gaps listed one by one; all of them count in the sums. */
 const maxGapsListed = 20;

@@ -1,8 +1,8 @@
-import { formatMicros, type Micros } from '../contract/timestamp.ts';
-import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../contract/vocabulary.ts';
-import type { EventCount } from '../store/port.ts';
-import { second } from '../store/time.ts';
-import { countText, spanText } from '../web/format.ts';
+import { formatMicros, type Micros } from '../../contract/timestamp.ts';
+import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../../contract/vocabulary.ts';
+import type { EventCount } from '../../store/port.ts';
+import { second } from '../../store/time.ts';
+import { countText, spanText } from '../../web/format.ts';
 
 /** The words of the pages. None of them says of a label that it holds now: only what was seen to happen is known. */
 

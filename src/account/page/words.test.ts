@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { day, hour, micros, minute } from '../store/time.ts';
-import { counted, durationWords, instantWords, stateWords } from './page-words.ts';
+import { day, hour, micros, minute } from '../../store/time.ts';
+import { counted, durationWords, instantWords, stateWords } from './words.ts';
 
 describe('words', () => {
   it('tell a length of time in its two largest units', () => {

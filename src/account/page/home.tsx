@@ -1,5 +1,5 @@
-import type { AccountErrorCode } from '../contract/account-errors.ts';
-import { LookUpForm } from './page-forms.tsx';
+import type { AccountErrorCode } from '../../contract/account-errors.ts';
+import { LookUpForm } from './forms.tsx';
 
 /** The first page: the form, what this is and what it is not. */
 export function HomeBody({ base, handles }: { readonly base: string; readonly handles: boolean }) {

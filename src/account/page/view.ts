@@ -1,12 +1,12 @@
-import type { Micros } from '../contract/timestamp.ts';
-import type { AccountTally, Frontier, LabelerCount, LabelerCoverage, StoredGap } from '../store/port.ts';
-import { day, type Interval, micros, minute } from '../store/time.ts';
-import type { AccountStore } from './account-store.ts';
-import type { DefinitionCache, LabelerDefinitions } from './page-definitions.ts';
-import type { Labelers } from './page-network.ts';
-import { type Part, readParts, storeFilter } from './page-rows.ts';
-import { type Timeline, timelineOf } from './page-timeline.ts';
-import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from './query.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import type { AccountTally, Frontier, LabelerCount, LabelerCoverage, StoredGap } from '../../store/port.ts';
+import { day, type Interval, micros, minute } from '../../store/time.ts';
+import type { AccountStore } from '../account-store.ts';
+import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query.ts';
+import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
+import type { Labelers } from './network.ts';
+import { type Part, readParts, storeFilter } from './rows.ts';
+import { type Timeline, timelineOf } from './timeline.ts';
 
 /** Labelers of an account that its page tells of, those with most rows first. */
 export const maxLabelersShown = 50;

@@ -1,13 +1,13 @@
-import type { AccountRow } from '../contract/account.ts';
-import { isDid } from '../contract/identifiers.ts';
-import { formatMicros, type Micros } from '../contract/timestamp.ts';
-import type { Observation } from '../store/port.ts';
-import type { LabelerHandle } from '../store/roster.ts';
-import { splitUri, targetOf } from '../store/subject.ts';
-import { Foreign } from '../web/foreign.tsx';
-import type { Definition, LabelerDefinitions } from './page-definitions.ts';
-import { actionWords, instantWords, signatureWords } from './page-words.ts';
-import { rowOf } from './row.ts';
+import type { AccountRow } from '../../contract/account.ts';
+import { isDid } from '../../contract/identifiers.ts';
+import { formatMicros, type Micros } from '../../contract/timestamp.ts';
+import type { Observation } from '../../store/port.ts';
+import type { LabelerHandle } from '../../store/roster.ts';
+import { splitUri, targetOf } from '../../store/subject.ts';
+import { Foreign } from '../../web/foreign.tsx';
+import { rowOf } from '../row.ts';
+import type { Definition, LabelerDefinitions } from './definitions.ts';
+import { actionWords, instantWords, signatureWords } from './words.ts';
 
 /** Most characters of a definition that stand beside each of its observations. */
 const maxDefinition = 300;

@@ -1,11 +1,11 @@
-import { formatMicros } from '../contract/timestamp.ts';
-import { labelActions, targetKinds } from '../contract/vocabulary.ts';
-import { Foreign } from '../web/foreign.tsx';
-import { type AccountLinks, keptFields } from './page-links.ts';
-import type { AccountView } from './page-view.ts';
-import { actionWords, targetWords } from './page-words.ts';
-import { dayShortcuts } from './query.ts';
-import type { AccountFilters } from './row.ts';
+import { formatMicros } from '../../contract/timestamp.ts';
+import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
+import { Foreign } from '../../web/foreign.tsx';
+import { dayShortcuts } from '../query.ts';
+import type { AccountFilters } from '../row.ts';
+import { type AccountLinks, keptFields } from './links.ts';
+import type { AccountView } from './view.ts';
+import { actionWords, targetWords } from './words.ts';
 
 /** The form that asks for an account. */
 export function LookUpForm({ base, handles, value }: { base: string; handles: boolean; value?: string }) {

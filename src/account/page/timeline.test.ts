@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AccountDay } from '../store/port.ts';
-import { day, dayStart, hour, type Interval, micros } from '../store/time.ts';
-import { overlap, timelineOf, union } from './page-timeline.ts';
+import type { AccountDay } from '../../store/port.ts';
+import { day, dayStart, hour, type Interval, micros } from '../../store/time.ts';
+import { overlap, timelineOf, union } from './timeline.ts';
 
 const first = dayStart(20_000);
 const at = (days: number): Interval['start'] => micros(first + days * day);

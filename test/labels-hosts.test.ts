@@ -4,7 +4,7 @@ import type { Labeler } from '../sim/labelers/labeler.ts';
 import type { LabelerProfile } from '../sim/labelers/profile.ts';
 import type { LabelsSettings } from '../src/labels/labels.ts';
 import { day, micros } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { type LabelStation, quickRhythm, removeStation, startStation, until } from './support/label-station.ts';
 
 let sim: Sim | null = null;
 let station: LabelStation | null = null;
@@ -78,4 +78,24 @@ test('a slow host takes four requests at once and holds up no other; each of its
   await until('all are read', async () => (await observed.overview()).coverage.sources.established === 13);
   expect(shared.queriesAtOnce).toBe(4);
   expect(alone.queriesAtOnce).toBe(1);
+});
+
+test('hosts that hang hold up nobody’s document, however many they are', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 30, labelRate: 0 },
+    shapeLabeler: ({ index }) => (index < 29 ? { ailment: 'no_stream' } : {}),
+  });
+  sim = made;
+  const { plc, jetstream } = await made.start();
+  const hanging = made.labelers.list.slice(0, 29);
+  for (const { faults } of hanging) faults.delayed(50_000);
+  const late = made.labelers.list[29] as Labeler;
+  const rhythm = { ...quickRhythm, requestMs: 50_000 };
+  const observed = await startStation({ seeds: hanging.map(({ did }) => did), plc: plc ?? '', jetstream, rhythm });
+  station = observed;
+  await until('all requests hang', () => hanging.filter(({ queriesAtOnce }) => queriesAtOnce > 0).length === 24);
+  await until('the new one has its document read', async () => {
+    made.labelers.declare(late.did, 'update');
+    return (await observed.store.roster()).some(({ did, endpoint }) => did === late.did && endpoint !== null);
+  });
 });

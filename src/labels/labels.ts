@@ -119,13 +119,15 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   await beat(options);
 
   const http = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
-  const identities = createIdentityResolver({ http, plcUrl: settings.plc, policy, clock: () => clock() / 1000 });
+  // Apart from the labelers' hosts: however many of these hang, documents are had, relays are asked, and the time is known.
+  const directory = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
+  const identities = createIdentityResolver({ http: directory, plcUrl: settings.plc, policy, clock: () => clock() / 1000 });
   const verifier = createVerifier();
   const signatures = new Signatures({ identities, verifier, store, clock });
   const obstacles = watchObstacles(clocks, {
     folder: settings.folder,
     minFreeBytes: settings.minFreeBytes,
-    askTime: timeAsker(http, settings.relays, signal, (milliseconds) => obstacles.heardTime(milliseconds)),
+    askTime: timeAsker(directory, settings.relays, signal, (milliseconds) => obstacles.heardTime(milliseconds)),
   });
   await obstacles.checkDisk();
   const acceptance = new PageAcceptance({
@@ -202,7 +204,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     roster.run(signal),
     services?.run(signal),
     particulars.run(signal).catch(fail),
-    every(settings.discoverySeconds * 1000, () => discover(options, http, roster, signal)),
+    every(settings.discoverySeconds * 1000, () => discover(options, directory, roster, signal)),
     every(settings.rhythm.beatMs, async () => {
       const { gap } = obstacles.look();
       if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
@@ -223,7 +225,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
       acceptanceEnds.abort();
       await Promise.all([runner.ended(), accepting, ...tasks]);
       await verifier.stop();
-      await http.close();
+      await Promise.all([http.close(), directory.close()]);
       await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
       await publish();
       await store.close();

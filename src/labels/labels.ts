@@ -121,7 +121,12 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   const http = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
   // Apart from the labelers' hosts: however many of these hang, documents are had, relays are asked, and the time is known.
   const directory = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
-  const identities = createIdentityResolver({ http: directory, plcUrl: settings.plc, policy, clock: () => clock() / 1000 });
+  const identities = createIdentityResolver({
+    http: directory,
+    plcUrl: settings.plc,
+    policy,
+    clock: () => clock() / 1000,
+  });
   const verifier = createVerifier();
   const signatures = new Signatures({ identities, verifier, store, clock });
   const obstacles = watchObstacles(clocks, {

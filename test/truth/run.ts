@@ -41,11 +41,11 @@ export async function proveTruth({
   const clock = movedClock();
   const sim = createSim({
     ...{ seed, labelers, labelRate: 15, population: 'troubled', shapeLabeler: shapeOf(labelers) },
-    ...{ rate: 0.01, historyHours: 0, clock: clock.sim },
+    ...{ rate: 2, historyHours: 0, clock: clock.sim },
   });
   const { seeds, plc, relays, jetstream } = await sim.start();
   // Those that hang must not hold every connection all the time.
-  const rhythm = { ...quickRhythm, requestMs: 2_000, longestRetryMs: 6_000 };
+  const rhythm = { ...quickRhythm, requestMs: 2_000, longestRetryMs: Math.max(6_000, 40 * labelers) };
   const settings = { rhythm, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
   // In memory, where there is such a place: what a disk keeps is proved by the kills, and a slow one only makes this slow.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
@@ -59,6 +59,7 @@ export async function proveTruth({
       acceptedUs: ({ labeler, emittedUs }) => (isFoundLate(sim, labeler) ? Math.max(emittedUs, foundAt.us) : emittedUs),
     });
     const problems: string[] = [];
+    await heardOf(sim, station);
     await sourcesAre(sim, station, 'begun', problems);
     emit(sim, 6);
     await settled(compared);
@@ -106,6 +107,19 @@ export async function proveTruth({
     removeStation(station);
     await sim.stop();
   }
+}
+
+/** Labelers that neither seeds nor relays name are known from the Jetstream alone: they tell of themselves until they are. */
+async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
+  const unlisted = sim.labelers.list.filter(
+    ({ did, profile }) => !profile.seeded && profile.relays.length === 0 && !isFoundLate(sim, did),
+  );
+  await until('all are heard of', async () => {
+    const known = new Set((await store.roster()).map(({ did }) => did));
+    const unheard = unlisted.filter(({ did }) => !known.has(did));
+    for (const { did } of unheard) sim.labelers.declare(did, 'update');
+    return unheard.length === 0;
+  });
 }
 
 async function actFaults(sim: Sim, compared: () => Compared): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -160,6 +160,34 @@ describe('almanac labels', () => {
     expect((await stored()).gaps).toMatchObject([{ source: null, reason: 'maintenance' }]);
     await until('published', () => overview().coverage.gaps.length === 1);
     expect(overview()).toMatchObject({ hold: true, coverage: { gaps: [{ reason: 'maintenance' }] } });
+  });
+
+  test('is held only in a folder that is there, and says what it replaces and what is missing', async () => {
+    const hold = (artifacts: string, reason: string) =>
+      spawnLabels(['hold', '--artifacts', artifacts, '--reason', reason]).ended;
+    const nowhere = join(folder, 'artifcats');
+    const refused = `almanac: ${nowhere} is no folder; name the one of the artifacts with --artifacts`;
+    expect(await hold(nowhere, 'a key leaked')).toEqual({ code: 1, stdout: [], stderr: [refused] });
+    expect(await spawnLabels(['release', '--artifacts', nowhere]).ended).toMatchObject({ code: 1, stderr: [refused] });
+    const held = `the label facts of ${folder} are held; almanac labels release ends it`;
+    const absent = 'no labels-overview.json stands there yet: is it the folder that the facts are served from?';
+    expect((await hold(folder, 'a key leaked')).stdout).toEqual([held, absent]);
+    const again = await hold(folder, 'another one');
+    expect(again.stdout[0]).toMatch(/^in the place of the hold since \S+: a key leaked$/);
+    expect(again.stdout.slice(1)).toEqual([held, absent]);
+  });
+
+  test('verifies no store with a missing day, and names the day in one line', async () => {
+    const first = await observe();
+    await until('a page', () => overview().coverage.observed_through !== null);
+    first.process.kill('SIGTERM');
+    await first.ended;
+    const days = join(folder, 'store', 'days');
+    const [name = ''] = readdirSync(days).filter((file) => /^\d{4}-\d\d-\d\d.*sqlite$/.test(file));
+    renameSync(join(days, name), join(folder, name));
+    const { code, stderr } = await spawnLabels(['verify', ...places()]).ended;
+    expect(code).toBe(1);
+    expect(stderr).toEqual([expect.stringContaining(`a day's file is missing in ${days}: ${name.slice(0, 10)}`)]);
   });
 
   test.each([

@@ -3,6 +3,7 @@ import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
 import { type ErrorCode, errorTable } from '../contract/errors.ts';
 import type { LabelFreshness } from '../contract/freshness.ts';
 import { paths } from '../contract/identifiers.ts';
+import { futureToleranceSeconds } from '../contract/limits.ts';
 import { microsFromMillis } from '../contract/timestamp.ts';
 import type { Origin } from '../contract/vocabulary.ts';
 import { originCaveats } from '../facts/caveats.ts';
@@ -82,6 +83,9 @@ function originNotes(origin: Origin = 'live'): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
+/** Why a time cannot be used; which of these it is stands in the artifact. */
+const unusable = `is unusable: absent, no UTC timestamp, or more than ${futureToleranceSeconds} s ahead of this clock`;
+
 function refusal(freshness: LabelFreshness): string {
   const collection = freshness.basis === 'collection_observed_through';
   switch (freshness.state) {
@@ -89,10 +93,10 @@ function refusal(freshness: LabelFreshness): string {
       return 'the artifact declares hold';
     case 'stale':
       return collection
-        ? `the collection is ${freshness.collection_age_seconds} s old, more than ${freshness.collection_max_age_seconds} s`
-        : `the artifact is ${freshness.age_seconds} s old, more than ${freshness.max_age_seconds} s`;
+        ? `the collection is ${ageText(freshness.collection_age_seconds ?? null)} old, more than ${freshness.collection_max_age_seconds} s`
+        : `the artifact is ${ageText(freshness.age_seconds)} old, more than ${freshness.max_age_seconds} s`;
     default:
-      return collection ? 'coverage.observed_through is unusable' : 'generated_at is unusable';
+      return `${collection ? 'coverage.observed_through' : 'generated_at'} ${unusable}`;
   }
 }
 
@@ -102,7 +106,7 @@ function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
   const both = [paths.weatherConditions, paths.weatherMetrics];
   if (time.kind === 'unusable') {
     const answers = both.map((path) => ({ path, status: 503, code: 'source_unavailable' as const }));
-    return { ...common, verdict: 'refused', reasons: ['generated_at is unusable'], answers };
+    return { ...common, verdict: 'refused', reasons: [`generated_at ${unusable}`], answers };
   }
   const age =
     time.kind === 'not_said'
@@ -129,6 +133,10 @@ function scanned(common: Omit<Verdict, 'verdict' | 'reasons' | 'answers'>, facts
   return { ...common, verdict: reasons.length === 0 ? 'servable' : 'refused', reasons, answers };
 }
 
+function ageText(seconds: number | null): string {
+  return seconds === null ? 'unusable' : `${Math.floor(seconds)} s`;
+}
+
 /** The verdict for a person to read. */
 export function explain(file: string, verdict: Verdict): string {
   const lines = [`${file}: ${verdict.verdict.replaceAll('_', ' ')}`];
@@ -138,11 +146,11 @@ export function explain(file: string, verdict: Verdict): string {
   for (const note of verdict.notes ?? []) lines.push(`  note        ${note}`);
   if (verdict.freshness) {
     lines.push(
-      `  age         ${verdict.freshness.age_seconds ?? 'unusable'} s of at most ${verdict.freshness.max_age_seconds} s`,
+      `  age         ${ageText(verdict.freshness.age_seconds)} of at most ${verdict.freshness.max_age_seconds} s`,
     );
     if (verdict.freshness.collection_age_seconds !== undefined) {
       const { collection_age_seconds: age, collection_max_age_seconds: max } = verdict.freshness;
-      lines.push(`  collection  ${age ?? 'unusable'} s of at most ${max} s`);
+      lines.push(`  collection  ${ageText(age)} of at most ${max} s`);
     }
   }
   for (const { path, status, code } of verdict.answers)

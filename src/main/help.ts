@@ -15,12 +15,18 @@ export function overview(): string {
   ].join('\n');
 }
 
+/** Columns of a setting, before its words. */
+const width = 36;
+
 /** What `almanac COMMAND --help` prints. */
 export function commandHelp(name: string, { summary, operands, settings }: Command): string {
   const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
     const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;
-    const given = fallback === null || fallback === '' || fallback === false ? '' : ` (${String(fallback)})`;
-    return `  ${usage.padEnd(36)}${help}${given}\n  ${''.padEnd(36)}${variableOf(flag)}`;
+    const given = String(fallback ?? '');
+    const said = given === '' || given === 'false' ? help : `${help} (${given})`;
+    // What is as wide as its column has a line of its own.
+    const head = usage.length < width ? usage.padEnd(width) : `${usage}\n  ${''.padEnd(width)}`;
+    return `  ${head}${said}\n  ${''.padEnd(width)}${variableOf(flag)}`;
   });
   return [`usage: almanac ${name} ${operands ? `${operands} ` : ''}[settings]`, '', summary, '', ...rows].join('\n');
 }

@@ -1,9 +1,10 @@
 import { resolveTxt } from 'node:dns/promises';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { artifactNames } from '../artifact/write.ts';
 import { formatTimestamp } from '../contract/timestamp.ts';
-import { releaseHold, setHold } from '../labels/hold.ts';
+import { readHold, releaseHold, setHold } from '../labels/hold.ts';
 import { createLabels } from '../labels/labels.ts';
 import { liveRhythm } from '../labels/rhythm.ts';
 import { readSeeds } from '../labels/seeds.ts';
@@ -71,16 +72,28 @@ export async function hold({ artifacts, reason }: LabelsValues, print: CommandCo
   if (reason === null || reason.trim() === '') {
     throw new OperatorError('a hold wants its reason: almanac labels hold --reason "…"');
   }
+  assertFolder(artifacts);
+  const before = await readHold(artifacts);
   await setHold(artifacts, artifactNames.labels, { reason, since: formatTimestamp(Date.now()) });
+  if (before !== null) print(`in the place of the hold since ${before.since || 'an unknown time'}: ${before.reason}`);
   print(`the label facts of ${artifacts} are held; almanac labels release ends it`);
+  if (!existsSync(join(artifacts, artifactNames.labels)))
+    print(`no ${artifactNames.labels} stands there yet: is it the folder that the facts are served from?`);
   return 0;
 }
 
 /** Ends a hold. */
 export async function release({ artifacts }: LabelsValues, print: CommandContext['print']): Promise<number> {
+  assertFolder(artifacts);
   const released = await releaseHold(artifacts, artifactNames.labels);
   print(released ? `the label facts of ${artifacts} are released` : `the label facts of ${artifacts} were not held`);
   return 0;
+}
+
+/** A slip in its name must not look like a hold. */
+function assertFolder(artifacts: string): void {
+  if (statSync(artifacts, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new OperatorError(`${artifacts} is no folder; name the one of the artifacts with --artifacts`);
 }
 
 /** Re-derives every counter from the rows; 1 where one differs. */
@@ -95,6 +108,9 @@ export async function verify({ store: url }: LabelsValues, print: CommandContext
       for (const problem of day.problems) print(`  ${problem}`);
       problems += day.problems.length;
     }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new OperatorError(`the store ${url} cannot be verified: ${error.message}`);
   } finally {
     await store.close();
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { dayName, dayOf, type Interval } from '../time.ts';
@@ -47,7 +48,7 @@ export class Days {
       const wanted = catalog.days.filter(({ day }) => day >= from && day <= through);
       const days = this.#openAll(wanted, catalog);
       if (days === null) {
-        if (look === looks) throw new StoreError('damaged', `a day's file is missing in ${this.#paths.days}`);
+        if (look === looks) throw this.#missing(wanted);
         continue;
       }
       const result = work({ days, newest: catalog.days.at(-1)?.day ?? null });
@@ -66,6 +67,14 @@ export class Days {
       if (reader) return reader;
       if (look === looks) throw new StoreError('damaged', `the newest day's file is missing in ${this.#paths.days}`);
     }
+  }
+
+  /** Names the days whose files are not there, for whoever has to put them back. */
+  #missing(wanted: Catalog['days']): StoreError {
+    const absent = wanted
+      .filter(({ day, sealed }) => !existsSync(dayPath(this.#paths, day, sealed === 1 ? 'sealed' : 'open')))
+      .map(({ day }) => dayName(day));
+    return new StoreError('damaged', `a day's file is missing in ${this.#paths.days}: ${absent.join(', ')}`);
   }
 
   /** Every day, oldest first. */

@@ -2,7 +2,7 @@ import type { Interval } from '../../store/time.ts';
 import { DayChart } from '../../web/day-chart.tsx';
 import { countText } from '../../web/format.ts';
 import type { Timeline, TimelineDay } from './timeline.ts';
-import { counted, dayWords, durationWords, eventsText, minuteWords } from './words.ts';
+import { counted, dayWords, durationWords, eventsText, isoDay, minuteWords } from './words.ts';
 
 /** The interval as a picture, with its legend and the same as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
@@ -92,7 +92,7 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
   return (
     <tr>
       <th scope="row">
-        <time dateTime={dayWords(day.start)}>{dayWords(day.start)}</time>
+        <time dateTime={isoDay(day.start)}>{dayWords(day.start)}</time>
       </th>
       {counts ? (
         <>

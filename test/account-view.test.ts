@@ -120,11 +120,11 @@ describe('the page of an account', () => {
     ).toEqual([
       'Labelers of these observations',
       labelers[0],
-      '1 applied, 0 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully at',
+      '1 applied, 0 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully on',
       '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval, which does not prove that there was none.',
       labelers[1],
-      '0 applied, 1 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully at',
+      '0 applied, 1 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully on',
       '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval, which does not prove that there was none.',
     ]);
@@ -146,14 +146,14 @@ describe('the page of an account', () => {
     ).toEqual([
       '1 applied and 1 removed, by UTC day of our clock',
       ...['Day', 'Applied', 'Removed', 'Not observed'],
-      ...['2026-11-13', '0', '0'],
-      ...['2026-11-14', '0', '0'],
-      ...['2026-11-15', '0', '0'],
-      ...['2026-11-16', '0', '0'],
-      ...['2026-11-17', '0', '0', '12 h'],
-      ...['2026-11-18', 'not observed', 'all of it'],
-      ...['2026-11-19', '0', '0', '6 h'],
-      ...['2026-11-20', '1', '1'],
+      ...['13 Nov 2026', '0', '0'],
+      ...['14 Nov 2026', '0', '0'],
+      ...['15 Nov 2026', '0', '0'],
+      ...['16 Nov 2026', '0', '0'],
+      ...['17 Nov 2026', '0', '0', '12 h'],
+      ...['18 Nov 2026', 'not observed', 'all of it'],
+      ...['19 Nov 2026', '0', '0', '6 h'],
+      ...['20 Nov 2026', '1', '1'],
     ]);
   });
 

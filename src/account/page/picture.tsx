@@ -1,6 +1,7 @@
 import type { Interval } from '../../store/time.ts';
 import { DayChart } from '../../web/day-chart.tsx';
 import { countText } from '../../web/format.ts';
+import { Legend, signWords } from '../../web/legend.tsx';
 import type { Timeline, TimelineDay } from './timeline.ts';
 import { counted, dayWords, durationWords, eventsText, isoDay, minuteWords } from './words.ts';
 
@@ -37,26 +38,17 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
           <span>{dayWords(end)}</span>
         </p>
         <figcaption>
-          <ul class="legend">
-            <li>
-              <span class="key up" aria-hidden="true" /> applied, above the line
-            </li>
-            <li>
-              <span class="key down" aria-hidden="true" /> removed, below it
-            </li>
-            <li>
-              <span class="key unseen" aria-hidden="true" /> not observed
-            </li>
-            <li>
-              <span class="key part" aria-hidden="true" /> some labelers not observed
-            </li>
-            {uncounted > 0 ? (
-              <li>
-                <span class="key uncounted" aria-hidden="true" /> not counted
-              </li>
-            ) : null}
+          <Legend
+            signs={[
+              ['up', 'applied, above the line'],
+              ['down', 'removed, below it'],
+              ['unseen', signWords.unseen],
+              ['part', signWords.part],
+              ...(uncounted > 0 ? [['uncounted', 'not counted'] as const] : []),
+            ]}
+          >
             <li>highest bar: {counted(most, 'observation')}</li>
-          </ul>
+          </Legend>
         </figcaption>
       </figure>
       <details>

@@ -1,19 +1,11 @@
-import type { ComponentChildren } from 'preact';
-
 /** What a sign in a picture stands for; its look is the style sheet's (classes `key …`). */
 export type Sign = 'up' | 'down' | 'seen' | 'unsure' | 'unseen' | 'part' | 'uncounted';
 
 /** Words that mean the same in every picture. */
 export const signWords = { unseen: 'not observed', part: 'not all observed' } as const;
 
-/** The legend of a picture: its signs with their words, and below them what else must be known to read it. */
-export function Legend({
-  signs,
-  children,
-}: {
-  signs: readonly (readonly [Sign, string])[];
-  children?: ComponentChildren;
-}) {
+/** The legend of a picture: its signs with their words. */
+export function Legend({ signs }: { signs: readonly (readonly [Sign, string])[] }) {
   return (
     <ul class="legend">
       {signs.map(([sign, words]) => (
@@ -21,7 +13,6 @@ export function Legend({
           <span class={`key ${sign}`} aria-hidden="true" /> {words}
         </li>
       ))}
-      {children}
     </ul>
   );
 }

@@ -146,6 +146,12 @@ export function Did({ did }: { readonly did: string }) {
 }
 
 /** An instant of our clock, exact for machines. */
-export function Instant({ at }: { readonly at: Micros }) {
-  return <InstantFigure value={formatMicros(at)} precision="second" />;
+export function Instant({
+  at,
+  precision = 'second',
+}: {
+  readonly at: Micros;
+  readonly precision?: 'minute' | 'second';
+}) {
+  return <InstantFigure value={formatMicros(at)} precision={precision} />;
 }

@@ -15,7 +15,7 @@ import type { Snapshot } from '../snapshot.ts';
 import { AccountBody } from './account.tsx';
 import { DefinitionCache } from './definitions.ts';
 import type { DownloadLink } from './download.tsx';
-import { didOnly, type FindHandle, handleIn, handleTrouble } from './handle.ts';
+import { didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
 import { HomeBody, RefusalBody } from './home.tsx';
 import { labelersOf } from './network.ts';
 import { type OriginMark, originMark } from './origin.ts';
@@ -145,7 +145,7 @@ function accountRoute(
     const parameters = parseParameters(request.search);
     const handle = handleIn(parameters?.get('did') ?? '');
     if (parameters === null || handle === null)
-      return pages.refusal('invalid_account', findHandle ? {} : { message: didOnly });
+      return pages.refusal('invalid_account', { message: findHandle ? neither : didOnly });
     if (findHandle === null) return pages.refusal('invalid_account', { message: didOnly });
     // What would be refused at the DID is refused here: nothing that was asked for is lost on the way there.
     const rest = parsePageQuery(searchWith(anyDid, parameters));

@@ -1,4 +1,4 @@
-import type { Interval } from '../../store/time.ts';
+import { type Interval, micros } from '../../store/time.ts';
 import { DayChart } from '../../web/day-chart.tsx';
 import { countText } from '../../web/format.ts';
 import { Legend, signWords } from '../../web/legend.tsx';
@@ -19,6 +19,7 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
       <h2 id="timeline">By day</h2>
       <p>{summaryOf(timeline)}</p>
       <figure class="timeline">
+        {most === 0 ? null : <p class="chart-top">Observations a day; the highest bar is {countText(most)}</p>}
         <DayChart
           summary={`Bars for each day. ${summaryOf(timeline)} The table below says the same in numbers.`}
           bars={days
@@ -35,6 +36,7 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
         />
         <p class="chart-ends" aria-hidden="true">
           <span>{dayWords(start)}</span>
+          {days.length > 2 ? <span>{dayWords(micros((start + end) / 2))}</span> : null}
           <span>{dayWords(end)}</span>
         </p>
         <figcaption>
@@ -46,9 +48,7 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
               ['part', signWords.part],
               ...(uncounted > 0 ? [['uncounted', 'not counted'] as const] : []),
             ]}
-          >
-            <li>highest bar: {counted(most, 'observation')}</li>
-          </Legend>
+          />
         </figcaption>
       </figure>
       <details>

@@ -54,12 +54,7 @@ const states = new Map([
   ['unavailable', 'does not answer'],
 ]);
 
-/** An instant to the second, as on every page of both servers: `20 Nov 2026, 14:03:05 UTC`. */
-export function instantWords(at: Micros): string {
-  return instantText(formatMicros(at), 'second');
-}
-
-/** An instant to the minute. */
+/** An instant to the minute, as on every page of both servers: `20 Nov 2026, 14:03 UTC`. */
 export function minuteWords(at: Micros): string {
   return instantText(formatMicros(at));
 }

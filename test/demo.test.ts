@@ -116,7 +116,7 @@ describe('almanac demo', () => {
 
   it('serves what was observed of a sample account, and says in the export that it is simulated', async () => {
     const url = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
-    const [did = ''] = demo.lines.flatMap((line) => /^account {2}(did:\S+) {2}/.exec(line)?.[1] ?? []);
+    const [, did = ''] = demo.lines.flatMap((line) => /^account {2}(did:\S+) {2}/.exec(line)?.[1] ?? []);
     const created = await fetch(`${url}/exports?did=${did}&days=30`);
     const { manifest, cursor } = (await created.json()) as { manifest: unknown; cursor: string };
     expect([created.status, manifest]).toMatchObject([200, { account: did, origin: 'simulated', clipped: true }]);

@@ -50,6 +50,7 @@ describe.skipIf(!hasBrowser)('the reference page in a browser', () => {
       );
     expect(await papers()).toEqual(['rgb(28, 32, 34)', 'rgb(28, 32, 34)']);
     await page.emulateMedia({ colorScheme: 'light' });
+    await page.waitForSelector('html:not(.dark-mode)');
     for (const paper of await papers()) expect(['rgba(0, 0, 0, 0)', 'rgb(255, 255, 255)']).toContain(paper);
   });
 

@@ -35,8 +35,8 @@ export function AccountBody({ view, base, downloads }: AccountPageProps) {
       </p>
       {interval.clipped ? (
         <p class="panel warn">
-          You asked for more than was observed or is kept. What is shown begins at <Instant at={interval.start} /> and
-          ends at <Instant at={interval.end} />.
+          You asked for more than was observed or is kept. What is shown begins on <Instant at={interval.start} /> and
+          ends on <Instant at={interval.end} />.
         </p>
       ) : null}
       <Choices view={view} links={links} base={base} />

@@ -1,4 +1,9 @@
-/* Draws the API reference from the OpenAPI file of this same origin. */
+/* Draws the API reference from the OpenAPI file of this same origin, light or dark as the reader's system is. */
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+
 window.SwaggerUIBundle({
   url: new URL('openapi.json', document.baseURI).href,
   dom_id: '#reference',

@@ -54,6 +54,22 @@ describe('pages over a store', () => {
     expect(await banners('simulated')).toEqual([simulated, simulated, simulated]);
   });
 
+  it('carry it in their titles, and a refusal that is asked for first does', async () => {
+    const titles = async (origin: Origin) =>
+      Promise.all(
+        [...paths, `/account?did=${accounts.plain}&days=9`].map(async (path) => {
+          const html = await (await fetch(`${running.get(origin)?.url ?? ''}${path}`)).text();
+          return /<title>(\[\w+\] )?/.exec(html)?.[1] ?? '';
+        }),
+      );
+    expect(await titles('simulated')).toEqual(Array(4).fill('[simulated] '));
+    expect(await titles('live')).toEqual(Array(4).fill(''));
+    const store = `sqlite:${join(folder, 'simulated')}`;
+    const young = await startAlmanac(['account', '--port', '0', '--store', store, '--data', folder, '--no-handles']);
+    expect(await (await fetch(`${young.url}/account?did=nobody`)).text()).toMatch(/<title>\[simulated\] Not answered/);
+    await young.stop();
+  });
+
   it('of the live network carry no such line', async () => {
     expect(await banners('live')).toEqual([null, null, null]);
   });

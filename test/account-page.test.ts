@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     );
     const [subject, observed, authored, expires, signature] = await particulars(page, 0);
     expect(subject).toBe('Subject\nThe account itself');
-    expect(observed).toMatch(/^Observed \(our clock\)\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+    expect(observed).toMatch(/^Observed \(our clock\)\n\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d:\d\d UTC$/);
     expect(authored).toMatch(/^Authored \(as the labeler wrote it\)\n\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(expires).toBe('Expires (as the labeler wrote it)\n2027-01-01T00:00:00Z');
     expect(signature).toBe('Signature\nNot checked: no key was found');
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
 
   it('draws the time before observation began as unobserved, and says so', async () => {
     const { page } = await open(account('plain'), {}, young);
-    expect(await textOf(page.locator('main'))).toContain('Observation began at');
+    expect(await textOf(page.locator('main'))).toContain('Observation began on');
     expect(await textOf(page.locator('.panel.warn'))).toContain('You asked for more than was observed');
     await page.getByText('The same as a table').click();
     const rows = await page.locator('figure + details tbody tr').allInnerTexts();

@@ -20,13 +20,13 @@ describe('the page of an account', () => {
     expect(await lines({ labels, definitions: [spam] }, 'On the account itself', 'What could not be seen')).toEqual([
       'On the account itself',
       '(1)',
-      ...observation('2026-11-20 09:00:00 UTC', ['Subject', 'The account itself']),
+      ...observation('20 Nov 2026, 09:00:00 UTC', ['Subject', 'The account itself']),
       'On posts',
       '(1)',
-      ...observation('2026-11-20 10:00:00 UTC', ['Subject', post, 'version', 'bafyrei']),
+      ...observation('20 Nov 2026, 10:00:00 UTC', ['Subject', post, 'version', 'bafyrei']),
       'On other records',
       '(1)',
-      ...observation('2026-11-20 11:00:00 UTC', ['Collection', 'app.bsky.actor.profile', 'Subject', profile]),
+      ...observation('20 Nov 2026, 11:00:00 UTC', ['Collection', 'app.bsky.actor.profile', 'Subject', profile]),
     ]);
   });
 
@@ -41,7 +41,7 @@ describe('the page of an account', () => {
       'Subject',
       'The account itself',
       'Observed (our clock)',
-      '2026-11-20 11:00:00 UTC',
+      '20 Nov 2026, 11:00:00 UTC',
       'Authored (as the labeler wrote it)',
       'yesterday',
       'Expires (as the labeler wrote it)',
@@ -97,15 +97,15 @@ describe('the page of an account', () => {
     };
     expect(await lines({ ownGaps: [gap], change }, 'What could not be seen', 'The whole of it')).toEqual([
       'What could not be seen',
-      'Observation began at 2026-11-18 12:00 UTC: the 5 d before it were not observed.',
-      'Nothing was received from any labeler since 2026-11-20 11:00 UTC: what came later is not known.',
+      'Observation began on 18 Nov 2026, 12:00 UTC: the 5 d before it were not observed.',
+      'Nothing was received from any labeler since 20 Nov 2026, 11:00 UTC: what came later is not known.',
       'We were interrupted once in this interval, for 1 h in all: nothing was observed then.',
       '1 of 2 labelers is read from the place where we stopped last. The others are not, and their labels are missing here (1: does not answer). 3 known labelers are not read at all.',
       'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
       'Our own interruptions',
-      '2026-11-20 09:00:00 UTC',
+      '20 Nov 2026, 09:00:00 UTC',
       'to',
-      '2026-11-20 10:00:00 UTC',
+      '20 Nov 2026, 10:00:00 UTC',
       '(1 h): our own interruption',
     ]);
   });
@@ -120,12 +120,12 @@ describe('the page of an account', () => {
     ).toEqual([
       'Labelers of these observations',
       labelers[0],
-      '1 applied, 0 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully at',
-      '2026-11-20 11:59:30 UTC',
+      '1 applied, 0 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully on',
+      '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval, which does not prove that there was none.',
       labelers[1],
-      '0 applied, 1 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully at',
-      '2026-11-20 11:59:30 UTC',
+      '0 applied, 1 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully on',
+      '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval, which does not prove that there was none.',
     ]);
   });
@@ -146,14 +146,14 @@ describe('the page of an account', () => {
     ).toEqual([
       '1 applied and 1 removed, by UTC day of our clock',
       ...['Day', 'Applied', 'Removed', 'Not observed'],
-      ...['2026-11-13', '0', '0'],
-      ...['2026-11-14', '0', '0'],
-      ...['2026-11-15', '0', '0'],
-      ...['2026-11-16', '0', '0'],
-      ...['2026-11-17', '0', '0', '12 h'],
-      ...['2026-11-18', 'not observed', 'all of it'],
-      ...['2026-11-19', '0', '0', '6 h'],
-      ...['2026-11-20', '1', '1'],
+      ...['13 Nov 2026', '0', '0'],
+      ...['14 Nov 2026', '0', '0'],
+      ...['15 Nov 2026', '0', '0'],
+      ...['16 Nov 2026', '0', '0'],
+      ...['17 Nov 2026', '0', '0', '12 h'],
+      ...['18 Nov 2026', 'not observed', 'all of it'],
+      ...['19 Nov 2026', '0', '0', '6 h'],
+      ...['20 Nov 2026', '1', '1'],
     ]);
   });
 
@@ -181,7 +181,7 @@ describe('the page of an account', () => {
 
   it('says of none counted not that there was none', async () => {
     const { timeline } = await viewOf({});
-    const at = '2026-11-13 12:00 UTC and 2026-11-20 12:00 UTC.';
+    const at = '13 Nov 2026, 12:00 UTC and 20 Nov 2026, 12:00 UTC.';
     expect(summaryOf(timeline)).toBe(`No observation between ${at}`);
     expect(summaryOf({ ...timeline, uncounted: 1 })).toBe(
       `No observation was counted between ${at} 1 day held too many rows to be counted here and adds nothing to these sums.`,

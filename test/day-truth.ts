@@ -11,17 +11,8 @@ export interface DayTruth {
   weather(body: Body): string[];
   /** What is wrong with weather conditions that were served just now, while upstream is gone since then. */
   conditions(body: Body, goneSinceUs: number): string[];
-  /**
-   * How many labels an instrument since the epoch has to have counted once all was read, and can have. Those that were
-   * emitted in the excused stretches may have been refused, as lying in the future of a clock that was behind.
-   */
-  labelsSoFar(excused: readonly Stretch[]): { readonly least: number; readonly most: number };
-}
-
-/** A stretch of time, in microseconds. */
-export interface Stretch {
-  readonly from: number;
-  readonly to: number;
+  /** How many labels an instrument since the epoch has to have counted once all was read. */
+  labelsSoFar(): number;
 }
 
 /** What is older than this and lies in no gap has to be in the counts. */
@@ -102,10 +93,9 @@ export function dayTruth(
       const silent = conditions.state === 'station_offline' || conditions.state === 'unavailable';
       return silent ? [] : [`nothing was observed, and it is called ${conditions.state}`];
     },
-    labelsSoFar(excused) {
+    labelsSoFar() {
       tell();
-      const excusedLabels = emitted.filter((at) => excused.some(({ from, to }) => at >= from && at <= to)).length;
-      return { least: before + emitted.length - excusedLabels, most: before + emitted.length };
+      return before + emitted.length;
     },
   };
 }

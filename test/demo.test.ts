@@ -1,10 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openStoreReader } from '../src/store/open.ts';
-import { splitUri } from '../src/store/subject.ts';
+import { targetOf } from '../src/store/subject.ts';
 import { type Almanac, startAlmanac } from './support/almanac.ts';
 import { alive, partsOf } from './support/parts.ts';
 
@@ -23,16 +22,7 @@ afterAll(async () => {
 });
 
 async function startDemo(data: string): Promise<Almanac> {
-  return startAlmanac(['demo', '--data', data, '--port', '0', '--account-port', String(await freePort())]);
-}
-
-/** A port that was free a moment ago: the page's links need it before anything listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  return startAlmanac(['demo', '--data', data, '--port', '0', '--account-port', '0']);
 }
 
 async function fact(path: string): Promise<Record<string, unknown>> {
@@ -90,18 +80,34 @@ describe('almanac demo', () => {
     expect(weather().filter(({ msg }) => msg === 'time was not observed')).toEqual([]);
   });
 
-  it('names sample accounts that its store knows, labelled themselves and in their records', async () => {
-    const accounts = demo.lines.flatMap((line) => /^account {2}(did:\S+)$/.exec(line)?.[1] ?? []);
-    expect(accounts).toHaveLength(4);
+  it('names sample accounts in which there is to see what it says', async () => {
+    const named = demo.lines.flatMap((line) => [...line.matchAll(/^account {2}(did:\S+) {2}(.+)$/g)]);
     const store = openStoreReader(`sqlite:${join(folder, 'demo', 'labels')}`);
     try {
       const { floor: start, end } = await store.frontier();
-      for (const account of accounts.slice(1)) {
+      const seen = new Map<string, { targets: Set<string>; labelers: number; removed: boolean; posts: number }>();
+      for (const [, account = '', shows = ''] of named) {
         const query = { account, start, end, order: 'oldest', after: null, limit: 500 } as const;
-        const { rows } = await store.readAccount(query);
-        const kinds = new Set(rows.map(({ label }) => splitUri(label.uri)?.kind));
-        expect([...kinds].sort()).toEqual(['account', 'record']);
+        const labels = (await store.readAccount(query)).rows.map(({ label }) => label);
+        seen.set(shows, {
+          targets: new Set(labels.map(({ uri }) => targetOf(uri))),
+          labelers: new Set(labels.map(({ src }) => src)).size,
+          removed: labels.some(({ neg }) => neg),
+          posts: labels.filter(({ uri }) => targetOf(uri) === 'post').length,
+        });
       }
+      expect([...seen.keys()]).toEqual([
+        'labels on the account itself and on posts and a removal',
+        'many labels on posts',
+        'labels of several labelers',
+        'none observed',
+      ]);
+      const [first, many, several, none] = seen.values();
+      expect([...(first?.targets ?? [])]).toEqual(expect.arrayContaining(['account', 'post']));
+      expect(first?.removed).toBe(true);
+      expect(many?.posts).toBeGreaterThan(20);
+      expect(several?.labelers).toBeGreaterThan(1);
+      expect(none?.targets.size).toBe(0);
       for await (const { problems } of store.verify()) expect(problems).toEqual([]);
     } finally {
       await store.close();
@@ -110,7 +116,7 @@ describe('almanac demo', () => {
 
   it('serves what was observed of a sample account, and says in the export that it is simulated', async () => {
     const url = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
-    const [did = ''] = demo.lines.flatMap((line) => /^account {2}(did:\S+)$/.exec(line)?.[1] ?? []);
+    const [, did = ''] = demo.lines.flatMap((line) => /^account {2}(did:\S+) {2}/.exec(line)?.[1] ?? []);
     const created = await fetch(`${url}/exports?did=${did}&days=30`);
     const { manifest, cursor } = (await created.json()) as { manifest: unknown; cursor: string };
     expect([created.status, manifest]).toMatchObject([200, { account: did, origin: 'simulated', clipped: true }]);
@@ -128,7 +134,9 @@ describe('almanac demo', () => {
     expect(links).toHaveLength(4);
     const [first = ''] = links;
     for (const url of [first, `${new URL(first).origin}/`, `${new URL(first).origin}/account?did=nobody`]) {
-      expect(await (await fetch(url)).text(), url).toMatch(/class="banner"[^>]*>[^<]*simulated network/);
+      const html = await (await fetch(url)).text();
+      expect(html, url).toMatch(/class="banner"[^>]*>[^<]*simulated network/);
+      expect(html, url).toMatch(/<title>\[simulated\] /);
     }
   });
 

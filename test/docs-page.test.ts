@@ -36,6 +36,24 @@ describe.skipIf(!hasBrowser)('the reference page in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('is light or dark as the reader has it, and follows a change', async () => {
+    const page = await browser.newPage({ colorScheme: 'dark' });
+    await page.goto(`${program.url}/docs`);
+    await page.waitForSelector('.opblock-get');
+    // Red, green and blue of the paper: of the reference and of what lies around it.
+    const papers = () =>
+      page.evaluate(() =>
+        ['.swagger-ui', 'html'].map((name) => {
+          const place = document.querySelector(name);
+          return place ? getComputedStyle(place).backgroundColor : '';
+        }),
+      );
+    expect(await papers()).toEqual(['rgb(28, 32, 34)', 'rgb(28, 32, 34)']);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.waitForSelector('html:not(.dark-mode)');
+    for (const paper of await papers()) expect(['rgba(0, 0, 0, 0)', 'rgb(255, 255, 255)']).toContain(paper);
+  });
+
   it('says without scripts where the contract is', async () => {
     const page = await browser.newPage({ javaScriptEnabled: false });
     await page.goto(`${program.url}/docs`);

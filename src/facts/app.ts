@@ -91,7 +91,7 @@ export function createFactsApp(options: FactsAppOptions) {
     if (path === null) return { route: 'other', reply: notFound };
     const route = routes.get(path);
     if (route) return { route: path, reply: route(conditions, now) };
-    const document = documents.answer(path, chooseCoding(conditions.acceptEncoding));
+    const document = documents.answer(path, chooseCoding(conditions.acceptEncoding), conditions.ifNoneMatch);
     return document ?? { route: 'other', reply: notFound };
   }
 

@@ -43,6 +43,30 @@ describe('a document of the closed list', () => {
   });
 });
 
+describe('what a page is made of', () => {
+  const asked = (etag?: string) => documents().answer('/assets/docs.js', 'identity', etag)?.reply;
+  const etagOf = (headers: readonly string[] = []) => headers[headers.indexOf('ETag') + 1] ?? '';
+
+  it('is confirmed at each use, and sent again when a release changed it', () => {
+    writeFileSync(join(assets, 'docs.js'), 'one');
+    const first = asked();
+    const etag = etagOf(first?.headers);
+    expect(first).toMatchObject({ status: 200, headers: expect.arrayContaining(['public, no-cache']) });
+    expect(asked(etag)).toMatchObject({ status: 304, body: null, headers: expect.arrayContaining([etag, ...common]) });
+    writeFileSync(join(assets, 'docs.js'), 'another');
+    expect(asked(etag)).toMatchObject({ status: 200, body: Buffer.from('another') });
+  });
+
+  it('has the same validator in every coding', () => {
+    writeFileSync(join(assets, 'docs.js'), 'one'.repeat(1000));
+    const tags = (['identity', 'gzip', 'br'] as const).map((coding) =>
+      etagOf(documents().answer('/assets/docs.js', coding)?.reply.headers),
+    );
+    expect(new Set(tags).size).toBe(1);
+    expect(tags[0]).toMatch(/^W\/"[\w-]{27}"$/);
+  });
+});
+
 it('no other path is a document', () => {
   for (const path of ['/', '/assets/', '/assets/nothing.js', '/openapi.json/', '/docs/', '/etc/passwd']) {
     expect(documents().answer(path, 'identity'), path).toBeNull();

@@ -3,14 +3,18 @@ import { paths } from '../contract/identifiers.ts';
 import type { Coding } from '../http/accept-encoding.ts';
 import { type AssetFile, assetFile } from '../http/asset-file.ts';
 import type { HeaderList } from '../http/headers.ts';
+import { matchesEntityTag } from '../http/if-none-match.ts';
 import { errorReply, jsonType, type Reply, withBody } from '../http/reply.ts';
 
 /** The documents beside the facts: the OpenAPI file, the API reference, and the assets that its page loads. */
 export interface FactsDocuments {
   /** All paths of the list. */
   readonly routes: readonly string[];
-  /** The answer for a path of the closed list, or null when the path is not on it. */
-  answer(path: string, coding: Coding): { readonly route: string; readonly reply: Reply } | null;
+  /**
+   * The answer for a path of the closed list, or null when the path is not on it: 304 where `ifNoneMatch` names what
+   * a part of a page is now.
+   */
+  answer(path: string, coding: Coding, ifNoneMatch?: string): { readonly route: string; readonly reply: Reply } | null;
 }
 
 interface Document {
@@ -18,9 +22,13 @@ interface Document {
   readonly file: AssetFile;
   readonly contentType: string;
   readonly headers: HeaderList;
+  /** Whether a copy is kept by its validator and not by its age. */
+  readonly validated: boolean;
 }
 
 const cached: HeaderList = ['Cache-Control', 'public, max-age=3600'];
+/** What pages are made of is confirmed at each use: a new page never runs with an older release's script or style. */
+const confirmed: HeaderList = ['Cache-Control', 'public, no-cache'];
 const html = 'text/html; charset=utf-8';
 const script = 'text/javascript; charset=utf-8';
 const css = 'text/css; charset=utf-8';
@@ -49,39 +57,50 @@ const textPolicy: HeaderList = [
 export function factsDocuments(assets: string, common: HeaderList, base: string): FactsDocuments {
   const served = (route: string, file: string, contentType: string, headers: HeaderList = []): [string, Document] => [
     route,
-    { route, file: assetFile(join(assets, file)), contentType, headers: [...cached, ...headers] },
+    { route, file: assetFile(join(assets, file)), contentType, headers: [...cached, ...headers], validated: false },
   ];
+  const part = (name: string, file: string, contentType: string): [string, Document] => {
+    const route = `/assets/${name}`;
+    return [route, { route, file: assetFile(join(assets, file)), contentType, headers: confirmed, validated: true }];
+  };
   const linked = (route: string, file: string, contentType: string): [string, Document] => {
     const link = (bytes: Buffer): Buffer => Buffer.from(bytes.toString('utf8').replaceAll('{base}', base));
-    return [route, { route, file: assetFile(join(assets, file), link), contentType, headers: cached }];
+    return [
+      route,
+      { route, file: assetFile(join(assets, file), link), contentType, headers: cached, validated: false },
+    ];
   };
   const documents = new Map<string, Document>([
     served(paths.openapi, 'openapi.json', jsonType),
     linked('/llms.txt', 'llms.txt', text),
-    served('/assets/almanac.css', 'almanac.css', css),
-    served('/assets/observatory.css', 'observatory.css', css),
-    served('/assets/observatory.js', 'built/observatory.js', script),
+    part('almanac.css', 'almanac.css', css),
+    part('observatory.css', 'observatory.css', css),
+    part('observatory.js', 'built/observatory.js', script),
     served('/docs', 'docs.html', html, pagePolicy),
-    served('/assets/docs.js', 'docs.js', script),
-    served('/assets/docs.css', 'docs.css', css),
-    served('/assets/swagger-ui-bundle.js', 'vendor/swagger-ui/swagger-ui-bundle.js', script),
-    served('/assets/swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
+    part('docs.js', 'docs.js', script),
+    part('docs.css', 'docs.css', css),
+    part('swagger-ui-bundle.js', 'vendor/swagger-ui/swagger-ui-bundle.js', script),
+    part('swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
     served('/assets/swagger-ui-license.txt', 'vendor/swagger-ui/LICENSE', text),
     served('/policy', 'policy.html', html, textPolicy),
   ]);
 
   return {
     routes: [...documents.keys()],
-    answer(path, coding) {
+    answer(path, coding, ifNoneMatch) {
       const document = documents.get(path);
       if (!document) return null;
-      const { route, file, contentType, headers } = document;
+      const { route, file, contentType, headers, validated } = document;
       const found = file.bytes(coding);
       // A missing document says nothing about the facts, so nothing is said about storing the answer.
       if (!found) return { route, reply: errorReply('asset_unavailable', common) };
+      const tag = validated ? ['ETag', found.etag] : [];
+      const all = [...tag, 'Vary', 'Accept-Encoding', ...headers, ...common];
+      if (validated && matchesEntityTag(ifNoneMatch, found.etag)) {
+        return { route, reply: { status: 304, headers: all, body: null } };
+      }
       const codingHeader = found.coding === 'identity' ? [] : ['Content-Encoding', found.coding];
-      const all = [...codingHeader, 'Vary', 'Accept-Encoding', ...headers, ...common];
-      return { route, reply: withBody(200, contentType, found.bytes, all) };
+      return { route, reply: withBody(200, contentType, found.bytes, [...codingHeader, ...all]) };
     },
   };
 }

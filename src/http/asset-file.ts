@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { Coding } from './accept-encoding.ts';
 import { encode } from './compress.ts';
@@ -5,7 +6,15 @@ import { encode } from './compress.ts';
 /** A file of the built program that is served as it is; read again only when it changed on disk. */
 export interface AssetFile {
   /** Its bytes in a coding, or null when it is missing or cannot be read. */
-  bytes(coding: Coding): { readonly bytes: Buffer; readonly coding: Coding } | null;
+  bytes(coding: Coding): AssetBytes | null;
+}
+
+/** An asset in a coding. */
+export interface AssetBytes {
+  readonly bytes: Buffer;
+  readonly coding: Coding;
+  /** Weak validator of what was encoded: the same in every coding and every process. */
+  readonly etag: string;
 }
 
 const suffixes = { br: '.br', gzip: '.gz' } as const;
@@ -16,7 +25,7 @@ const suffixes = { br: '.br', gzip: '.gz' } as const;
  */
 export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (bytes) => bytes): AssetFile {
   let stamp = '';
-  const made = new Map<Coding, Buffer>();
+  const made = new Map<Coding, AssetBytes>();
 
   function current(): boolean {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -34,10 +43,12 @@ export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (byt
       try {
         if (!current()) return null;
         const known = made.get(coding);
-        if (known) return { bytes: known, coding };
-        const bytes = twin(path, coding) ?? encode(change(readFileSync(path)), coding);
-        made.set(coding, bytes);
-        return { bytes, coding };
+        if (known) return known;
+        const plain = change(readFileSync(path));
+        const digest = createHash('sha256').update(plain).digest('base64url').slice(0, 27);
+        const found = { bytes: twin(path, coding) ?? encode(plain, coding), coding, etag: `W/"${digest}"` };
+        made.set(coding, found);
+        return found;
       } catch {
         // Unreadable is answered like missing: the caller says so to the client.
         return null;

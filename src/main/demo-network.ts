@@ -2,6 +2,7 @@ import { OperatorError } from '../ops/errors.ts';
 import type { LogLevel } from '../ops/log.ts';
 import { storeOf } from './observatory-parts.ts';
 import { startPart } from './part-process.ts';
+import type { SampleAccount } from './sample-accounts.ts';
 import type { Running } from './serve.ts';
 
 /** What the demo's network is made of. */
@@ -16,8 +17,8 @@ export interface DemoNetwork extends Running {
   readonly relay: string;
   /** Path of the seeds file. */
   readonly seeds: string;
-  /** Accounts that the past says something about. */
-  readonly accounts: readonly string[];
+  /** Accounts to begin with, and what is there to see. */
+  readonly accounts: readonly SampleAccount[];
   /** Rejects when the network is gone: nothing would be observed any more. */
   readonly failed: Promise<never>;
 }
@@ -63,7 +64,7 @@ export async function startDemoNetwork(
       plc: textOf(addresses, 'plc'),
       relay: textOf(addresses, 'relay'),
       seeds: textOf(addresses, 'seeds'),
-      accounts: Array.isArray(accounts) ? accounts.filter((did) => typeof did === 'string') : [],
+      accounts: Array.isArray(accounts) ? (accounts as SampleAccount[]) : [],
       failed,
       stop,
     };

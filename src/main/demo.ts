@@ -6,7 +6,7 @@ import { takeDemoFolder } from './demo-folder.ts';
 import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
 import { startObservatory } from './observatory.ts';
 import { openLog } from './observatory-log.ts';
-import { type Extra, type ObservatoryValues, observatoryParts, observatorySettings } from './observatory-parts.ts';
+import { type Extra, observatoryParts, observatorySettings } from './observatory-parts.ts';
 import { showsScreen } from './screen.ts';
 import { type Running, serveUntilStopped } from './serve.ts';
 
@@ -49,8 +49,11 @@ export const demoCommand: Command = {
               name: 'demo',
               data: folder.path,
               endpoint: network.jetstream,
-              parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network, values)),
-              remarks: ['SIMULATED: nothing here is real', ...network.accounts.map((did) => `account  ${did}`)],
+              parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network)),
+              remarks: [
+                'SIMULATED: nothing here is real',
+                ...network.accounts.map(({ did, shows }) => `account  ${did}  ${shows}`),
+              ],
               screen,
               print,
               log,
@@ -67,15 +70,10 @@ export const demoCommand: Command = {
 };
 
 /** The parts observe the simulated network, whatever variables or a config file say. */
-function extraOf(
-  { jetstream, plc, relay, seeds, accounts }: DemoNetwork,
-  { host, accountPort }: Pick<ObservatoryValues, 'host' | 'accountPort'>,
-): Extra {
-  // A port that is taken at the start is known only then.
-  const accountUrl =
-    accountPort === 0 ? [] : ['--account-url', `http://${host.includes(':') ? `[${host}]` : host}:${accountPort}`];
+function extraOf({ jetstream, plc, relay, seeds, accounts }: DemoNetwork): Extra {
   return {
-    facts: [...accountUrl, ...accounts.flatMap((did) => ['--sample-account', did])],
+    linksAccounts: true,
+    facts: accounts.flatMap(({ did, shows }) => ['--sample-account', `${did} ${shows}`]),
     account: ['--plc', plc],
     weather: ['--jetstream', jetstream, '--allow-loopback', '--backfill-hours', '1', '--publish-seconds', '5'],
     labels: [

@@ -69,9 +69,12 @@ function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSetting
   if (url !== null && !/^https?:/.test(url)) {
     throw new OperatorError(`--account-url wants an http or https address; got ${JSON.stringify(accountUrl)}`);
   }
-  const stray = sampleAccounts.find((did) => !isDid(did));
-  if (stray !== undefined) throw new OperatorError(`--sample-account wants a DID; got ${JSON.stringify(stray)}`);
-  return url === null ? null : { url, samples: sampleAccounts };
+  const samples = sampleAccounts.map((text) => {
+    const [did = '', ...words] = text.trim().split(/\s+/);
+    if (!isDid(did)) throw new OperatorError(`--sample-account wants a DID; got ${JSON.stringify(text)}`);
+    return { did, shows: words.length === 0 ? null : words.join(' ') };
+  });
+  return url === null ? null : { url, samples };
 }
 
 function answered(settings: Values<typeof factsSettings>, log: Log, metrics: FactsMetrics | null) {

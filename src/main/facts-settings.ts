@@ -78,7 +78,7 @@ export const factsSettings = {
     'sample-account',
     'DID',
     [],
-    'account that the observatory page links to at --account-url; may be given several times',
+    'account that the observatory page links to at --account-url, and after a space what is to see there; may be given several times',
   ),
   accountUrl: optionalText(
     'account-url',

@@ -109,7 +109,7 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
         continue;
       }
       observations.push({ label: admission.label, signature: verdictOf(labeler.log.oddity(n)) });
-      samples.add(admission.label.uri);
+      samples.add(admission.label);
     }
     reading.read = edge;
   }

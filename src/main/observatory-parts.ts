@@ -24,7 +24,10 @@ export const dataSetting = text('data', 'DIR', defaultData, 'folder of everythin
 export type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
 
 /** What the parts of one observatory are told beside its settings, by the name of their command. */
-export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>>;
+export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {
+  /** The observatory's page links to the account part of this machine, where that came to listen. */
+  readonly linksAccounts?: boolean;
+};
 
 /**
  * The processes of an observatory. All that it decides is given as flags, which win over what its parts would read
@@ -49,6 +52,7 @@ export function observatoryParts(
       name: 'facts',
       kind: 'server',
       args: ['--artifacts', artifacts, '--host', host, '--port', String(port), ...(extra.facts ?? []), ...common(0)],
+      ...(extra.linksAccounts ? { after: { part: 'account', args: accountUrlArgs } } : {}),
     },
     {
       name: 'account',
@@ -70,6 +74,16 @@ export function observatoryParts(
       args: ['--store', storeOf(data), '--artifacts', artifacts, ...(extra.labels ?? []), ...common(2)],
     },
   ];
+}
+
+function accountUrlArgs(line: string): string[] {
+  const url = listeningAt(line);
+  return url === null ? [] : ['--account-url', url];
+}
+
+/** The address in the line that a server says once it listens; null where it is no such line. */
+export function listeningAt(line: string): string | null {
+  return /listening on (\S+)$/.exec(line)?.[1] ?? null;
 }
 
 /** The label store in a folder. */

@@ -6,6 +6,7 @@ import { artifactNames } from '../artifact/write.ts';
 import { defaultMaxArtifactBytes } from '../contract/limits.ts';
 import { OperatorError, systemCode } from '../ops/errors.ts';
 import type { ObservatoryLog } from './observatory-log.ts';
+import { listeningAt } from './observatory-parts.ts';
 import { type Display, plainDisplay, screenDisplay } from './screen.ts';
 import type { Running } from './serve.ts';
 import { statusOf } from './status.ts';
@@ -94,8 +95,8 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
 }
 
 function addressOf(part: string, line: string): { part: string; url: string }[] {
-  const url = /listening on (\S+)$/.exec(line)?.[1];
-  return url === undefined ? [] : [{ part, url }];
+  const url = listeningAt(line);
+  return url === null ? [] : [{ part, url }];
 }
 
 function makeFolder(folder: string): void {

@@ -1,31 +1,69 @@
-import { splitUri } from '../store/subject.ts';
+import type { ReceivedLabel } from '../store/label.ts';
+import { splitUri, targetOf } from '../store/subject.ts';
+
+/** An account to begin with. */
+export interface SampleAccount {
+  readonly did: string;
+  /** What is to see there, in words. */
+  readonly shows: string;
+}
 
 /** Accounts whose observed labels are worth a look, chosen from those that a history holds. */
 export interface SampleAccounts {
-  /** A label about this account or record was accepted. */
-  add(uri: string): void;
-  /** DIDs: the one with most labels, then those whose account and records were both labelled, the most first. */
-  choose(count: number): string[];
+  /** A label was accepted. */
+  add(label: Pick<ReceivedLabel, 'uri' | 'src' | 'neg'>): void;
+  /** One account of each kind that is there; the first shows everything that a page of an account can. */
+  choose(): SampleAccount[];
 }
+
+interface Seen {
+  readonly did: string;
+  account: number;
+  post: number;
+  record: number;
+  removed: number;
+  readonly labelers: Set<string>;
+}
+
+/** What is looked for, in order; of those that have it the one where `most` is largest is shown, and only once. */
+const kinds: readonly { readonly shows: string; has(seen: Seen): boolean; most(seen: Seen): number }[] = [
+  {
+    shows: 'labels on the account itself and on posts and a removal',
+    has: ({ account, post, removed }) => account > 0 && post > 0 && removed > 0,
+    most: ({ account, post, record }) => Math.min(account, 5) * 1e6 + Math.min(record, 1) * 1e5 + post,
+  },
+  { shows: 'many labels on posts', has: ({ post }) => post > 20, most: ({ post }) => post },
+  {
+    shows: 'labels of several labelers',
+    has: ({ labelers }) => labelers.size > 1,
+    most: ({ labelers, account, post, record }) => labelers.size * 1e6 - account - post - record,
+  },
+];
+
+/** An account that no history knows: its name is no random one. */
+const unlabelled = 'did:plc:nobodyeverlabelledthisac';
 
 /** Begins to count; what is kept grows with the number of accounts. */
 export function sampleAccounts(): SampleAccounts {
-  const seen = new Map<string, { account: number; records: number }>();
+  const seen = new Map<string, Seen>();
   return {
-    add(uri) {
-      const parts = splitUri(uri);
-      if (parts === null) return;
-      const counts = seen.get(parts.did) ?? { account: 0, records: 0 };
-      counts[parts.kind === 'account' ? 'account' : 'records'] += 1;
-      seen.set(parts.did, counts);
+    add({ uri, src, neg }) {
+      const did = splitUri(uri)?.did;
+      if (did === undefined) return;
+      const counts = seen.get(did) ?? { did, account: 0, post: 0, record: 0, removed: 0, labelers: new Set() };
+      counts[targetOf(uri)] += 1;
+      if (neg) counts.removed += 1;
+      counts.labelers.add(src);
+      seen.set(did, counts);
     },
-    choose(count) {
-      const ranked = [...seen]
-        .map(([did, { account, records }]) => ({ did, both: account > 0 && records > 0, total: account + records }))
-        .sort((one, other) => other.total - one.total || (one.did < other.did ? -1 : 1));
-      const [most] = ranked;
-      const mixed = ranked.filter(({ did, both }) => both && did !== most?.did);
-      return [...(most ? [most] : []), ...mixed].slice(0, count).map(({ did }) => did);
+    choose() {
+      const chosen: SampleAccount[] = [];
+      for (const { shows, has, most } of kinds) {
+        const left = [...seen.values()].filter((one) => has(one) && !chosen.some(({ did }) => did === one.did));
+        const [best] = left.sort((one, other) => most(other) - most(one) || (one.did < other.did ? -1 : 1));
+        if (best) chosen.push({ did: best.did, shows });
+      }
+      return [...chosen, { did: unlabelled, shows: 'none observed' }];
     },
   };
 }

@@ -5,6 +5,7 @@ import { createLog, logLevels } from '../ops/log.ts';
 import { choice, integer, number, optionalText, text, toggle, type Values } from '../ops/setting.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
+import type { SampleAccount } from './sample-accounts.ts';
 
 /** Settings of `almanac sim`. */
 export const simSettings = {
@@ -81,8 +82,8 @@ async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   }
 }
 
-/** Writes the past into a new store; resolves with accounts that it says something about. */
-async function writeHistory({ labelers }: Sim, url: string): Promise<string[]> {
+/** Writes the past into a new store; resolves with accounts to look at. */
+async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccount[]> {
   const [{ openStoreWriter }, { claimOrigin }, { micros }, { epochAge, writeLabelHistory }] = await Promise.all([
     import('../store/open.ts'),
     import('../store/origin.ts'),
@@ -93,14 +94,11 @@ async function writeHistory({ labelers }: Sim, url: string): Promise<string[]> {
   const store = openStoreWriter(url, { at: micros(end - epochAge), durable: false });
   try {
     await claimOrigin(store, 'simulated');
-    return (await writeLabelHistory({ store, labelers, end })).choose(sampleCount);
+    return (await writeLabelHistory({ store, labelers, end })).choose();
   } finally {
     await store.close();
   }
 }
-
-/** How many accounts are named. */
-const sampleCount = 4;
 
 /** The first line on stdout: where everything of the simulated network is; null for what it does not have. */
 function announcement({ jetstream, plc, relays, labelers, seeds }: SimAddresses): string {

@@ -13,6 +13,8 @@ const killAfterMs = { instrument: 4_500, server: 3_000 } as const;
 /** A part and its place in the order: servers answer until the instruments have handed over their last artifact. */
 export interface SupervisedPart extends Part {
   readonly kind: 'instrument' | 'server';
+  /** Starts only when another part is ready, and is told besides what follows from that part's first line. */
+  readonly after?: { readonly part: string; readonly args: (line: string) => readonly string[] };
 }
 
 /** What a supervisor works with. */
@@ -53,7 +55,16 @@ export async function supervise(parts: readonly SupervisedPart[], options: Super
   };
   const ready = new Map<string, string>();
   try {
-    const lines = await Promise.all(keepers.map((keeper) => keeper.start()));
+    const first = new Map(
+      keepers.filter(({ part }) => !part.after).map((keeper) => [keeper.part.name, keeper.start([])]),
+    );
+    const lines = await Promise.all(
+      keepers.map(async (keeper) => {
+        const { name, after } = keeper.part;
+        const line = await first.get(after?.part ?? name);
+        return after ? keeper.start(after.args(line ?? '')) : (line ?? '');
+      }),
+    );
     for (const [index, { name }] of parts.entries()) ready.set(name, lines[index] ?? '');
   } catch (error) {
     await stop();
@@ -110,7 +121,10 @@ function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) 
   return {
     part,
     state: (): PartState => ({ name, state, restarts }),
-    async start(): Promise<string> {
+    async start(more: readonly string[]): Promise<string> {
+      // Another part could not start while this one waited.
+      if (!keeping) throw new OperatorError(`almanac ${name} was not started`);
+      args = [...more, ...args];
       const launched = launch();
       const line = await launched.nextLine();
       if (line === null) throw new OperatorError(`almanac ${name} could not start`);

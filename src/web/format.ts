@@ -1,5 +1,8 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
 
+/** Before the title of a page whose facts are not of the live network: it can never be taken for real in a tab. */
+export const originTitles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
+
 /** Between a number and its unit: no line breaks there. */
 const space = '\u00a0';
 
@@ -60,12 +63,25 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 /** An instant of the contract in UTC, to the minute or the second; finer digits are cut. */
 export function instantText(timestamp: string, precision: 'minute' | 'second' = 'minute'): string {
-  const at = parseTimestamp(timestamp);
-  if (at === null) return timestamp;
-  const date = new Date(Math.floor(at / 1000));
-  const two = (part: number): string => String(part).padStart(2, '0');
+  const date = dateOf(timestamp);
+  if (date === null) return timestamp;
   const seconds = precision === 'second' ? `:${two(date.getUTCSeconds())}` : '';
+  return `${dateText(timestamp)}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
+}
+
+/** The UTC day of an instant of the contract. */
+export function dateText(timestamp: string): string {
+  const date = dateOf(timestamp);
+  if (date === null) return timestamp;
   const year = String(date.getUTCFullYear()).padStart(4, '0');
-  const clock = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds}`;
-  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ''} ${year}, ${clock} UTC`;
+  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ''} ${year}`;
+}
+
+function dateOf(timestamp: string): Date | null {
+  const at = parseTimestamp(timestamp);
+  return at === null ? null : new Date(Math.floor(at / 1000));
+}
+
+function two(part: number): string {
+  return String(part).padStart(2, '0');
 }

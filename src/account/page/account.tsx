@@ -9,7 +9,7 @@ import { TimelineSection } from './picture.tsx';
 import type { Part } from './rows.ts';
 import { wholeRows } from './rows.ts';
 import type { AccountView } from './view.ts';
-import { counted, eventsText, instantWords, minuteWords, targetWords } from './words.ts';
+import { counted, eventsText, targetWords } from './words.ts';
 
 /** What the body of an account's page is rendered from. */
 export interface AccountPageProps {
@@ -29,13 +29,14 @@ export function AccountBody({ view, base, downloads }: AccountPageProps) {
         Labels observed on <code class="did">{query.account}</code>
       </h1>
       <p class="lead">
-        What labelers were seen to apply and remove from {minuteWords(interval.start)} to {minuteWords(interval.end)},
-        and what could not be seen. This page does not know which labels hold now.
+        What labelers were seen to apply and remove from <Instant at={interval.start} precision="minute" /> to{' '}
+        <Instant at={interval.end} precision="minute" />, and what could not be seen. This page does not know which
+        labels hold now.
       </p>
       {interval.clipped ? (
         <p class="panel warn">
-          You asked for more than was observed or is kept. What is shown begins at <Instant at={interval.start} /> and
-          ends at <Instant at={interval.end} />.
+          You asked for more than was observed or is kept. What is shown begins on <Instant at={interval.start} /> and
+          ends on <Instant at={interval.end} />.
         </p>
       ) : null}
       <Choices view={view} links={links} base={base} />
@@ -53,7 +54,11 @@ export function AccountBody({ view, base, downloads }: AccountPageProps) {
 /** What was found, in one panel; where nothing was, that this proves nothing. */
 function Outcome({ view: { parts, timeline, before, query } }: { readonly view: AccountView }) {
   if (before !== null) {
-    return <p class="panel">Observations accepted before {instantWords(before)}. This page is a part of the list.</p>;
+    return (
+      <p class="panel">
+        Observations accepted before <Instant at={before} />. This page is a part of the list.
+      </p>
+    );
   }
   const { total, uncounted } = timeline;
   const empty = parts.every(({ rows, next }) => rows.length === 0 && next === null);

@@ -69,7 +69,7 @@ function LabelerItem({
           'It was not asked successfully yet.'
         ) : (
           <>
-            Last asked successfully at <Instant at={lastAsked} />.
+            Last asked successfully on <Instant at={lastAsked} />.
           </>
         )}{' '}
         {gaps.length === 0
@@ -106,7 +106,7 @@ function sentences({ startedAt, shown, frontier, now, ownGaps, interval, network
     found.push(
       interval.start > startedAt
         ? `Observations before ${minuteWords(interval.start)} are no longer kept: ${missing} of the interval are missing.`
-        : `Observation began at ${minuteWords(startedAt)}: the ${missing} before it were not observed.`,
+        : `Observation began on ${minuteWords(startedAt)}: the ${missing} before it were not observed.`,
     );
   }
   const { observedThrough } = frontier;
@@ -115,7 +115,7 @@ function sentences({ startedAt, shown, frontier, now, ownGaps, interval, network
     found.push(
       `Nothing was received from any labeler since ${minuteWords(observedThrough)}: what came later is not known.`,
     );
-  } else found.push(`The last page of any labeler was received at ${minuteWords(observedThrough)}.`);
+  } else found.push(`The last page of any labeler was received on ${minuteWords(observedThrough)}.`);
   found.push(
     ownGaps.length === 0
       ? 'No interruption of our own is recorded in this interval.'

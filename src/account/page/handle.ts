@@ -26,6 +26,10 @@ export function handleTrouble({ kind }: HandleResolution): string | null {
   }
 }
 
+/** What is said of a text that is neither. */
+export const neither =
+  'That is neither a handle nor a DID. A handle looks like alice.bsky.social; a DID begins with did:plc: or did:web:.';
+
 /** What is said where handles are not taken. */
 export const didOnly =
   'Handles are not looked up here. Give the DID of the account: it begins with did:plc: or did:web:.';

@@ -4,10 +4,11 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Observation } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import { splitUri, targetOf } from '../../store/subject.ts';
+import { Instant as InstantFigure } from '../../web/figures.tsx';
 import { Foreign } from '../../web/foreign.tsx';
 import { rowOf } from '../row.ts';
 import type { Definition, LabelerDefinitions } from './definitions.ts';
-import { actionWords, instantWords, signatureWords } from './words.ts';
+import { actionWords, signatureWords } from './words.ts';
 
 /** Most characters of a definition that stand beside each of its observations. */
 const maxDefinition = 300;
@@ -145,6 +146,12 @@ export function Did({ did }: { readonly did: string }) {
 }
 
 /** An instant of our clock, exact for machines. */
-export function Instant({ at }: { readonly at: Micros }) {
-  return <time dateTime={formatMicros(at)}>{instantWords(at)}</time>;
+export function Instant({
+  at,
+  precision = 'second',
+}: {
+  readonly at: Micros;
+  readonly precision?: 'minute' | 'second';
+}) {
+  return <InstantFigure value={formatMicros(at)} precision={precision} />;
 }

@@ -1,30 +1,50 @@
 import type { Origin } from '../../contract/vocabulary.ts';
 import { storeOrigin } from '../../store/origin.ts';
+import { originTitles } from '../../web/format.ts';
 import type { AccountStore } from '../account-store.ts';
 
-const banners: Readonly<Record<Origin, string | null>> = {
+/** What is said of observations that are not live: above a page, and before its title. */
+export interface OriginWords {
+  readonly banner: string;
+  readonly title: string;
+}
+
+const words: Readonly<Record<Origin, OriginWords | null>> = {
   live: null,
-  simulated: 'These observations come from a simulated network. They say nothing about the real one.',
-  sample: 'These observations come from a bundled sample. They say nothing about the network now.',
+  simulated: {
+    banner: 'These observations come from a simulated network. They say nothing about the real one.',
+    title: originTitles.simulated,
+  },
+  sample: {
+    banner: 'These observations come from a bundled sample. They say nothing about the network now.',
+    title: originTitles.sample,
+  },
 };
 
-/** What stands above every page of a store that holds no live observations. */
-export interface OriginBanner {
-  /** As far as it is known. */
-  readonly text: string | null;
+/** What marks every page of a store that holds no live observations. */
+export interface OriginMark {
+  /** As far as it is known; null for live ones. */
+  readonly words: OriginWords | null;
+  /** Whether the store was asked: until then nothing of it may be shown. */
+  readonly known: boolean;
   /** Asks the store, unless it is known; a store says once and for all that it is not live. */
   learn(store: AccountStore): Promise<void>;
 }
 
 /** Nothing is known before the first look. */
-export function originBanner(): OriginBanner {
-  let text: string | null = null;
+export function originMark(): OriginMark {
+  let found: OriginWords | null = null;
+  let known = false;
   return {
-    get text() {
-      return text;
+    get words() {
+      return found;
+    },
+    get known() {
+      return known;
     },
     async learn(store) {
-      text ??= banners[await storeOrigin(store)];
+      found ??= words[await storeOrigin(store)];
+      known = true;
     },
   };
 }

@@ -15,10 +15,10 @@ import type { Snapshot } from '../snapshot.ts';
 import { AccountBody } from './account.tsx';
 import { DefinitionCache } from './definitions.ts';
 import type { DownloadLink } from './download.tsx';
-import { didOnly, type FindHandle, handleIn, handleTrouble } from './handle.ts';
+import { didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
 import { HomeBody, RefusalBody } from './home.tsx';
 import { labelersOf } from './network.ts';
-import { type OriginBanner, originBanner } from './origin.ts';
+import { type OriginMark, originMark } from './origin.ts';
 import { downloadParts } from './parts.ts';
 import { parsePageQuery } from './query.ts';
 import { type AccountView, readView } from './view.ts';
@@ -60,11 +60,11 @@ const htmlType = 'text/html; charset=utf-8';
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
     const { base, styles, findHandle } = options;
-    const banner = originBanner();
-    const pages = renderer(base, findHandle !== null, banner);
+    const mark = originMark();
+    const pages = renderer(base, findHandle !== null, mark);
     const home = async (request: AccountRequest): Promise<Reply> => {
       // Where the store cannot be read there is nothing of it to be taken for real.
-      if (banner.text === null) await services.read(request, (store) => banner.learn(store)).catch(() => undefined);
+      if (mark.words === null) await services.read(request, (store) => mark.learn(store)).catch(() => undefined);
       const body = <HomeBody base={base} handles={findHandle !== null} />;
       return pages.page(200, 'Almanac: labels observed on an account', body);
     };
@@ -74,7 +74,7 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
     ]);
     return new Map<string, AccountRoute>([
       ['/', home],
-      ['/account', accountRoute(options, services, { pages, banner })],
+      ['/account', accountRoute(options, services, { pages, mark })],
       ...sheets,
     ]);
   };
@@ -82,12 +82,22 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
 
 type Pages = ReturnType<typeof renderer>;
 
-function renderer(base: string, handles: boolean, banner: OriginBanner) {
+function renderer(base: string, handles: boolean, mark: OriginMark) {
   const navigation = [{ href: `${base}/`, text: 'Look up an account' }];
   function page(status: number, title: string, children: preact.ComponentChildren, more: HeaderList = []): Reply {
     const styles = ['/assets/account.css'];
-    const above = banner.text === null ? {} : { banner: banner.text };
-    const html = renderPage({ title, base, indexed: false, styles, navigation, ...above, children });
+    const { words } = mark;
+    const above = words === null ? {} : { banner: words.banner };
+    const parts = {
+      title: `${words?.title ?? ''}${title}`,
+      base,
+      indexed: false,
+      styles,
+      navigation,
+      ...above,
+      children,
+    };
+    const html = renderPage(parts);
     return withBody(status, htmlType, Buffer.from(html), [...pageHeaders, ...more]);
   }
   return {
@@ -109,7 +119,7 @@ function renderer(base: string, handles: boolean, banner: OriginBanner) {
 function accountRoute(
   { base, findHandle, monotonic, alarm }: PagesOptions,
   services: AccountServices,
-  { pages, banner }: { readonly pages: Pages; readonly banner: OriginBanner },
+  { pages, mark }: { readonly pages: Pages; readonly mark: OriginMark },
 ): AccountRoute {
   const definitions = new DefinitionCache(monotonic);
   const labelers = labelersOf(monotonic);
@@ -123,7 +133,7 @@ function accountRoute(
     const wait = services.waitFor(request, query.account);
     if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
     const view = await services.read(request, async (store) => {
-      await banner.learn(store);
+      await mark.learn(store);
       return readView({ store, definitions, labelers }, query, before, microsFromMillis(request.now));
     });
     if (view === 'out_of_window') return pages.refusal('out_of_window');
@@ -135,7 +145,7 @@ function accountRoute(
     const parameters = parseParameters(request.search);
     const handle = handleIn(parameters?.get('did') ?? '');
     if (parameters === null || handle === null)
-      return pages.refusal('invalid_account', findHandle ? {} : { message: didOnly });
+      return pages.refusal('invalid_account', { message: findHandle ? neither : didOnly });
     if (findHandle === null) return pages.refusal('invalid_account', { message: didOnly });
     // What would be refused at the DID is refused here: nothing that was asked for is lost on the way there.
     const rest = parsePageQuery(searchWith(anyDid, parameters));
@@ -152,6 +162,8 @@ function accountRoute(
   }
 
   return async (request) => {
+    // A refusal too is a page of this store, and may be the first that is asked for.
+    if (!mark.known) await services.read(request, (store) => mark.learn(store)).catch(() => undefined);
     try {
       return await answer(request);
     } catch (error) {

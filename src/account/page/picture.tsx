@@ -1,8 +1,9 @@
-import type { Interval } from '../../store/time.ts';
+import { type Interval, micros } from '../../store/time.ts';
 import { DayChart } from '../../web/day-chart.tsx';
 import { countText } from '../../web/format.ts';
+import { Legend, signWords } from '../../web/legend.tsx';
 import type { Timeline, TimelineDay } from './timeline.ts';
-import { counted, dayWords, durationWords, eventsText, minuteWords } from './words.ts';
+import { counted, dayWords, durationWords, eventsText, isoDay, minuteWords } from './words.ts';
 
 /** The interval as a picture, with its legend and the same as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
@@ -18,6 +19,7 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
       <h2 id="timeline">By day</h2>
       <p>{summaryOf(timeline)}</p>
       <figure class="timeline">
+        {most === 0 ? null : <p class="chart-top">Observations a day; the highest bar is {countText(most)}</p>}
         <DayChart
           summary={`Bars for each day. ${summaryOf(timeline)} The table below says the same in numbers.`}
           bars={days
@@ -34,29 +36,19 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
         />
         <p class="chart-ends" aria-hidden="true">
           <span>{dayWords(start)}</span>
+          {days.length > 2 ? <span>{dayWords(micros((start + end) / 2))}</span> : null}
           <span>{dayWords(end)}</span>
         </p>
         <figcaption>
-          <ul class="legend">
-            <li>
-              <span class="key up" aria-hidden="true" /> applied, above the line
-            </li>
-            <li>
-              <span class="key down" aria-hidden="true" /> removed, below it
-            </li>
-            <li>
-              <span class="key unseen" aria-hidden="true" /> not observed
-            </li>
-            <li>
-              <span class="key part" aria-hidden="true" /> some labelers not observed
-            </li>
-            {uncounted > 0 ? (
-              <li>
-                <span class="key uncounted" aria-hidden="true" /> not counted
-              </li>
-            ) : null}
-            <li>highest bar: {counted(most, 'observation')}</li>
-          </ul>
+          <Legend
+            signs={[
+              ['up', 'applied, above the line'],
+              ['down', 'removed, below it'],
+              ['unseen', signWords.unseen],
+              ['part', signWords.part],
+              ...(uncounted > 0 ? [['uncounted', 'not counted'] as const] : []),
+            ]}
+          />
         </figcaption>
       </figure>
       <details>
@@ -92,7 +84,7 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
   return (
     <tr>
       <th scope="row">
-        <time dateTime={dayWords(day.start)}>{dayWords(day.start)}</time>
+        <time dateTime={isoDay(day.start)}>{dayWords(day.start)}</time>
       </th>
       {counts ? (
         <>

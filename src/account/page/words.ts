@@ -2,7 +2,7 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../../contract/vocabulary.ts';
 import type { EventCount } from '../../store/port.ts';
 import { second } from '../../store/time.ts';
-import { countText, spanText } from '../../web/format.ts';
+import { countText, dateText, instantText, spanText } from '../../web/format.ts';
 
 /** The words of the pages. None of them says of a label that it holds now: only what was seen to happen is known. */
 
@@ -54,18 +54,18 @@ const states = new Map([
   ['unavailable', 'does not answer'],
 ]);
 
-/** An instant to the second, as a person reads it: `2026-11-20 14:03:05 UTC`. */
-export function instantWords(at: Micros): string {
-  return `${formatMicros(at).slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-/** An instant to the minute. */
+/** An instant to the minute, as on every page of both servers: `20 Nov 2026, 14:03 UTC`. */
 export function minuteWords(at: Micros): string {
-  return `${formatMicros(at).slice(0, 16).replace('T', ' ')} UTC`;
+  return instantText(formatMicros(at));
 }
 
-/** The UTC day of an instant, `2026-11-20`. */
+/** The UTC day of an instant: `20 Nov 2026`. */
 export function dayWords(at: Micros): string {
+  return dateText(formatMicros(at));
+}
+
+/** The UTC day of an instant for machines: `2026-11-20`. */
+export function isoDay(at: Micros): string {
   return formatMicros(at).slice(0, 10);
 }
 

@@ -2,8 +2,8 @@
 export interface AccountLinks {
   /** Its address, without a trailing slash. */
   readonly url: string;
-  /** DIDs of accounts to begin with; those of a simulated network, where nobody is anybody. */
-  readonly samples: readonly string[];
+  /** Accounts to begin with; those of a simulated network, where nobody is anybody. */
+  readonly samples: readonly { readonly did: string; readonly shows: string | null }[];
 }
 
 /** The way to the account-view surface. The links stand in an attribute too, from where the script takes them over. */
@@ -19,11 +19,12 @@ export function Accounts({ links }: { links: AccountLinks | null }) {
       </p>
       {links.samples.length === 0 ? null : (
         <ul>
-          {links.samples.map((did) => (
+          {links.samples.map(({ did, shows }) => (
             <li key={did}>
               <a href={`${page}?did=${encodeURIComponent(did)}`}>
                 <code data-name={did}>{did}</code>
               </a>
+              {shows === null ? null : <span data-name={did}>: {shows}</span>}
             </li>
           ))}
         </ul>

@@ -17,43 +17,45 @@ function pictureOf(coverage: CoverageChange): string {
 
 /** The strip of the fixture's window, 21 Oct to 20 Nov at noon, with other coverage: the pieces as they are drawn. */
 function strip(coverage: CoverageChange): string[] {
-  return [...pictureOf(coverage).matchAll(/<rect class="(\w+)" x="([\d.]+)"(?: y="\d+")? width="([\d.]+)"/g)].map(
-    ([, kind = '', x = '', width = '']) => `${kind} ${x}+${width}`,
-  );
+  const drawn = /<rect class="chart-([\w-]+)" x="([\d.]+)%" width="([\d.]+)%"/g;
+  return [...pictureOf(coverage).matchAll(drawn)].map(([, kind = '', x = '', width = '']) => `${kind} ${x}+${width}`);
 }
 
 const through = '2026-11-20T12:00:00.000Z';
 
 describe('the coverage strip', () => {
   it('is whole where nothing interrupted it', () => {
-    expect(strip({ observed_through: through })).toEqual(['seen 0+1000']);
+    expect(strip({ observed_through: through })).toEqual(['seen 0+100']);
   });
 
   it('breaks at a gap', () => {
     const gap = { start: '2026-10-27T12:00:00Z', end: '2026-10-30T12:00:00Z', reason: 'maintenance' };
-    expect(strip({ observed_through: through, gaps: [gap] })).toEqual(['seen 0+200', 'seen 300+700', 'gap 200+100']);
+    expect(strip({ observed_through: through, gaps: [gap] })).toEqual(['seen 0+20', 'seen 30+70', 'part 20+10']);
   });
 
   it('shows a gap of a minute', () => {
     const gap = { start: '2026-11-05T12:00:00Z', end: '2026-11-05T12:01:00Z', reason: 'cursor_reset' };
     expect(strip({ observed_through: through, gaps: [gap] })).toEqual([
-      'seen 0+497.01',
-      'seen 503.01+496.99',
-      'gap 497.01+6',
+      'seen 0+49.701',
+      'seen 50.301+49.699',
+      'part 49.701+0.6',
     ]);
   });
 
   it('begins with the warm-up, and is unsure where coverage is not known', () => {
     const warmup = { start: '2026-10-21T12:00:00Z', end: '2026-11-17T12:00:00Z', reason: 'not_observed' };
-    expect(strip({ observed_through: through, warmup, status: 'unknown' })).toEqual(['unsure 900+100', 'warmup 0+900']);
+    expect(strip({ observed_through: through, warmup, status: 'unknown' })).toEqual([
+      'unsure 90+10',
+      'unseen-paper 0+90',
+    ]);
   });
 
   it('ends where collection has come to', () => {
-    expect(strip({ observed_through: '2026-11-20T10:48:00.000Z' })).toEqual(['seen 0+998.33']);
+    expect(strip({ observed_through: '2026-11-20T10:48:00.000Z' })).toEqual(['seen 0+99.833']);
   });
 
   it('has nothing collected when all of it is one gap', () => {
-    expect(strip({ gap_overflow: true })).toEqual(['gap 0+1000']);
+    expect(strip({ gap_overflow: true })).toEqual(['part 0+100']);
   });
 });
 
@@ -64,12 +66,12 @@ describe('the list of gaps', () => {
     return [...items.matchAll(/<li>(.*?)<\/li>/g)].map(([, item = '']) => item.replace(/<[^>]+>/g, ''));
   }
 
-  it('tells gaps to the minute, and one within a minute to the second', () => {
+  it('tells gaps to the minute, and one within a minute to the second, newest first', () => {
     const hour = { start: '2026-11-05T12:00:01Z', end: '2026-11-05T13:00:02Z', reason: 'maintenance' };
     const seconds = { start: '2026-11-06T12:00:07.9Z', end: '2026-11-06T12:00:12Z', reason: 'ingest_paused' };
     expect(gaps(hour, seconds)).toEqual([
-      '5 Nov 2026, 12:00 UTC to 5 Nov 2026, 13:00 UTC: maintenance',
       '6 Nov 2026, 12:00:07 UTC to 6 Nov 2026, 12:00:12 UTC: collection was paused',
+      '5 Nov 2026, 12:00 UTC to 5 Nov 2026, 13:00 UTC: maintenance',
     ]);
   });
 });

@@ -1,7 +1,10 @@
 import type { Coverage, CoverageSources, Gap } from '../../contract/labels.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
+import { percent } from '../../web/bar.tsx';
 import { Count, Instant } from '../../web/figures.tsx';
 import { instantText } from '../../web/format.ts';
+import { Hatch } from '../../web/hatch.tsx';
+import { Legend, signWords } from '../../web/legend.tsx';
 import { layTimeline, type Stretch, timelineWidth } from '../../web/timeline.ts';
 import type { RecentEnvelope } from './model.ts';
 import { Picture } from './pieces.tsx';
@@ -71,8 +74,6 @@ export function unobservedParts({
   return { window: { start: end - facts.window_days * 86_400_000, end }, parts };
 }
 
-const height = 40;
-
 function Strip({ envelope }: { envelope: RecentEnvelope }) {
   const known = unobservedParts(envelope);
   if (!known || envelope.generated_at === null) return null;
@@ -88,52 +89,60 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
   const unsure = envelope.facts.coverage.status === 'unknown';
   return (
     <div class="strip">
-      <svg viewBox={`0 0 ${timelineWidth} ${height}`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <svg aria-hidden="true" focusable="false">
+        <defs>
+          <Hatch id="coverage-hatch" />
+        </defs>
         {drawn.rest.map(({ from, to }) =>
           from < edge ? (
             <rect
               key={`rest ${from}`}
-              class={unsure ? 'unsure' : 'seen'}
-              x={round(from)}
-              width={round(Math.min(to, edge) - from)}
-              height={height}
+              class={unsure ? 'chart-unsure' : 'chart-seen'}
+              {...placed(from, Math.min(to, edge))}
+              height="100%"
             />
           ) : null,
         )}
-        {drawn.parts.map(({ kind, from, to }, index) => (
-          <rect
-            key={`${kind} ${index}`}
-            class={kind}
-            x={round(from)}
-            y={kind === 'gap' ? height - 8 : height - 16}
-            width={round(to - from)}
-            height={kind === 'gap' ? 8 : 16}
-          />
-        ))}
+        {drawn.parts.map(({ kind, from, to }, index) =>
+          kind === 'gap' ? (
+            <rect key={index} class="chart-part" {...placed(from, to)} y="78%" height="22%" />
+          ) : (
+            <g key={index}>
+              <rect class="chart-unseen-paper" {...placed(from, to)} height="100%" />
+              <rect fill="url(#coverage-hatch)" {...placed(from, to)} height="100%" />
+            </g>
+          ),
+        )}
         {days <= 62 ? dayLines(days) : null}
       </svg>
-      <p class="ends">
-        <span>the window's start</span>
+      <p class="chart-ends">
+        <span>window’s start</span>
         <Instant value={envelope.generated_at} at="labels/generated_at" />
       </p>
-      <ul class="legend">
-        <li class={unsure ? 'unsure' : 'seen'}>{unsure ? 'collected, coverage not established' : 'collected'}</li>
-        <li class="gap">gap</li>
-        {envelope.facts.coverage.warmup ? <li class="warmup">before the observation began</li> : null}
-      </ul>
+      <Legend
+        signs={[
+          unsure ? ['unsure', 'collected, coverage not established'] : ['seen', 'collected'],
+          ['part', `${signWords.part} (a gap)`],
+          ...(envelope.facts.coverage.warmup
+            ? [['unseen', `${signWords.unseen}: before the observation began`] as const]
+            : []),
+        ]}
+      />
     </div>
   );
 }
 
 function dayLines(days: number) {
   return Array.from({ length: days - 1 }, (_, day) => {
-    const x = round(((day + 1) / days) * timelineWidth);
-    return <line key={x} class="day" x1={x} x2={x} y2={height} />;
+    const x = percent(((day + 1) / days) * 100);
+    return <line key={x} class="day" x1={x} x2={x} y2="100%" />;
   });
 }
 
-function round(value: number): number {
-  return Number(value.toFixed(2));
+/** Place along the strip of a stretch in the units of its timeline. */
+function placed(from: number, to: number) {
+  const share = 100 / timelineWidth;
+  return { x: percent(from * share), width: percent((to - from) * share) };
 }
 
 /** As many gaps stand open; more are behind a fold, where they are as near to a screen reader. */
@@ -141,20 +150,21 @@ const openGaps = 6;
 
 function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage: Coverage }) {
   if (gaps.length === 0 && !warmup) return null;
-  const listed = gaps.map((gap, index) => (
-    <GapLine key={`${gap.start} ${gap.end}`} gap={gap} at={`${at}/gaps/${index}`} />
-  ));
+  // Newest first: what is nearest to now matters most to what is shown of now.
+  const listed = gaps
+    .map((gap, index) => <GapLine key={`${gap.start} ${gap.end}`} gap={gap} at={`${at}/gaps/${index}`} />)
+    .toReversed();
   return (
     <>
       <h4>Not observed, or not all of it</h4>
       {overflow ? <p>More gaps were recorded than can be listed: the whole window counts as one.</p> : null}
       <ul class="gaps">
-        {warmup ? <GapLine gap={warmup} at={`${at}/warmup`} /> : null}
         {listed.slice(0, openGaps)}
+        {warmup ? <GapLine gap={warmup} at={`${at}/warmup`} /> : null}
       </ul>
       {listed.length > openGaps ? (
         <details>
-          <summary>The other gaps</summary>
+          <summary>Earlier gaps</summary>
           <ul class="gaps">{listed.slice(openGaps)}</ul>
         </details>
       ) : null}

@@ -1,3 +1,4 @@
+import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
 import { type AccountLinks, Accounts } from './accounts.tsx';
@@ -19,7 +20,7 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
   const origins = originsShown(facts);
   return {
     title: [
-      ...origins.map((origin) => titles[origin]),
+      ...origins.map((origin) => originTitles[origin]),
       'Almanac: the weather and the labelers of the AT Protocol network',
     ].join(''),
     description: 'What was observed of the AT Protocol network, with the limits of the observation.',
@@ -38,8 +39,6 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
     children: <Body facts={facts} keeping={keeping} accounts={accounts} />,
   };
 }
-
-const titles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
 
 function Body({
   facts,

@@ -137,10 +137,10 @@ function Collections({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope
         <tr>
           <th scope="col">Kind</th>
           <th scope="col" class="number">
-            A second
+            Per second
           </th>
           <th scope="col" class="number">
-            In all
+            Total
           </th>
         </tr>
       </thead>

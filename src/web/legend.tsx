@@ -1,0 +1,18 @@
+/** What a sign in a picture stands for; its look is the style sheet's (classes `key …`). */
+export type Sign = 'up' | 'down' | 'seen' | 'unsure' | 'unseen' | 'part' | 'uncounted';
+
+/** Words that mean the same in every picture. */
+export const signWords = { unseen: 'not observed', part: 'not all observed' } as const;
+
+/** The legend of a picture: its signs with their words. */
+export function Legend({ signs }: { signs: readonly (readonly [Sign, string])[] }) {
+  return (
+    <ul class="legend">
+      {signs.map(([sign, words]) => (
+        <li key={sign}>
+          <span class={`key ${sign}`} aria-hidden="true" /> {words}
+        </li>
+      ))}
+    </ul>
+  );
+}

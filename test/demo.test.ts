@@ -6,6 +6,7 @@ import { openStoreReader } from '../src/store/open.ts';
 import { targetOf } from '../src/store/subject.ts';
 import { type Almanac, startAlmanac } from './support/almanac.ts';
 import { alive, partsOf } from './support/parts.ts';
+import { startProgram } from './support/program.ts';
 
 /** The demo as a visitor starts it, from nothing. */
 
@@ -146,6 +147,29 @@ describe('almanac demo', () => {
 });
 
 describe('what a demo has made', () => {
+  it('is not thrown away by another demo, in its folder or on its ports, while it runs', async () => {
+    const data = join(folder, 'demo');
+    const before = readdirSync(data);
+    await expect(startDemo(data)).rejects.toThrow(/a demo runs in .*demo; stop it first/);
+    const { port } = new URL(demo.url);
+    const other = join(folder, 'other-demo');
+    await expect(startAlmanac(['demo', '--data', other, '--port', port])).rejects.toThrow(/the port is in use.*--port/);
+    await expect(startAlmanac(['demo', '--data', other, '--port', '0', '--account-port', port])).rejects.toThrow(
+      /the port is in use.*--account-port/,
+    );
+    expect(existsSync(other)).toBe(false);
+    expect(readdirSync(data)).toEqual(before);
+  });
+
+  it('is given up at once where a signal comes while its past is made', async () => {
+    const data = join(folder, 'interrupted');
+    const program = startProgram(['demo', '--data', data, '--port', '0', '--account-port', '0']);
+    await vi.waitFor(() => expect(existsSync(join(data, 'labels'))).toBe(true), patient);
+    program.child.kill('SIGINT');
+    expect(await program.ended()).toBe(0);
+    expect(program.stdout.join('\n')).not.toContain('listening');
+  });
+
   it.each([
     ['up', ['--data', 'FOLDER', '--port', '0'], /holds a demo, and everything in it is simulated/],
     ['labels', ['--store', 'sqlite:FOLDER/labels', '--artifacts', 'OTHER'], /holds simulated observations/],

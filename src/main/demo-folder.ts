@@ -2,42 +2,63 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError, systemCode } from '../ops/errors.ts';
+import { StoreError } from '../store/errors.ts';
+import type { WriterLock } from '../store/sqlite/lock.ts';
 
 /** Marks a folder as a demo's: everything in it is simulated, and may be thrown away. */
 const markName = 'SIMULATED.txt';
 const mark = `Everything in this folder is simulated: it was made by \`almanac demo\`, which empties it at each start.\n`;
 
+/** Held while a demo runs in the folder. */
+const lockName = 'demo.lock';
+
 /** The folder of one demo. */
 export interface DemoFolder {
   readonly path: string;
-  /** Removes it where nobody asked for it by name. */
+  /** Lets another demo have it; removes it where nobody asked for it by name. */
   release(): void;
 }
 
 /**
- * An empty, marked folder: a temporary one, or the named one, emptied of an earlier demo. Throws OperatorError when the
- * named one holds anything else.
+ * An empty, marked folder: a temporary one, or the named one, emptied of an earlier demo. Rejects with OperatorError when
+ * the named one holds anything else, or a demo that runs.
  */
-export function takeDemoFolder(named: string | null): DemoFolder {
+export async function takeDemoFolder(named: string | null): Promise<DemoFolder> {
   if (named === null) {
     const path = mkdtempSync(join(tmpdir(), 'almanac-demo-'));
     writeFileSync(join(path, markName), mark);
     return { path, release: () => rmSync(path, { recursive: true, force: true }) };
   }
+  let lock: WriterLock | null = null;
   try {
     mkdirSync(named, { recursive: true });
     const entries = readdirSync(named);
     if (entries.length > 0 && !entries.includes(markName)) {
       throw new OperatorError(`${named} holds something that is no demo's; name another folder with --data, or none`);
     }
+    lock = await takeLock(named);
     // Marked before anything is in it, and unmarked last.
-    for (const entry of entries.filter((name) => name !== markName)) rmSync(join(named, entry), { recursive: true });
+    for (const entry of entries.filter((name) => name !== markName && name !== lockName))
+      rmSync(join(named, entry), { recursive: true });
     writeFileSync(join(named, markName), mark);
+    const { release } = lock;
+    return { path: named, release };
   } catch (error) {
+    lock?.release();
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`cannot use the folder ${named} (${systemCode(error) ?? 'unknown error'})`);
   }
-  return { path: named, release: () => undefined };
+}
+
+/** The store's own kind of lock: it ends with its process, however that ends. Loaded only here. */
+async function takeLock(folder: string): Promise<WriterLock> {
+  const { takeWriterLock } = await import('../store/sqlite/lock.ts');
+  try {
+    return takeWriterLock(join(folder, lockName));
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'second_writer') throw error;
+    throw new OperatorError(`a demo runs in ${folder}; stop it first, or name another folder with --data, or none`);
+  }
 }
 
 /** Throws OperatorError for a demo's folder: what is simulated is never taken for real. */

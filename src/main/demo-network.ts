@@ -23,11 +23,12 @@ export interface DemoNetwork extends Running {
   readonly failed: Promise<never>;
 }
 
-/** Starts the network and writes what was observed of its past into the stores of a folder. */
+/** Starts the network and writes what was observed of its past into the stores of a folder; rejects when asked to stop. */
 export async function startDemoNetwork(
   data: string,
   logLevel: LogLevel,
   stderr: 'inherit' | number,
+  asked: AbortSignal,
 ): Promise<DemoNetwork> {
   const { seed, rate, labelers, labelRate, historyHours } = network;
   const endUs = Math.floor(Date.now() / 1000) * 1_000_000;
@@ -53,7 +54,10 @@ export async function startDemoNetwork(
     stopping = true;
     await sim.stop(killAfterMs);
   };
+  const giveUp = (): void => void stop();
+  asked.addEventListener('abort', giveUp);
   try {
+    asked.throwIfAborted();
     const addresses = parse(await sim.nextLine());
     const jetstream = textOf(addresses, 'jetstream');
     // Beside the label history, which the network writes itself.
@@ -71,6 +75,8 @@ export async function startDemoNetwork(
   } catch (error) {
     await stop();
     throw error;
+  } finally {
+    asked.removeEventListener('abort', giveUp);
   }
 }
 

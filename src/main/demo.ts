@@ -4,6 +4,7 @@ import { resolveSettingsAlone } from '../ops/settings.ts';
 import type { Command } from './command.ts';
 import { takeDemoFolder } from './demo-folder.ts';
 import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
+import { assertFree } from './listen.ts';
 import { startObservatory } from './observatory.ts';
 import { openLog } from './observatory-log.ts';
 import { type Extra, observatoryParts, observatorySettings } from './observatory-parts.ts';
@@ -31,8 +32,10 @@ export const demoCommand: Command = {
       metricsPort: null,
       collectMetrics: false,
       log: silentLog,
-      start: async () => {
-        const folder = takeDemoFolder(values.data);
+      start: async (_, asked) => {
+        // Before anything of an earlier demo is thrown away.
+        await assertFree(values.host, { port: values.port, 'account-port': values.accountPort });
+        const folder = await takeDemoFolder(values.data);
         const log = openLog('demo', values.logLevel, folder.path, screen);
         const started: Running[] = [];
         const stop = async (): Promise<void> => {
@@ -42,7 +45,7 @@ export const demoCommand: Command = {
         };
         try {
           print('almanac demo: simulating a network and its past; nothing in it is real');
-          const network = await startDemoNetwork(folder.path, values.logLevel, log.stderr);
+          const network = await startDemoNetwork(folder.path, values.logLevel, log.stderr, asked);
           started.push(network);
           started.push(
             await startObservatory({

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { HttpServer } from '../http/server.ts';
 import { OperatorError, systemCode } from '../ops/errors.ts';
 
@@ -23,6 +25,24 @@ function listenFault(error: unknown): string {
       return 'this machine has no such address; choose another with --host';
     default:
       return systemCode(error) ?? 'unknown error';
+  }
+}
+
+/**
+ * Throws OperatorError where a server could not listen now, by the flag that names the port. For those that have long
+ * work to do before they start one: a port may be taken meanwhile, and is then told of by its server.
+ */
+export async function assertFree(host: string, ports: Readonly<Record<string, number>>): Promise<void> {
+  for (const [flag, port] of Object.entries(ports)) {
+    const server = createServer();
+    try {
+      server.listen(port, host);
+      await once(server, 'listening');
+    } catch (error) {
+      throw new OperatorError(`cannot listen on ${host}:${port}: ${listenFault(error).replace('--port', `--${flag}`)}`);
+    } finally {
+      server.close();
+    }
   }
 }
 

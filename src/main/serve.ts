@@ -18,7 +18,8 @@ export interface ServeOptions {
   /** Whether metrics are kept at all: a worker keeps them for the process that collects. */
   readonly collectMetrics: boolean;
   readonly log: Log;
-  readonly start: (registry: Registry | null) => Promise<Running>;
+  /** `asked` is aborted when a signal comes before it has started: it may then give up, and reject with anything. */
+  readonly start: (registry: Registry | null, asked: AbortSignal) => Promise<Running>;
 }
 
 /** Starts a server, serves until SIGTERM or SIGINT, stops it, and resolves with exit code 0. */
@@ -29,13 +30,30 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   const metrics = registry && metricsPort !== null ? await serveMetrics(metricsPort, registryText(registry)) : null;
   if (metrics) log.info('metrics listening', { port: metrics.port });
   try {
-    const running = await start(registry);
+    const running = await started(start, registry, asked);
+    if (running === null) return 0;
     await (running.failed ? Promise.race([asked, stopAfter(running.failed, running)]) : asked);
     await stopInTime(() => running.stop());
   } finally {
     await metrics?.stop();
   }
   return 0;
+}
+
+/** What was started; null when it gave up because a signal came first. */
+async function started(
+  start: ServeOptions['start'],
+  registry: Registry | null,
+  asked: Promise<void>,
+): Promise<Running | null> {
+  const early = new AbortController();
+  void asked.then(() => early.abort());
+  try {
+    return await start(registry, early.signal);
+  } catch (error) {
+    if (early.signal.aborted) return null;
+    throw error;
+  }
 }
 
 /** What cannot go on is stopped as far as it can be, and the process ends with its fault. */

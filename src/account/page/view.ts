@@ -11,7 +11,7 @@ import { type Timeline, timelineOf } from './timeline.ts';
 /** Labelers of an account that its page tells of, those with most rows first. */
 export const maxLabelersShown = 50;
 /** Rows that are counted one by one for a page; days with more are shown as not counted. */
-const countedRows = 60_000;
+const countedRows = 200_000;
 /** Without an accepted page for so long, what came since is drawn as unobserved. */
 const silence = 10 * minute;
 /** No labeler has this name: its coverage holds our own interruptions alone. */

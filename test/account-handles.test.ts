@@ -31,7 +31,7 @@ async function ask(search: string, findHandle: FindHandle | null, accounts = 10)
   const alarm = (_: string, error: unknown): void => {
     throw error;
   };
-  const pages = accountPages({ base: '/at', styles: new Map(), findHandle, monotonic: () => 0, alarm })(services);
+  const pages = accountPages({ base: '/at', styles: new Map(), findHandle, alarm })(services);
   const request = {
     search,
     acceptEncoding: undefined,

@@ -22,8 +22,11 @@ export interface ExportBounds {
 
 /** Most chunks that one page looks through where filters let little through: it is then short. */
 const chunksOfPage = 8;
-/** Rows that are counted to cut an interval into parts; an account with more is refused without parts. */
-const countBudget = 4_000_000;
+/**
+ * Rows that are counted to cut an interval into parts; an account with more is refused without parts. More than all
+ * accounts together are expected to have in the window: it keeps a wrong number from being counted without end.
+ */
+const countBudget = 50_000_000;
 
 /** Why nothing is handed out, with the parts of an interval that would fit. */
 export interface ExportRefusal {

@@ -85,7 +85,8 @@ export async function startAccount(
     clientOf: clientAddress(settings.trustProxy),
   });
   const { host, port } = settings;
-  const warmed = app.warm(Date.now());
+  // A client that comes meanwhile would wait longer than the queue lets it.
+  await app.warm(Date.now());
   const listening = await listenOn(server, { host, port });
   log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
   return {
@@ -93,7 +94,6 @@ export async function startAccount(
     async stop() {
       await server.stop(graceMs);
       await reading.stop();
-      await warmed;
       await handles?.close();
       log.info('stopped');
     },

@@ -260,7 +260,8 @@ export interface StoreReader {
   /**
    * An account's rows in numbers, exact for every day that is counted. A closed day of an account with many rows has
    * them kept; the others are counted row by row, newest day first, `budget` rows at most: a day that would need
-   * more is not counted and says so. `out_of_window` as for `readAccount`.
+   * more is not counted and says so; asked again, counting goes on where it stopped. `out_of_window` as for
+   * `readAccount`.
    */
   tallyAccount(
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },

@@ -149,12 +149,17 @@ function accountRoute(
       return await answer(request);
     } catch (error) {
       const refused = refusalOf(error);
+      if (refused?.code === 'snapshot_expired') return pages.refusal(refused.code, { message: agedOut });
       if (refused) return pages.refusal(refused.code, refused);
       alarm('/account', error);
       return pages.refusal('internal_error');
     }
   };
 }
+
+/** A page is no export: it has nothing that was read in part. */
+const agedOut =
+  'The oldest of these observations aged out of the window while the page was made, so nothing of it is shown. Load it again.';
 
 /** Any DID: stands for one that is not known yet. */
 const anyDid = 'did:web:any.example';

@@ -94,9 +94,15 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         settle();
         reject(busy(why));
       };
-      const leave = (): void => {
+      const late = (): void => {
         queue.remove(client, waiting);
         refuse('waited');
+      };
+      // Nobody is told, and nobody was kept waiting for too long.
+      const leave = (): void => {
+        queue.remove(client, waiting);
+        settle();
+        reject(new StoreBusy('left', 1));
       };
       const waiting: Waiting = {
         admit: () => {
@@ -107,7 +113,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         },
         refuse: () => refuse('full'),
       };
-      const timer = setTimeout(leave, waitMs);
+      const timer = setTimeout(late, waitMs);
       signal?.addEventListener('abort', leave);
       refusals.add(waiting.refuse);
       if (!queue.add(client, waiting)) refuse('full');

@@ -53,27 +53,26 @@ export async function accountIntervals(
   let counted = 0;
   let from: number = query.start;
   for (;;) {
-    const stamps = days.over(query, (look) => {
+    // Behind a full part the next row alone is looked for: the next part begins with it.
+    const most = inPart === maxRows ? 1 : Math.min(stampsAtOnce, maxRows - inPart);
+    const passed = days.over(query, (look) => {
       for (const day of look.days) {
         if (dayStart(day.day + 1) <= from) continue;
-        const found = day.accountStamps(key, from, query.end, stampsAtOnce);
-        if (found.length > 0) return found;
+        const found = day.passing(key, from, query.end, most);
+        if (found) return found;
       }
-      return [];
+      return null;
     });
-    const last = stamps.at(-1);
-    if (last === undefined) break;
-    counted += stamps.length;
+    if (passed === null) break;
+    counted += passed.rows;
     if (counted > budget) throw new StoreError('budget_exceeded', `the interval holds more than ${budget} rows`);
-    for (const stamp of stamps) {
-      if (inPart === maxRows) {
-        parts.push({ start: micros(partStart), end: micros(stamp), rows: inPart });
-        partStart = stamp;
-        inPart = 0;
-      }
-      inPart += 1;
+    if (inPart === maxRows) {
+      parts.push({ start: micros(partStart), end: micros(passed.last), rows: inPart });
+      partStart = passed.last;
+      inPart = 0;
     }
-    from = last + 1;
+    inPart += passed.rows;
+    from = passed.last + 1;
     await nextTick();
   }
   return [...parts, { start: micros(partStart), end: query.end, rows: inPart }];

@@ -126,10 +126,17 @@ export class DayReader {
     yield* this.#iterate<[SubjectKey, ...Group]>(`${busySql} ORDER BY subject, source, val, target`, []);
   }
 
-  /** The stamps alone of an account's rows, ascending. */
-  accountStamps(key: SubjectKey, start: number, end: number, limit: number): number[] {
-    const sql = 'SELECT id FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?';
-    return this.#all<[number]>(sql, [key, start, end, limit]).map(([id]) => id);
+  /** The first rows of an account with `start <= id < end`, at most so many: their number, and the stamp of the last. */
+  passing(key: SubjectKey, start: number, end: number, most: number): { rows: number; last: number } | null {
+    const ids = 'SELECT id FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?';
+    const [found] = this.#all<[number, number | null]>(`SELECT count(*), max(id) FROM (${ids})`, [
+      key,
+      start,
+      end,
+      most,
+    ]);
+    const [rows = 0, last = null] = found ?? [];
+    return last === null ? null : { rows, last };
   }
 
   /** Counters of whole hours or minutes, `from` inclusive, `to` exclusive. */

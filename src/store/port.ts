@@ -158,9 +158,14 @@ export interface AccountQuery extends Interval {
   readonly limit: number;
   /** Only these rows; absent for all. The store still passes by the others: see `tallyAccount`. */
   readonly filter?: AccountFilter;
+  /**
+   * Most rows to look at, at least 1, in the order `oldest` with a filter: a chunk may then be short, and `next` the place
+   * that was reached, where a further row may or may not follow. Absent: as many as it takes.
+   */
+  readonly passes?: number;
 }
 
-/** A chunk; `next` is null when the interval holds no further row. */
+/** A chunk; `next` is null when the interval holds no further row that is asked for. */
 export interface AccountChunk {
   readonly rows: readonly Observation[];
   readonly next: Micros | null;

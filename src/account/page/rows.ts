@@ -1,10 +1,10 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type TargetKind, targetKinds } from '../../contract/vocabulary.ts';
-import type { AccountDay, AccountFilter, AccountQuery, AccountTally, Observation } from '../../store/port.ts';
+import type { AccountDay, AccountQuery, AccountTally, Observation } from '../../store/port.ts';
 import { targetOf } from '../../store/subject.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
-import type { AccountFilters } from '../row.ts';
+import { type AccountFilters, storeFilter } from '../row.ts';
 
 /** Up to this many rows in all, a page shows every one of them. */
 export const wholeRows = 100;
@@ -32,16 +32,6 @@ export interface PartsQuery extends Interval {
   readonly filters: AccountFilters;
   /** Rows accepted before this instant alone; null for the newest. */
   readonly before: Micros | null;
-}
-
-/** The filter of the store's words. */
-export function storeFilter({ labeler, value, action, target_kind }: AccountFilters): AccountFilter {
-  return {
-    ...(labeler === undefined ? {} : { labeler }),
-    ...(value === undefined ? {} : { value }),
-    ...(action === undefined ? {} : { removed: action === 'removal_observed' }),
-    ...(target_kind === undefined ? {} : { target: target_kind }),
-  };
 }
 
 /** Reads the parts of a page: all three, or the one that is asked for. */

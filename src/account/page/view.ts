@@ -3,9 +3,10 @@ import type { AccountDay, AccountTally, Frontier, LabelerCount, LabelerCoverage,
 import { day, dayOf, dayStart, type Interval, micros, minute } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
 import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query.ts';
+import { storeFilter } from '../row.ts';
 import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
 import { type Labelers, type NetworkView, networkView } from './network.ts';
-import { type Part, readParts, storeFilter } from './rows.ts';
+import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 
 /** Labelers of an account that its page tells of, those with most rows first. */

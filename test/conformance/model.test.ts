@@ -110,7 +110,7 @@ async function agree(store: StoreWriter, steps: readonly Step[], questions: read
     expect(filtered).toEqual({ rows: model.account(account, interval, order, filter), next: null });
     const bounded: Observation[] = [];
     for (let after: Micros | null = null, first = true; first || after !== null; first = false) {
-      const asked = { account, ...interval, order: 'oldest', after, limit, filter, passes: 3 } as const;
+      const asked = { account, ...interval, order: 'oldest', after, limit: 500, filter, passes: 40 } as const;
       const chunk: AccountChunk = await store.readAccount(asked);
       bounded.push(...chunk.rows);
       after = chunk.next;

@@ -30,7 +30,7 @@ async function surface() {
   });
   onTestFinished(() => reading.stop());
   const cursors = createCursors([Buffer.alloc(32, 1)]);
-  const answer = createAccountApp({
+  const app = createAccountApp({
     reading,
     cursors,
     budget: createClientBudget(null),
@@ -42,7 +42,7 @@ async function surface() {
   });
   async function get(target: string): Promise<{ status: number; text: string }> {
     const request = { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: '192.0.2.1' };
-    const reply = await answer(request, Date.now(), new AbortController().signal);
+    const reply = await app.answer(request, Date.now(), new AbortController().signal);
     if (!('stream' in reply)) return { status: reply.status, text: reply.body?.toString() ?? '' };
     const pieces: Uint8Array[] = [];
     for await (const piece of reply.stream) pieces.push(piece);

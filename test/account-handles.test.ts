@@ -6,6 +6,7 @@ import type { FindHandle } from '../src/account/page/handle.ts';
 import { accountPages } from '../src/account/page/pages.tsx';
 import { StoreBusy } from '../src/account/reading/reading-pool.ts';
 import type { AccountServices } from '../src/account/route.ts';
+import { StoreError } from '../src/store/errors.ts';
 import { linesOf } from './support/account-view.ts';
 
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
@@ -19,10 +20,15 @@ const document = {
 };
 
 /** Asks the page of an account while the store is busy; `accounts` is what a client may ask for in a day. */
-async function ask(search: string, findHandle: FindHandle | null, accounts = 10) {
+async function ask(
+  search: string,
+  findHandle: FindHandle | null,
+  accounts = 10,
+  trouble: Error = new StoreBusy('full', 1),
+) {
   const budget = createClientBudget(accounts);
   const services: AccountServices = {
-    read: () => Promise.reject(new StoreBusy('full', 1)),
+    read: () => Promise.reject(trouble),
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
     cursors: createCursors([Buffer.alloc(32, 1)]),
     manifests: rememberManifests(),
@@ -31,7 +37,7 @@ async function ask(search: string, findHandle: FindHandle | null, accounts = 10)
   const alarm = (_: string, error: unknown): void => {
     throw error;
   };
-  const pages = accountPages({ base: '/at', styles: new Map(), findHandle, monotonic: () => 0, alarm })(services);
+  const pages = accountPages({ base: '/at', styles: new Map(), findHandle, alarm })(services);
   const request = {
     search,
     acceptEncoding: undefined,
@@ -107,5 +113,12 @@ describe('a busy store', () => {
     const { status, header, lines } = await ask(`did=${did}`, null);
     expect([status, header('Retry-After')]).toEqual([503, '1']);
     expect(lines).toEqual(expect.arrayContaining(['Too many are asking just now', 'store_busy']));
+  });
+
+  it('whose oldest day goes meanwhile is a page that speaks of itself, not of an export', async () => {
+    const { status, lines } = await ask(`did=${did}`, null, 10, new StoreError('out_of_window', 'of the store'));
+    expect(status).toBe(410);
+    expect(lines.join(' ')).toContain('aged out of the window while the page was made');
+    expect(lines.join(' ')).not.toMatch(/This export|of the store/);
   });
 });

@@ -1,5 +1,6 @@
-import { mkdirSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
 import {
   account,
@@ -14,7 +15,7 @@ import {
 } from './support/account.ts';
 import { accountOpenApi } from './support/openapi.ts';
 import { until } from './support/program.ts';
-import { answersIn, exchange } from './support/raw-http.ts';
+import { answersIn, exchange, opened } from './support/raw-http.ts';
 
 /** A store with a few rows, and the surface over it. */
 async function observed(args: readonly string[] = [], count = 12) {
@@ -185,6 +186,26 @@ describe('below the paths', () => {
   });
 });
 
+describe('before the first client', () => {
+  it('every reading process has opened the days that it will read from', async () => {
+    const { program } = await observed(['--readers', '2']);
+    const readers = childrenOf(program.child.pid ?? 0);
+    expect(readers).toHaveLength(2);
+    for (const pid of readers) {
+      const open = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
+      expect(open.filter((file) => /\/days\/[\d-]+\.open\.sqlite$/.test(file))).not.toEqual([]);
+    }
+  });
+});
+
+function targetOf(link: string): string[] {
+  try {
+    return [readlinkSync(link)];
+  } catch {
+    return [];
+  }
+}
+
 describe('a busy store', () => {
   const tight = ['--readers', '1', '--queue', '1', '--queue-ms', '30000', '--read-ms', '1500'];
 
@@ -263,6 +284,21 @@ describe('a busy store', () => {
     await create(url);
     const readers = childrenOf(program.child.pid ?? 0);
     expect(readers.length).toBeGreaterThan(0);
+    program.child.kill('SIGTERM');
+    expect(await program.ended()).toBe(0);
+    expect(readers.filter(isAlive)).toEqual([]);
+  });
+
+  it('SIGTERM ends it in time also under a client that takes nothing of its download', async () => {
+    const { url, port, program } = await observed([], 20_000);
+    const html = await (await fetch(`${url}/account?did=${account}`)).text();
+    const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
+    const socket = await opened(port);
+    onTestFinished(() => void socket.destroy());
+    socket.write(`GET ${href} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    // The answer has begun, and nobody reads on.
+    await once(socket, 'readable');
+    const readers = childrenOf(program.child.pid ?? 0);
     program.child.kill('SIGTERM');
     expect(await program.ended()).toBe(0);
     expect(readers.filter(isAlive)).toEqual([]);

@@ -86,13 +86,12 @@ describe('the page of an account', () => {
       interval: { start: startedAt, end: now, askedStart: micros(now - 7 * day), clipped: true },
       frontier: { generationId: 'g', floor: startedAt, end: now, observedThrough: micros(now - hour) },
       network: {
-        states: new Map([
-          [labelers[0], 'established'],
-          [labelers[1], 'unavailable'],
+        byState: new Map([
+          ['established', 1],
+          ['unavailable', 1],
         ]),
         notEnrolled: 3,
         names: new Map(),
-        lastAsked: new Map(),
       },
     };
     expect(await lines({ ownGaps: [gap], change }, 'What could not be seen', 'The whole of it')).toEqual([

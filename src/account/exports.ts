@@ -1,13 +1,13 @@
 import type { AccountErrorCode } from '../contract/account-errors.ts';
 import { microsFromMillis } from '../contract/timestamp.ts';
-import { type AccountInterval, type Frontier, maxChunkRows } from '../store/port.ts';
+import type { AccountInterval, Frontier } from '../store/port.ts';
 import { day, type Interval, micros } from '../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 import { markOf } from './cursor.ts';
 import { nextDigest } from './digest.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
 import { type AskedQuery, availableWindow, clipInterval, windowDays } from './query.ts';
-import { matches, rowOf } from './row.ts';
+import { rowOf, storeFilter } from './row.ts';
 import type { Progress, Snapshot } from './snapshot.ts';
 
 /** Bounds of what is handed out. */
@@ -20,10 +20,13 @@ export interface ExportBounds {
   readonly ttlMs: number;
 }
 
-/** Most chunks that one page looks through where filters let little through: it is then short. */
-const chunksOfPage = 8;
-/** Rows that are counted to cut an interval into parts; an account with more is refused without parts. */
-const countBudget = 4_000_000;
+/** Rows that a page looks at for each that it may hold: where filters let little through it is short. */
+const passedPerRow = 16;
+/**
+ * Rows that are counted to cut an interval into parts; an account with more is refused without parts. More than all
+ * accounts together are expected to have in the window: it keeps a wrong number from being counted without end.
+ */
+const countBudget = 50_000_000;
 
 /** Why nothing is handed out, with the parts of an interval that would fit. */
 export interface ExportRefusal {
@@ -142,26 +145,24 @@ export async function readOn(
   const rows: string[] = [];
   let { position, count, digest } = from;
   if (end <= start) return { rows, progress: from, terminal: true };
-  for (let chunk = 0; chunk < chunksOfPage && rows.length < limit; chunk++) {
-    const read = await store.readAccount({
-      account,
-      start,
-      end,
-      order: 'oldest',
-      after: position,
-      limit: Math.min(limit - rows.length, maxChunkRows),
-    });
-    for (const observation of read.rows) {
-      if (!matches(observation, snapshot.filters)) continue;
-      const row = JSON.stringify(rowOf(observation));
-      rows.push(row);
-      digest = nextDigest(digest, row);
-      count += 1;
-    }
-    if (read.next === null) return { rows, progress: { position, count, digest }, terminal: true };
-    position = read.next;
+  const read = await store.readAccount({
+    account,
+    start,
+    end,
+    order: 'oldest',
+    after: position,
+    limit,
+    filter: storeFilter(snapshot.filters),
+    passes: limit * passedPerRow,
+  });
+  for (const observation of read.rows) {
+    const row = JSON.stringify(rowOf(observation));
+    rows.push(row);
+    digest = nextDigest(digest, row);
+    count += 1;
   }
-  return { rows, progress: { position, count, digest }, terminal: false };
+  position = read.next ?? position;
+  return { rows, progress: { position, count, digest }, terminal: read.next === null };
 }
 
 /** Why a snapshot cannot be read on, or null: it is expired, or of another generation of the store. */

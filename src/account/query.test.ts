@@ -51,6 +51,17 @@ describe('a query string', () => {
     expect(asked(`did=${account}`)).toEqual({ account, asked: { kind: 'days', days: 30 }, filters: {} });
   });
 
+  it('names a did:web as the network does, whatever the case of its host', () => {
+    expect(asked('did=did:web:Labels.EXAMPLE.com&days=7&labeler=did:web:MOD.example.com')).toEqual({
+      account: 'did:web:labels.example.com',
+      asked: { kind: 'days', days: 7 },
+      filters: { labeler: 'did:web:mod.example.com' },
+    });
+    expect(asked('did=did:web:LOCALHOST%253a8080&days=7')).toMatch('invalid_account');
+    expect(asked('did=did:web:localhost%253a8080&days=7')).toMatchObject({ account: 'did:web:localhost%3A8080' });
+    expect(asked(`did=${account.toUpperCase().replace('DID:PLC:', 'did:plc:')}`)).toBe('invalid_account');
+  });
+
   it('may leave fields of a form empty', () => {
     expect(asked(`did=${account}&days=7&start=&end=&labeler=&value=&action=&target_kind=`)).toEqual({
       account,

@@ -1,5 +1,5 @@
 import { maxValueBytes } from '../contract/account.ts';
-import { isDid } from '../contract/identifiers.ts';
+import { canonicalDid, isDid } from '../contract/identifiers.ts';
 import { formatMicros, type Micros, parseInstant } from '../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../contract/vocabulary.ts';
 import type { Frontier } from '../store/port.ts';
@@ -58,7 +58,7 @@ export function parseAccountQuery(search: string, more: readonly string[] = []):
   const filters = askedFilters(parameters);
   if (filters === null) return refused('invalid_filter');
   const further = new Map([...parameters].filter(([name]) => more.includes(name)));
-  return { kind: 'query', query: { account, asked, filters }, more: further };
+  return { kind: 'query', query: { account: canonicalDid(account), asked, filters }, more: further };
 }
 
 function refused(code: QueryRefusal): ParsedQuery {
@@ -99,7 +99,7 @@ function askedFilters(parameters: Parameters): AccountFilters | null {
   if (action !== undefined && knownAction === undefined) return null;
   if (kind !== undefined && knownKind === undefined) return null;
   return {
-    ...(labeler === undefined ? {} : { labeler }),
+    ...(labeler === undefined ? {} : { labeler: canonicalDid(labeler) }),
     ...(value === undefined ? {} : { value }),
     ...(knownAction === undefined ? {} : { action: knownAction }),
     ...(knownKind === undefined ? {} : { target_kind: knownKind }),

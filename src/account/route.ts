@@ -1,8 +1,8 @@
 import type { Reply, StreamedReply } from '../http/reply.ts';
-import type { AccountStore } from './account-store.ts';
 import type { Cursors } from './cursor.ts';
 import type { ExportBounds } from './exports.ts';
 import type { Manifests } from './manifest.ts';
+import type { AccountReads } from './reading/protocol.ts';
 
 /** A request of one of this surface's routes. */
 export interface AccountRequest {
@@ -29,7 +29,7 @@ export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<A
 /** What routes share. */
 export interface AccountServices {
   /** One turn of reads; rejects with `StoreBusy` when none comes in time. */
-  read<T>(request: Pick<AccountRequest, 'client' | 'gone'>, work: (store: AccountStore) => Promise<T>): Promise<T>;
+  read<T>(request: Pick<AccountRequest, 'client' | 'gone'>, work: (store: AccountReads) => Promise<T>): Promise<T>;
   /** Seconds until this client may ask for this account, or null: it may now, and is counted. */
   waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
   readonly cursors: Cursors;

@@ -1,8 +1,7 @@
 import type { AccountRow } from '../contract/account.ts';
 import { formatMicros } from '../contract/timestamp.ts';
 import type { LabelAction, TargetKind } from '../contract/vocabulary.ts';
-import type { Observation } from '../store/port.ts';
-import { targetOf } from '../store/subject.ts';
+import type { AccountFilter, Observation } from '../store/port.ts';
 
 /**
  * The row of an observation: nothing of it goes out that this function does not name. Its keys are in the order of
@@ -36,11 +35,12 @@ export interface AccountFilters {
   readonly target_kind?: TargetKind;
 }
 
-/** Whether an observation agrees with the filters. */
-export function matches({ label }: Observation, filters: AccountFilters): boolean {
-  const { labeler, value, action, target_kind } = filters;
-  if (labeler !== undefined && label.src !== labeler) return false;
-  if (value !== undefined && label.val !== value) return false;
-  if (action !== undefined && actionOf(label.neg) !== action) return false;
-  return target_kind === undefined || targetOf(label.uri) === target_kind;
+/** The filter of the store's words. */
+export function storeFilter({ labeler, value, action, target_kind }: AccountFilters): AccountFilter {
+  return {
+    ...(labeler === undefined ? {} : { labeler }),
+    ...(value === undefined ? {} : { value }),
+    ...(action === undefined ? {} : { removed: action === 'removal_observed' }),
+    ...(target_kind === undefined ? {} : { target: target_kind }),
+  };
 }

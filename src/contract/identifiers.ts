@@ -41,3 +41,8 @@ const didWeb = new RegExp(didWebPattern);
 export function isDid(text: string): boolean {
   return text.length <= maxDidLength && (didPlc.test(text) || didWeb.test(text));
 }
+
+/** A DID as AT Protocol writes it: the host name of a did:web is the same in capitals, and is written without. */
+export function canonicalDid(did: string): string {
+  return did.startsWith('did:web:') ? did.toLowerCase().replace('%3a', '%3A') : did;
+}

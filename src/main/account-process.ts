@@ -54,7 +54,7 @@ export async function startAccount(
   const alarm = (route: string, error: unknown): void =>
     log.error('a request failed', { route, ...errorFields(error) });
   const handles = settings.noHandles ? null : handleFinder(settings.plc);
-  const answerLater = createAccountApp({
+  const app = createAccountApp({
     reading,
     cursors: createCursors(readSecrets(settings.secretFile ?? join(settings.data, 'account-secret'))),
     budget: createClientBudget(settings.clientAccounts === 0 ? null : settings.clientAccounts),
@@ -69,7 +69,6 @@ export async function startAccount(
       base: basePath(settings.basePath),
       styles: new Map(pageStyles.map((name) => [name, assetFile(join(packageRoot(), 'assets', name))])),
       findHandle: handles?.find ?? null,
-      monotonic: () => performance.now(),
       alarm,
     }),
     alarm,
@@ -79,22 +78,25 @@ export async function startAccount(
     },
   });
   const server = createHttpServer({
-    answerLater,
+    answerLater: app.answer,
     common: accountCommonHeaders,
     clock: Date.now,
     failed: (error) => log.error('an answer failed', errorFields(error)),
     clientOf: clientAddress(settings.trustProxy),
   });
   const { host, port } = settings;
-  const warmed = reading.warm();
-  const listening = await listenOn(server, { host, port });
+  // A client that comes meanwhile would wait longer than the queue lets it.
+  await app.warm(Date.now());
+  const listening = await listenOn(server, { host, port }).catch(async (error: unknown) => {
+    await reading.stop();
+    throw error;
+  });
   log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
   return {
     port: listening,
     async stop() {
       await server.stop(graceMs);
       await reading.stop();
-      await warmed;
       await handles?.close();
       log.info('stopped');
     },

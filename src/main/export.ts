@@ -1,4 +1,4 @@
-import { isDid } from '../contract/identifiers.ts';
+import { canonicalDid, isDid } from '../contract/identifiers.ts';
 import { type Micros, parseInstant } from '../contract/timestamp.ts';
 import type { FailureKind } from '../export/failure.ts';
 import type { PartSummary } from '../export/format.ts';
@@ -28,9 +28,10 @@ export const exportCommand: Command = {
   settings,
   async run(context) {
     const { values, positionals } = resolveSettings(settings, context);
-    const [account] = positionals;
-    if (account === undefined || positionals.length > 1) throw new OperatorError('export wants one DID');
-    if (!isDid(account)) throw new OperatorError('export wants a did:plc or did:web; a handle is to be resolved first');
+    const [named] = positionals;
+    if (named === undefined || positionals.length > 1) throw new OperatorError('export wants one DID');
+    if (!isDid(named)) throw new OperatorError('export wants a did:plc or did:web; a handle is to be resolved first');
+    const account = canonicalDid(named);
     const order: ExportOrder = {
       account,
       interval: intervalOf(values),
@@ -121,7 +122,7 @@ function intervalOf({ days, start, end }: ExportValues): AskedInterval {
 function filtersOf({ labeler, value, action, targetKind }: ExportValues): ExportOrder['filters'] {
   if (labeler !== null && !isDid(labeler)) throw new OperatorError('--labeler wants a did:plc or did:web');
   return {
-    ...(labeler === null ? {} : { labeler }),
+    ...(labeler === null ? {} : { labeler: canonicalDid(labeler) }),
     ...(value === null ? {} : { value }),
     ...(action === null ? {} : { action }),
     ...(targetKind === null ? {} : { target_kind: targetKind }),

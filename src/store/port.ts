@@ -158,9 +158,14 @@ export interface AccountQuery extends Interval {
   readonly limit: number;
   /** Only these rows; absent for all. The store still passes by the others: see `tallyAccount`. */
   readonly filter?: AccountFilter;
+  /**
+   * Most rows to look at, at least 1, in the order `oldest` with a filter: a chunk may then be short, and `next` the place
+   * that was reached, where a further row may or may not follow. Absent: as many as it takes.
+   */
+  readonly passes?: number;
 }
 
-/** A chunk; `next` is null when the interval holds no further row. */
+/** A chunk; `next` is null when the interval holds no further row that is asked for. */
 export interface AccountChunk {
   readonly rows: readonly Observation[];
   readonly next: Micros | null;
@@ -260,7 +265,8 @@ export interface StoreReader {
   /**
    * An account's rows in numbers, exact for every day that is counted. A closed day of an account with many rows has
    * them kept; the others are counted row by row, newest day first, `budget` rows at most: a day that would need
-   * more is not counted and says so. `out_of_window` as for `readAccount`.
+   * more is not counted and says so; asked again, counting goes on where it stopped. `out_of_window` as for
+   * `readAccount`.
    */
   tallyAccount(
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },

@@ -11,9 +11,21 @@ const space = '\u00a0';
  * share below the whole never reads as 100 %, and something never reads as nothing.
  */
 
+const formats = new Map<number, Intl.NumberFormat>();
+
+/** Made once for each number of digits: to make one takes longer than to format a hundred numbers. */
+function withDigits(maximumFractionDigits: number): Intl.NumberFormat {
+  let format = formats.get(maximumFractionDigits);
+  if (!format) {
+    format = new Intl.NumberFormat('en-US', { maximumFractionDigits });
+    formats.set(maximumFractionDigits, format);
+  }
+  return format;
+}
+
 /** A count, whole, with its thousands apart. */
 export function countText(count: number): string {
-  return count.toLocaleString('en-US', { maximumFractionDigits: 0 });
+  return withDigits(0).format(count);
 }
 
 /** Events per second: three digits that count, and never zero for what is more than zero. */
@@ -22,7 +34,7 @@ export function rateText(perSecond: number): string {
   if (perSecond < 0.001) return `<${space}0.001`;
   if (perSecond >= 1e12) return perSecond.toExponential(2);
   const fractionDigits = perSecond >= 100 ? 1 : perSecond >= 1 ? 2 : 3;
-  return perSecond.toLocaleString('en-US', { maximumFractionDigits: fractionDigits });
+  return withDigits(fractionDigits).format(perSecond);
 }
 
 /** A share of the whole in per cent. */
@@ -32,7 +44,7 @@ export function percentText(share: number): string {
   // The decimal digits are cut as they stand: a product of binary fractions may fall on the wrong side of them.
   const cut = Math.floor(Number((share * 10_000).toFixed(6))) / 100;
   const shown = share < 1 ? Math.min(cut, 99.99) : cut;
-  return `${shown.toLocaleString('en-US', { maximumFractionDigits: 2 })}${space}%`;
+  return `${withDigits(2).format(shown)}${space}%`;
 }
 
 const units = [

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { targetKinds } from '../../src/contract/vocabulary.ts';
-import type { AccountFilter, Batch, Observation, StoreWriter } from '../../src/store/port.ts';
+import type { AccountChunk, AccountFilter, Batch, Observation, StoreWriter } from '../../src/store/port.ts';
 import { day, hour, micros, minute, second } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf, subjects } from './labels.ts';
 import { StoreModel } from './model.ts';
@@ -108,6 +108,14 @@ async function agree(store: StoreWriter, steps: readonly Step[], questions: read
     );
     const filtered = await store.readAccount({ account, ...interval, order, after: null, limit: 500, filter });
     expect(filtered).toEqual({ rows: model.account(account, interval, order, filter), next: null });
+    const bounded: Observation[] = [];
+    for (let after: Micros | null = null, first = true; first || after !== null; first = false) {
+      const asked = { account, ...interval, order: 'oldest', after, limit: 500, filter, passes: 40 } as const;
+      const chunk: AccountChunk = await store.readAccount(asked);
+      bounded.push(...chunk.rows);
+      after = chunk.next;
+    }
+    expect(bounded).toEqual(model.account(account, interval, 'oldest', filter));
     expect(await store.tallyAccount({ account, ...interval, filter, budget: 1e6 })).toEqual(
       model.tally(account, interval, filter),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountFilter } from '../../src/store/port.ts';
 import { scanAccount } from '../../src/store/scan.ts';
-import { day, dayStart, micros } from '../../src/store/time.ts';
+import { day, dayStart, type Interval, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf, subjects } from './labels.ts';
 import { StoreModel } from './model.ts';
 import { around, batch, collect, kinds, later, problems, useStore } from './suite.ts';
@@ -82,8 +82,8 @@ describe.each(kinds)('reading over $name', (kind) => {
       ].flatMap((interval) =>
         [alice, bob].flatMap((account) => filters.map((filter) => ({ ...interval, account, filter }))),
       );
-      for (const sealed of [false, true]) {
-        if (sealed) expect((await on.store.maintain(later(noon, 4 * day))).sealed).toHaveLength(2);
+      for (const state of ['open', 'sealed', 'asked again']) {
+        if (state === 'sealed') expect((await on.store.maintain(later(noon, 4 * day))).sealed).toHaveLength(2);
         for (const { account, filter, ...interval } of questions) {
           const tally = await on.store.tallyAccount({ account, ...interval, filter, budget: 1_000 });
           expect(tally).toEqual(model.tally(account, interval, filter));
@@ -103,6 +103,47 @@ describe.each(kinds)('reading over $name', (kind) => {
       // Sealed: what is kept costs nothing; of the first day only a part is asked for.
       const again = await on.store.tallyAccount({ ...asked, start: later(noon, 1) });
       expect(again.days.map(({ counts }) => counts?.rows ?? null)).toEqual([69, 70, 70, 70]);
+    });
+
+    it('is exact for a day that grows, whatever of it was counted before', async () => {
+      const model = new StoreModel();
+      const today = dayStart(20_001);
+      const whole = { start: today, end: dayStart(20_002) };
+      const grow = async (at: number, numbers: readonly number[]): Promise<void> => {
+        const asked = batch(later(today, at), numbers);
+        model.append(asked);
+        await on.store.append(asked);
+      };
+      const check = async (interval: Interval, filter: AccountFilter = {}): Promise<void> => {
+        const tally = await on.store.tallyAccount({ account: alice, ...interval, filter, budget: 5_000 });
+        expect(tally).toEqual(model.tally(alice, interval, filter));
+      };
+      const aliceRows = (from: number, count: number) => Array.from({ length: count }, (_, i) => 4 * (from + i));
+      await grow(1_000, aliceRows(0, 700));
+      await check(whole);
+      // The rest of the day is not known to be empty: more comes before the same end.
+      await grow(5_000, aliceRows(700, 600));
+      await check(whole);
+      await check(whole, { labeler: mod });
+      await check({ start: today, end: later(today, 1_350) });
+      await check({ start: later(today, 1_200), end: later(today, 5_300) });
+    });
+
+    it('goes on with a day that was too large for one look, and counts it in the end', async () => {
+      const today = dayStart(20_001);
+      await on.store.append(
+        batch(
+          later(today, 1_000),
+          Array.from({ length: 1_200 }, (_, i) => 4 * i),
+        ),
+      );
+      const asked = { account: alice, start: today, end: dayStart(20_002), budget: 500 };
+      const found: (number | null)[] = [];
+      for (let look = 0; look < 4; look++) {
+        const { days } = await on.store.tallyAccount(asked);
+        found.push(days[0]?.counts?.rows ?? null);
+      }
+      expect(found).toEqual([null, null, 1_200, 1_200]);
     });
 
     it('refuses an interval that begins before the floor', async () => {

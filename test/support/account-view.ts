@@ -46,7 +46,10 @@ export async function viewOf({
   const query = { account, asked: { kind: 'days', days: 7 } as const, filters: {} };
   const store = {
     readAccount: ({ filter }: { filter?: { target?: string } }) =>
-      Promise.resolve({ rows: observations.filter(({ label }) => targetOf(label.uri) === filter?.target), next: null }),
+      Promise.resolve({
+        rows: observations.filter(({ label }) => targetOf(label.uri) === (filter?.target ?? targetOf(label.uri))),
+        next: null,
+      }),
   };
   const parts = await readParts(store as never, { account, filters: {}, before: null, ...interval }, tally);
   return {
@@ -71,10 +74,9 @@ export async function viewOf({
     otherLabelers: 0,
     ownGaps,
     network: {
-      states: new Map(labelers.map((did) => [did, 'established'])),
+      byState: new Map([['established', labelers.length]]),
       notEnrolled: 0,
       names: new Map(),
-      lastAsked: new Map(),
     },
     ...change,
   };

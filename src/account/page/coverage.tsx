@@ -121,19 +121,19 @@ function sentences({ startedAt, shown, frontier, now, ownGaps, interval, network
       ? 'No interruption of our own is recorded in this interval.'
       : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${durationWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
   );
-  found.push(networkSentence(network.states, network.notEnrolled));
+  found.push(networkSentence(network));
   found.push(
     'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
   );
   return found;
 }
 
-function networkSentence(states: AccountView['network']['states'], notEnrolled: number): string {
-  const byState = Map.groupBy(states.values(), (state) => state);
-  const read = byState.get('established')?.length ?? 0;
+function networkSentence({ byState, notEnrolled }: AccountView['network']): string {
+  const read = byState.get('established') ?? 0;
+  const all = [...byState.values()].reduce((sum, n) => sum + n, 0);
   const others = [...byState]
     .filter(([state]) => state !== 'established')
-    .map(([state, all]) => `${countText(all.length)}: ${stateWords(state)}`)
+    .map(([state, n]) => `${countText(n)}: ${stateWords(state)}`)
     .sort();
   const rest =
     others.length === 0 ? '' : ` The others are not, and their labels are missing here (${others.join('; ')}).`;
@@ -141,5 +141,5 @@ function networkSentence(states: AccountView['network']['states'], notEnrolled: 
     notEnrolled === 0
       ? ''
       : ` ${counted(notEnrolled, 'known labeler')} ${notEnrolled === 1 ? 'is' : 'are'} not read at all.`;
-  return `${countText(read)} of ${counted(states.size, 'labeler')} ${read === 1 ? 'is' : 'are'} read from the place where we stopped last.${rest}${known}`;
+  return `${countText(read)} of ${counted(all, 'labeler')} ${read === 1 ? 'is' : 'are'} read from the place where we stopped last.${rest}${known}`;
 }

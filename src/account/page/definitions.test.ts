@@ -57,18 +57,32 @@ describe('a labeler’s definitions', () => {
         asked.push(did);
         const seenAt = micros(1);
         return Promise.resolve(
-          did === 'did:a' ? [{ did, seenAt, content: content([{ identifier: 'x', locales: [locale('en')] }]) }] : [],
+          did === 'did:a'
+            ? [
+                {
+                  did,
+                  seenAt,
+                  content: content([
+                    { identifier: 'x', locales: [locale('en')] },
+                    { identifier: 'z', locales: [locale('en')] },
+                  ]),
+                },
+              ]
+            : [],
         );
       },
     };
     const cache = new DefinitionCache(() => now);
-    const first = await cache.of(store, ['did:a', 'did:b']);
-    expect([...first.keys()]).toEqual(['did:a']);
+    const labels = ['x', 'x', 'y'].flatMap((val) => ['did:a', 'did:b'].map((src) => ({ src, val })));
+    const first = await cache.of(store, labels);
+    // Of the values that are asked for alone.
+    expect([...first].map(([did, { byValue }]) => [did, [...byValue.keys()]])).toEqual([['did:a', ['x']]]);
     now = 59_999;
-    await cache.of(store, ['did:a', 'did:b']);
+    expect((await cache.of(store, [{ src: 'did:a', val: 'y' }])).get('did:a')?.byValue.size).toBe(0);
+    await cache.of(store, labels);
     expect(asked).toEqual(['did:a', 'did:b']);
     now = 60_000;
-    await cache.of(store, ['did:a']);
+    await cache.of(store, [{ src: 'did:a', val: 'x' }]);
     expect(asked).toEqual(['did:a', 'did:b', 'did:a']);
   });
 });

@@ -31,15 +31,20 @@ export class DefinitionCache {
     this.#monotonic = monotonic;
   }
 
-  /** What the labelers say of their values; a labeler of which no definition was ever seen is absent. */
+  /** What the labelers say of the values that stand on a page; a labeler of which no definition was ever seen is absent. */
   async of(
     store: Pick<AccountStore, 'definitions'>,
-    labelers: readonly string[],
+    labels: readonly { readonly src: string; readonly val: string }[],
   ): Promise<ReadonlyMap<string, LabelerDefinitions>> {
     const found = new Map<string, LabelerDefinitions>();
-    for (const labeler of labelers) {
+    for (const [labeler, wanted] of Map.groupBy(labels, ({ src }) => src)) {
       const definitions = await this.#one(store, labeler);
-      if (definitions) found.set(labeler, definitions);
+      if (!definitions) continue;
+      const shown = [...new Set(wanted.map(({ val }) => val))].flatMap((val): [string, Definition][] => {
+        const definition = definitions.byValue.get(val);
+        return definition ? [[val, definition]] : [];
+      });
+      found.set(labeler, { ...definitions, byValue: new Map(shown) });
     }
     return found;
   }

@@ -14,6 +14,23 @@ export interface Labelers {
   readonly lastAsked: ReadonlyMap<string, Micros>;
 }
 
+/** As much of it as one page shows. */
+export interface NetworkView extends Pick<Labelers, 'notEnrolled' | 'names'> {
+  /** How many enrolled ones are read in each way. */
+  readonly byState: ReadonlyMap<string, number>;
+}
+
+/** What a page shows of it, with the names of the labelers that stand on the page. */
+export function networkView({ states, notEnrolled, names }: Labelers, shown: Iterable<string>): NetworkView {
+  const byState = new Map<string, number>();
+  for (const state of states.values()) byState.set(state, (byState.get(state) ?? 0) + 1);
+  const named = [...new Set(shown)].flatMap((did): [string, LabelerHandle][] => {
+    const name = names.get(did);
+    return name ? [[did, name]] : [];
+  });
+  return { byState, notEnrolled, names: new Map(named) };
+}
+
 /** How long it is kept, in milliseconds: a page's "last asked" is at most so much too early. */
 const keptMs = 5_000;
 

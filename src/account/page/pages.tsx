@@ -13,15 +13,13 @@ import { accountError, privateHeaders } from '../replies.ts';
 import type { AccountRequest, AccountRoute, AccountServices } from '../route.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { AccountBody } from './account.tsx';
-import { DefinitionCache } from './definitions.ts';
 import type { DownloadLink } from './download.tsx';
 import { didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
 import { HomeBody, RefusalBody } from './home.tsx';
-import { labelersOf } from './network.ts';
 import { type OriginMark, originMark } from './origin.ts';
 import { downloadParts } from './parts.ts';
 import { parsePageQuery } from './query.ts';
-import { type AccountView, readView } from './view.ts';
+import type { AccountView } from './view.ts';
 
 /** What the pages need of their own. */
 export interface PagesOptions {
@@ -31,8 +29,6 @@ export interface PagesOptions {
   readonly styles: ReadonlyMap<string, AssetFile>;
   /** Finds whose a handle is; null where handles are not looked up. */
   readonly findHandle: FindHandle | null;
-  /** Milliseconds that only rise. */
-  readonly monotonic: () => number;
   /** Told of what no client is told. */
   readonly alarm: (route: string, error: unknown) => void;
 }
@@ -117,13 +113,10 @@ function renderer(base: string, handles: boolean, mark: OriginMark) {
 
 /** `GET /account`: the page of an account, of a refusal, or the way from a handle to its DID. */
 function accountRoute(
-  { base, findHandle, monotonic, alarm }: PagesOptions,
+  { base, findHandle, alarm }: PagesOptions,
   services: AccountServices,
   { pages, mark }: { readonly pages: Pages; readonly mark: OriginMark },
 ): AccountRoute {
-  const definitions = new DefinitionCache(monotonic);
-  const labelers = labelersOf(monotonic);
-
   async function answer(request: AccountRequest): Promise<Reply> {
     const asked = parsePageQuery(request.search);
     if (asked.kind === 'refused') {
@@ -134,7 +127,7 @@ function accountRoute(
     if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
     const view = await services.read(request, async (store) => {
       await mark.learn(store);
-      return readView({ store, definitions, labelers }, query, before, microsFromMillis(request.now));
+      return store.view({ query, before, now: microsFromMillis(request.now) });
     });
     if (view === 'out_of_window') return pages.refusal('out_of_window');
     const body = <AccountBody view={view} base={base} downloads={downloadsOf(view, base, services, request.now)} />;
@@ -168,12 +161,17 @@ function accountRoute(
       return await answer(request);
     } catch (error) {
       const refused = refusalOf(error);
+      if (refused?.code === 'snapshot_expired') return pages.refusal(refused.code, { message: agedOut });
       if (refused) return pages.refusal(refused.code, refused);
       alarm('/account', error);
       return pages.refusal('internal_error');
     }
   };
 }
+
+/** A page is no export: it has nothing that was read in part. */
+const agedOut =
+  'The oldest of these observations aged out of the window while the page was made, so nothing of it is shown. Load it again.';
 
 /** Any DID: stands for one that is not known yet. */
 const anyDid = 'did:web:any.example';

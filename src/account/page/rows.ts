@@ -1,9 +1,10 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type TargetKind, targetKinds } from '../../contract/vocabulary.ts';
-import type { AccountDay, AccountFilter, AccountQuery, AccountTally, Observation } from '../../store/port.ts';
+import type { AccountDay, AccountQuery, AccountTally, Observation } from '../../store/port.ts';
+import { targetOf } from '../../store/subject.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
-import type { AccountFilters } from '../row.ts';
+import { type AccountFilters, storeFilter } from '../row.ts';
 
 /** Up to this many rows in all, a page shows every one of them. */
 export const wholeRows = 100;
@@ -33,23 +34,50 @@ export interface PartsQuery extends Interval {
   readonly before: Micros | null;
 }
 
-/** The filter of the store's words. */
-export function storeFilter({ labeler, value, action, target_kind }: AccountFilters): AccountFilter {
-  return {
-    ...(labeler === undefined ? {} : { labeler }),
-    ...(value === undefined ? {} : { value }),
-    ...(action === undefined ? {} : { removed: action === 'removal_observed' }),
-    ...(target_kind === undefined ? {} : { target: target_kind }),
-  };
-}
-
 /** Reads the parts of a page: all three, or the one that is asked for. */
 export async function readParts(store: AccountStore, query: PartsQuery, tally: AccountTally): Promise<Part[]> {
   const { target_kind: only } = query.filters;
   const kinds = only === undefined ? targetKinds : [only];
   const all = kinds.map((kind) => totalOf(tally.days, kind)).reduce(plus, 0);
+  const holding = tally.days.filter((day) => targetKinds.some((kind) => mayHold(day, kind)));
+  if (only === undefined && all !== null && all <= wholeRows && rowsIn(holding) <= passedRows) {
+    return readWhole(store, query, tally.days, holding);
+  }
   const limit = only !== undefined ? partRows : all !== null && all <= wholeRows ? wholeRows : newestRows;
   return Promise.all(kinds.map((kind) => readPart(store, query, tally.days, kind, limit)));
+}
+
+/** The three parts of a page that shows every row, read in one go. */
+async function readWhole(
+  store: AccountStore,
+  { account, filters, start, end }: PartsQuery,
+  days: readonly AccountDay[],
+  holding: readonly AccountDay[],
+): Promise<Part[]> {
+  const rows: Observation[] = [];
+  for (const stretch of stretchesOf(holding)) {
+    const clipped = { start: micros(Math.max(start, stretch.start)), end: micros(Math.min(end, stretch.end)) };
+    const asked = { account, ...clipped, order: 'newest', after: null, filter: storeFilter(filters) } as const;
+    rows.push(...(await store.readAccount({ ...asked, limit: wholeRows })).rows);
+  }
+  const byTarget = Map.groupBy(rows, ({ label }) => targetOf(label.uri));
+  return targetKinds.map((target) => ({
+    target,
+    total: totalOf(days, target),
+    rows: byTarget.get(target) ?? [],
+    next: null,
+  }));
+}
+
+/** Days that follow each other as one, the newest first: what lies between costs nothing. */
+function stretchesOf(days: readonly AccountDay[]): Interval[] {
+  const found: Interval[] = [];
+  for (const { start, end } of days) {
+    const last = found.at(-1);
+    if (last?.end === start) found[found.length - 1] = { start: last.start, end };
+    else found.push({ start, end });
+  }
+  return found.toReversed();
 }
 
 async function readPart(
@@ -64,7 +92,12 @@ async function readPart(
   const rows: Observation[] = [];
   const asked = { account, order: 'newest', after: before, filter } as const;
   const seek = (part: Interval, most: number) =>
-    store.readAccount({ ...asked, start: part.start, end: part.end, limit: most } satisfies AccountQuery);
+    store.readAccount({
+      ...asked,
+      start: part.start,
+      end: micros(Math.min(part.end, end)),
+      limit: most,
+    } satisfies AccountQuery);
   const wanted = days
     .filter((day) => day.end > start && day.start < (before ?? end) && mayHold(day, target))
     .toReversed();

@@ -1,17 +1,18 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { AccountTally, Frontier, LabelerCount, LabelerCoverage, StoredGap } from '../../store/port.ts';
-import { day, type Interval, micros, minute } from '../../store/time.ts';
+import type { AccountDay, AccountTally, Frontier, LabelerCount, LabelerCoverage, StoredGap } from '../../store/port.ts';
+import { day, dayOf, dayStart, type Interval, micros, minute } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
 import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query.ts';
+import { storeFilter } from '../row.ts';
 import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
-import type { Labelers } from './network.ts';
-import { type Part, readParts, storeFilter } from './rows.ts';
+import { type Labelers, type NetworkView, networkView } from './network.ts';
+import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 
 /** Labelers of an account that its page tells of, those with most rows first. */
 export const maxLabelersShown = 50;
 /** Rows that are counted one by one for a page; days with more are shown as not counted. */
-const countedRows = 60_000;
+const countedRows = 200_000;
 /** Without an accepted page for so long, what came since is drawn as unobserved. */
 const silence = 10 * minute;
 /** No labeler has this name: its coverage holds our own interruptions alone. */
@@ -46,7 +47,7 @@ export interface AccountView {
   readonly otherLabelers: number;
   /** Our own interruptions: nothing was observed of any labeler. */
   readonly ownGaps: readonly StoredGap[];
-  readonly network: Labelers;
+  readonly network: NetworkView;
 }
 
 /** What a view is read with. */
@@ -56,27 +57,40 @@ export interface ViewSources {
   readonly labelers: (store: AccountStore) => Promise<Labelers>;
 }
 
+/** What a page is asked for, and when. */
+export interface ViewQuery {
+  readonly query: AskedQuery;
+  /** Where the list of one part goes on; null for the newest. */
+  readonly before: Micros | null;
+  readonly now: Micros;
+}
+
 /** Reads what the page shows; `out_of_window` when nothing of the interval is kept. */
 export async function readView(
   { store, definitions, labelers }: ViewSources,
-  query: AskedQuery,
-  before: Micros | null,
-  now: Micros,
+  { query, before, now }: ViewQuery,
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
   const interval = clipInterval(query.asked, availableWindow(frontier, now));
   if (interval === 'out_of_window') return interval;
   const { account, filters } = query;
-  const bounds = { start: interval.start, end: interval.end };
+  const { start, end } = interval;
+  // What is accepted while the page is made is in none of its parts, as it is in none of its downloads.
+  const known = micros(Math.min(end, frontier.end));
   const [tally, network] = await Promise.all([
-    store.tallyAccount({ account, ...bounds, filter: storeFilter(filters), budget: countedRows }),
+    known <= start
+      ? nothingUntil(interval)
+      : store
+          .tallyAccount({ account, start, end: known, filter: storeFilter(filters), budget: countedRows })
+          .then((counted) => continuedTo(counted, end)),
     labelers(store),
   ]);
   const named = labelersShown(tally, filters.labeler);
   const [coverage, parts] = await Promise.all([
-    store.coverage({ ...bounds, labelers: [ourselves, ...named.map(({ labeler }) => labeler)] }),
-    readParts(store, { account, filters, before, ...bounds }, tally),
+    store.coverage({ start, end, labelers: [ourselves, ...named.map(({ labeler }) => labeler)] }),
+    readParts(store, { account, filters, before, start, end: known }, tally),
   ]);
+  const shownRows = parts.flatMap(({ rows }) => rows);
   const gapsOf = new Map(coverage.map((one) => [one.labeler, one]));
   const views = named.map((count) => viewOf(count, network, gapsOf.get(count.labeler)));
   const ownGaps = gapsOf.get(ourselves)?.gaps ?? [];
@@ -103,14 +117,38 @@ export async function readView(
     }),
     parts,
     before,
-    definitions: await definitions.of(store, [
-      ...new Set(parts.flatMap(({ rows }) => rows.map(({ label }) => label.src))),
-    ]),
+    definitions: await definitions.of(
+      store,
+      shownRows.map(({ label }) => label),
+    ),
     labelers: views,
     otherLabelers: tally.labelers.length - named.filter(({ applied, removed }) => applied + removed > 0).length,
     ownGaps,
-    network,
+    network: networkView(network, [...named.map(({ labeler }) => labeler), ...shownRows.map(({ label }) => label.src)]),
   };
+}
+
+/** A tally whose last days have no rows: every day up to an instant. */
+function continuedTo(tally: AccountTally, end: Micros): AccountTally {
+  const days = [...tally.days];
+  const last = days.pop();
+  if (!last) return tally;
+  days.push({ ...last, end: micros(Math.min(end, dayStart(dayOf(last.start) + 1))) });
+  return { ...tally, days: [...days, ...emptyDays({ start: micros(dayStart(dayOf(last.start) + 1)), end })] };
+}
+
+function nothingUntil(interval: Interval): AccountTally {
+  return { days: emptyDays(interval), labelers: [], values: [] };
+}
+
+function emptyDays({ start, end }: Interval): AccountDay[] {
+  const none = { applied: 0, removed: 0 };
+  const days: AccountDay[] = [];
+  for (let from: number = start; from < end; from = dayStart(dayOf(from) + 1)) {
+    const part = { start: micros(from), end: micros(Math.min(end, dayStart(dayOf(from) + 1))) };
+    days.push({ ...part, counts: { rows: 0, account: none, post: none, record: none } });
+  }
+  return days;
 }
 
 /** The labelers with most rows; the one that is asked for always. */

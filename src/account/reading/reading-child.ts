@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { StoreError } from '../../store/errors.ts';
-import { type AccountStore, type AccountStoreMethod, accountStoreMethods } from '../account-store.ts';
-import type { ReadAnswer } from './protocol.ts';
+import { type AccountReads, accountReads, type ReadAnswer, type ReadQuestion } from './protocol.ts';
 
 /** A reading process of which nothing more will come: it was killed, or it died. */
 export class ReadingEnded extends Error {
@@ -13,7 +12,7 @@ export class ReadingEnded extends Error {
 
 /** One reading process. */
 export interface ReadingChild {
-  readonly store: AccountStore;
+  readonly store: AccountReads;
   /** Resolves when no read is under way. */
   idle(): Promise<void>;
   /** Kills it; resolves when it is gone. Reads under way reject with ReadingEnded only then. */
@@ -58,7 +57,7 @@ export function startReadingChild(url: string): ReadingChild {
     settled();
   });
 
-  function ask(method: AccountStoreMethod, args: readonly unknown[]): Promise<unknown> {
+  function ask(method: ReadQuestion['method'], args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (over) {
         reject(new ReadingEnded());
@@ -73,9 +72,9 @@ export function startReadingChild(url: string): ReadingChild {
     });
   }
 
-  const reads = accountStoreMethods.map((method) => [method, (...args: unknown[]) => ask(method, args)] as const);
+  const reads = accountReads.map((method) => [method, (...args: unknown[]) => ask(method, args)] as const);
   return {
-    store: Object.fromEntries(reads) as unknown as AccountStore,
+    store: Object.fromEntries(reads) as unknown as AccountReads,
     idle: () => (waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
     async kill() {
       child.kill('SIGKILL');

@@ -1,5 +1,5 @@
-import type { AccountStore } from '../account-store.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
+import type { AccountReads } from './protocol.ts';
 import { type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
 
 /** The store cannot be read now: the queue is full, or a deadline passed. */
@@ -41,12 +41,12 @@ export interface ReadingPool {
    * Runs one turn of reads for a client: a short sequence, chunk by chunk. Rejects with StoreBusy when no turn comes
    * in time or the turn outlasts its deadline, and with what `work` rejects with.
    */
-  run<T>(client: string, work: (store: AccountStore) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  run<T>(client: string, work: (store: AccountReads) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
-   * Starts every process and lets it open all that it will read from, so that the first client need not wait for it.
-   * Never rejects: a store that is not there yet is opened by the turn that finds it.
+   * Starts every process and has it make these reads, which open all that it will read from. Never rejects: a store
+   * that is not there yet is opened by the turn that finds it.
    */
-  warm(): Promise<void>;
+  warm(reads: (store: AccountReads) => Promise<unknown>): Promise<void>;
   /** Turns that wait now. */
   waiting(): number;
   /** Sends away who waits, kills every process, and resolves when they are gone. */
@@ -64,14 +64,6 @@ export interface ReadingPoolOptions extends ReadingBounds {
 /** A place for one reading process; the process comes with the first turn, or a warm-up, and is replaced when it is gone. */
 interface Place {
   child: ReadingChild | null;
-}
-
-/** An account that nobody has: to ask for it opens every file, and reads next to nothing. */
-const nobody = 'did:web:nobody.invalid';
-
-async function openAll(store: AccountStore): Promise<void> {
-  const { floor: start, end } = await store.frontier();
-  await store.readAccount({ account: nobody, start, end, order: 'newest', after: null, limit: 1 });
 }
 
 /** Makes a pool; no process is started before the first turn. */
@@ -102,9 +94,15 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         settle();
         reject(busy(why));
       };
-      const leave = (): void => {
+      const late = (): void => {
         queue.remove(client, waiting);
         refuse('waited');
+      };
+      // Nobody is told, and nobody was kept waiting for too long.
+      const leave = (): void => {
+        queue.remove(client, waiting);
+        settle();
+        reject(new StoreBusy('left', 1));
       };
       const waiting: Waiting = {
         admit: () => {
@@ -115,7 +113,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         },
         refuse: () => refuse('full'),
       };
-      const timer = setTimeout(leave, waitMs);
+      const timer = setTimeout(late, waitMs);
       signal?.addEventListener('abort', leave);
       refusals.add(waiting.refuse);
       if (!queue.add(client, waiting)) refuse('full');
@@ -129,7 +127,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     queue.take()?.admit();
   }
 
-  async function work<T>(place: Place, reads: (store: AccountStore) => Promise<T>): Promise<T> {
+  async function work<T>(place: Place, reads: (store: AccountReads) => Promise<T>): Promise<T> {
     if (stopped) throw busy('full');
     if (place.child === null || place.child.ended()) place.child = startReadingChild(url);
     const { child } = place;
@@ -147,7 +145,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     }
   }
 
-  async function run<T>(client: string, reads: (store: AccountStore) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async function run<T>(client: string, reads: (store: AccountReads) => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (stopped) throw busy('full');
     const asked = monotonic();
     const place = await turn(client, signal);
@@ -162,8 +160,8 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
 
   return {
     run,
-    async warm() {
-      await Promise.all(places.map(() => run('', openAll).catch(() => undefined)));
+    async warm(reads) {
+      await Promise.all(places.map(() => run('', reads).catch(() => undefined)));
     },
     waiting: () => queue.size,
     async stop() {

@@ -1,7 +1,11 @@
+import { performance } from 'node:perf_hooks';
 import { StoreError } from '../../store/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { AccountChunk, StoreReader } from '../../store/port.ts';
 import { accountStoreMethods } from '../account-store.ts';
+import { DefinitionCache } from '../page/definitions.ts';
+import { labelersOf } from '../page/network.ts';
+import { readView, type ViewQuery } from '../page/view.ts';
 import { type ReadAnswer, type ReadQuestion, withoutBytes } from './protocol.ts';
 
 /**
@@ -12,15 +16,27 @@ import { type ReadAnswer, type ReadQuestion, withoutBytes } from './protocol.ts'
 const [, , url = ''] = process.argv;
 let store: StoreReader | null = null;
 
-async function answer({ id, method, args }: ReadQuestion): Promise<ReadAnswer> {
+const monotonic = (): number => performance.now();
+const shared = { definitions: new DefinitionCache(monotonic), labelers: labelersOf(monotonic) };
+
+async function read(reader: StoreReader, { method, args }: ReadQuestion): Promise<unknown> {
+  if (method === 'view') {
+    const view = await readView({ store: reader, ...shared }, args[0] as ViewQuery);
+    if (view === 'out_of_window') return view;
+    return { ...view, parts: view.parts.map((part) => ({ ...part, rows: part.rows.map(withoutBytes) })) };
+  }
+  if (!accountStoreMethods.includes(method)) throw new StoreError('invalid_query', `no such read: ${method}`);
+  const value = await (reader[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
+  if (method !== 'readAccount') return value;
+  const { rows, next } = value as AccountChunk;
+  return { rows: rows.map(withoutBytes), next };
+}
+
+async function answer(question: ReadQuestion): Promise<ReadAnswer> {
+  const { id } = question;
   try {
-    if (!accountStoreMethods.includes(method)) throw new StoreError('invalid_query', `no such read: ${method}`);
     store ??= openStoreReader(url);
-    const read = store[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    const value = await read(...args);
-    if (method !== 'readAccount') return { id, ok: true, value };
-    const { rows, next } = value as AccountChunk;
-    return { id, ok: true, value: { rows: rows.map(withoutBytes), next } };
+    return { id, ok: true, value: await read(store, question) };
   } catch (error) {
     const code = error instanceof StoreError ? error.code : 'failed';
     if (code === 'damaged' || code === 'failed' || code === 'not_a_store') await release();
@@ -37,7 +53,8 @@ async function release(): Promise<void> {
 }
 
 process.on('message', (question: ReadQuestion) => {
-  void answer(question).then((told) => process.send?.(told));
+  // The serving process may be gone by then: nobody is left to be told.
+  void answer(question).then((told) => process.send?.(told, undefined, undefined, () => undefined));
 });
 // The serving process decides when this one ends; a signal to the whole group is its business.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);

@@ -1,4 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
+import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import {
   type AccountChunk,
@@ -22,19 +23,29 @@ export function readAccount(days: Days, query: AccountQuery): AccountChunk {
   if (!Number.isInteger(limit) || limit < 1 || limit > maxChunkRows) {
     throw new StoreError('invalid_query', `limit must be 1 to ${maxChunkRows}`);
   }
+  const passes = query.passes ?? Number.POSITIVE_INFINITY;
+  // Without a filter the limit bounds what is looked at.
+  const filtered = Object.keys(filter ?? {}).length > 0;
+  const bounded = filtered && order === 'oldest' && Number.isFinite(passes);
   const start = order === 'oldest' && after !== null ? Math.max(query.start, after + 1) : query.start;
   const end = order === 'newest' && after !== null ? Math.min(query.end, after) : query.end;
   const key = subjectKey(account);
   // The floor is judged by the asked interval, not by what is left of it.
   return days.over(query, (look) => {
     const rows: Observation[] = [];
+    let left = passes;
+    let reached: Micros | null = null;
     for (const day of order === 'oldest' ? look.days : look.days.toReversed()) {
-      if (rows.length > limit) break;
+      if (rows.length > limit || reached !== null) break;
       if (dayStart(day.day + 1) <= start || dayStart(day.day) >= end) continue;
-      rows.push(...day.account(key, start, end, order, limit + 1 - rows.length, filter));
+      const passed = bounded ? day.passing(key, start, end, left) : null;
+      if (bounded && passed === null) continue;
+      rows.push(...day.account(key, start, passed ? passed.last + 1 : end, order, limit + 1 - rows.length, filter));
+      left -= passed?.rows ?? 0;
+      if (passed && left === 0) reached = micros(passed.last);
     }
     const chunk = rows.slice(0, limit);
-    return { rows: chunk, next: rows.length > limit ? (chunk.at(-1)?.observedAt ?? null) : null };
+    return { rows: chunk, next: rows.length > limit ? (chunk.at(-1)?.observedAt ?? null) : reached };
   });
 }
 
@@ -53,27 +64,26 @@ export async function accountIntervals(
   let counted = 0;
   let from: number = query.start;
   for (;;) {
-    const stamps = days.over(query, (look) => {
+    // Behind a full part the next row alone is looked for: the next part begins with it.
+    const most = inPart === maxRows ? 1 : Math.min(stampsAtOnce, maxRows - inPart);
+    const passed = days.over(query, (look) => {
       for (const day of look.days) {
         if (dayStart(day.day + 1) <= from) continue;
-        const found = day.accountStamps(key, from, query.end, stampsAtOnce);
-        if (found.length > 0) return found;
+        const found = day.passing(key, from, query.end, most);
+        if (found) return found;
       }
-      return [];
+      return null;
     });
-    const last = stamps.at(-1);
-    if (last === undefined) break;
-    counted += stamps.length;
+    if (passed === null) break;
+    counted += passed.rows;
     if (counted > budget) throw new StoreError('budget_exceeded', `the interval holds more than ${budget} rows`);
-    for (const stamp of stamps) {
-      if (inPart === maxRows) {
-        parts.push({ start: micros(partStart), end: micros(stamp), rows: inPart });
-        partStart = stamp;
-        inPart = 0;
-      }
-      inPart += 1;
+    if (inPart === maxRows) {
+      parts.push({ start: micros(partStart), end: micros(passed.last), rows: inPart });
+      partStart = passed.last;
+      inPart = 0;
     }
-    from = last + 1;
+    inPart += passed.rows;
+    from = passed.last + 1;
     await nextTick();
   }
   return [...parts, { start: micros(partStart), end: query.end, rows: inPart }];

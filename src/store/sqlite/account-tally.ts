@@ -1,119 +1,139 @@
-import { targetKinds } from '../../contract/vocabulary.ts';
 import { StoreError } from '../errors.ts';
-import {
-  type AccountDay,
-  type AccountFilter,
-  type AccountTally,
-  type DayCounts,
-  maxTallyValues,
-  type StoreReader,
-} from '../port.ts';
+import type { AccountDay, AccountFilter, AccountTally, StoreReader } from '../port.ts';
 import { day as dayLength, dayOf, dayStart, micros } from '../time.ts';
 import { assertInterval } from './account-read.ts';
 import type { Group } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
-import type { Days } from './days.ts';
+import { busyRows } from './day-schema.ts';
+import type { Days, Look } from './days.ts';
 import { type SubjectKey, subjectKey } from './row.ts';
+import { TallySums } from './tally-sums.ts';
 
-interface Sum {
-  applied: number;
-  removed: number;
+/** What was found of a run of days. */
+interface Run {
+  readonly days: readonly AccountDay[];
+  readonly sums: TallySums;
 }
 
-/** An account's rows of an interval in numbers: kept ones where there are, else counted within the budget. */
-export function tallyAccount(days: Days, query: Parameters<StoreReader['tallyAccount']>[0]): AccountTally {
-  assertInterval(query);
-  const { account, filter = {}, budget, start, end } = query;
-  if (!Number.isInteger(budget) || budget < 1) throw new StoreError('invalid_query', 'budget must be at least 1');
-  const key = subjectKey(account);
-  return days.over(query, (look) => {
-    const sums = new Sums(filter);
-    const found: AccountDay[] = [];
-    const files = new Map(look.days.map((file) => [file.day, file]));
-    let left = budget;
-    for (let day = dayOf(end - 1); day >= dayOf(start); day--) {
-      const part = { start: micros(Math.max(start, dayStart(day))), end: micros(Math.min(end, dayStart(day + 1))) };
-      const file = files.get(day);
-      const counted = file ? groupsOf(file, key, part.start, part.end, left) : { groups: [], looked: 0 };
-      if (counted === null) left = 0;
-      else left -= counted.looked;
-      found.push({ ...part, counts: counted && sums.add(counted.groups, file) });
+/** Runs of sealed days that are kept. */
+const maxRuns = 32;
+/** Names kept of one: with `maxRuns` it bounds the memory. */
+const maxNames = 10_000;
+
+/** Tallies accounts, and keeps what it found of sealed days for those that have many rows: those never change. */
+export class AccountTallies {
+  readonly #days: Days;
+  readonly #runs = new Map<string, Run>();
+
+  constructor(days: Days) {
+    this.#days = days;
+  }
+
+  /** An account's rows of an interval in numbers: kept ones where there are, else counted within the budget. */
+  of(query: Parameters<StoreReader['tallyAccount']>[0]): AccountTally {
+    assertInterval(query);
+    const { account, filter = {}, budget, start, end } = query;
+    if (!Number.isInteger(budget) || budget < 1) throw new StoreError('invalid_query', 'budget must be at least 1');
+    return this.#days.over(query, (look) => {
+      const counting = new Counting(look, { key: subjectKey(account), filter, start, end, budget });
+      const sealed = counting.sealedRun();
+      const found: AccountDay[] = [];
+      const sums = new TallySums(filter);
+      const count = (from: number, through: number): void => {
+        for (let day = from; day >= through; day--) found.push(counting.day(day, sums));
+      };
+      count(dayOf(end - 1), sealed ? sealed.last + 1 : dayOf(start));
+      if (sealed) {
+        const run = this.#run(JSON.stringify([account, filter, sealed]), sealed, counting, filter);
+        found.push(...run.days);
+        sums.merge(run.sums);
+        count(sealed.first - 1, dayOf(start));
+      }
+      return { days: found.reverse(), ...sums.result() };
+    });
+  }
+
+  #run(name: string, { first, last }: SealedRun, counting: Counting, filter: AccountFilter): Run {
+    const known = this.#runs.get(name);
+    if (known) return known;
+    const sums = new TallySums(filter);
+    const days: AccountDay[] = [];
+    for (let day = last; day >= first; day--) days.push(counting.day(day, sums));
+    const run = { days, sums };
+    // Few rows are counted again as fast, and a day that was not counted is tried again.
+    if (counting.busy && days.every(({ counts }) => counts !== null) && sums.names <= maxNames) {
+      if (this.#runs.size >= maxRuns) this.#runs.delete(this.#runs.keys().next().value ?? '');
+      this.#runs.set(name, run);
     }
-    return { days: found.reverse(), ...sums.result() };
-  });
+    return run;
+  }
 }
 
-/** The account's groups of a day's part, and how many rows were looked at for them; null beyond `most`. */
-function groupsOf(
-  file: DayReader,
-  key: SubjectKey,
-  start: number,
-  end: number,
-  most: number,
-): { readonly groups: readonly Group[]; readonly looked: number } | null {
-  if (end - start === dayLength) {
-    const kept = file.busyGroups(key);
-    if (kept.length > 0) return { groups: kept, looked: 0 };
-  }
-  const groups = file.groups(key, start, end, most);
-  return groups && { groups, looked: groups.reduce((sum, [, , , applied, removed]) => sum + applied + removed, 0) };
+/** Whole days, the first and the last of them sealed and none between them open. */
+interface SealedRun {
+  readonly first: number;
+  readonly last: number;
 }
 
-/** Sums over the groups of several files, each with numbers of its own. */
-class Sums {
-  readonly #filter: AccountFilter;
-  readonly #labelers = new Map<string, Sum>();
-  readonly #values = new Map<string, Sum>();
+interface Counted {
+  readonly key: SubjectKey;
+  readonly filter: AccountFilter;
+  readonly start: number;
+  readonly end: number;
+  readonly budget: number;
+}
 
-  constructor(filter: AccountFilter) {
-    this.#filter = filter;
+/** One look at the days, newest first, within one budget. */
+class Counting {
+  readonly #files: ReadonlyMap<number, DayReader>;
+  readonly #of: Counted;
+  #left: number;
+  /** Whether kept groups were used: the account has many rows. */
+  busy = false;
+
+  constructor(look: Look, of: Counted) {
+    this.#files = new Map(look.days.map((file) => [file.day, file]));
+    this.#of = of;
+    this.#left = of.budget;
   }
 
-  /** Adds a day's groups; gives that day's counts. */
-  add(groups: readonly Group[], file: DayReader | undefined): DayCounts {
-    const { labeler, value, removed: only, target } = this.#filter;
-    const day = { rows: 0, account: zero(), post: zero(), record: zero() };
-    for (const [source, val, about, applied, removed] of groups) {
-      const of = file?.nameOf('source', source) ?? '';
-      const named = file?.nameOf('val', val) ?? '';
-      day.rows += applied + removed;
-      increase(sumOf(this.#labelers, of), applied, removed);
-      increase(sumOf(this.#values, named), applied, removed);
-      const kind = targetKinds[about] ?? 'record';
-      if ((labeler ?? of) !== of || (value ?? named) !== named || (target ?? kind) !== kind) continue;
-      increase(day[kind], only === true ? 0 : applied, only === false ? 0 : removed);
+  sealedRun(): SealedRun | null {
+    const { start, end } = this.#of;
+    const whole = [...this.#files.values()].filter(
+      ({ day, form }) => form === 'sealed' && dayStart(day) >= start && dayStart(day + 1) <= end,
+    );
+    const [first, last] = [whole[0]?.day, whole.at(-1)?.day];
+    if (first === undefined || last === undefined) return null;
+    const open = [...this.#files.values()].some(({ day, form }) => form === 'open' && day > first && day < last);
+    return open ? null : { first, last };
+  }
+
+  day(day: number, sums: TallySums): AccountDay {
+    const { start, end } = this.#of;
+    const part = { start: micros(Math.max(start, dayStart(day))), end: micros(Math.min(end, dayStart(day + 1))) };
+    const file = this.#files.get(day);
+    const groups = file ? this.#groups(file, part.start, part.end) : [];
+    if (groups === null) this.#left = 0;
+    return { ...part, counts: groups && sums.add(groups, file) };
+  }
+
+  /** The account's groups of a day's part; null where more rows than are left would have to be read. */
+  #groups(file: DayReader, start: number, end: number): readonly Group[] | null {
+    const { key } = this.#of;
+    if (end - start === dayLength && file.keepsBusy) {
+      const few = file.counts(key, start, end, Math.min(this.#left, busyRows - 1));
+      const kept = few ? [] : file.busyGroups(key);
+      if (kept.length > 0) {
+        this.busy = true;
+        return kept;
+      }
+      if (few) {
+        this.#left -= few.looked;
+        return few.counts.groups();
+      }
     }
-    return day;
+    const counted = file.counts(key, start, end, this.#left);
+    if (counted) this.#left -= counted.looked;
+    return counted?.counts.groups() ?? null;
   }
-
-  result(): Pick<AccountTally, 'labelers' | 'values'> {
-    return {
-      labelers: mostFirst(this.#labelers).map(([labeler, sum]) => ({ labeler, ...sum })),
-      values: mostFirst(this.#values)
-        .slice(0, maxTallyValues)
-        .map(([value, sum]) => ({ value, ...sum })),
-    };
-  }
-}
-
-function zero(): Sum {
-  return { applied: 0, removed: 0 };
-}
-
-function sumOf(sums: Map<string, Sum>, name: string): Sum {
-  let sum = sums.get(name);
-  if (!sum) {
-    sum = zero();
-    sums.set(name, sum);
-  }
-  return sum;
-}
-
-function increase(sum: Sum, applied: number, removed: number): void {
-  sum.applied += applied;
-  sum.removed += removed;
-}
-
-function mostFirst(sums: ReadonlyMap<string, Sum>): [string, Sum][] {
-  return [...sums].sort(([a, x], [b, y]) => y.applied + y.removed - x.applied - x.removed || (a < b ? -1 : 1));
 }

@@ -2,12 +2,13 @@ import type Database from 'better-sqlite3';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../port.ts';
-import { hour, minute } from '../time.ts';
-import { busySql, countsSql, filterSql, type Group, targetSql } from './busy.ts';
+import { dayStart, hour, minute } from '../time.ts';
+import { busySql, filterSql, type Group } from './busy.ts';
 import { openImmutable, openReadonly, type Sqlite, storeError } from './connection.ts';
 import { metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from './day-schema.ts';
 import type { DayForm } from './files.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
+import { type CountedRows, KeptTallies, PackedCounts, packedSql } from './packed-counts.ts';
 import { decodeRow, type NameOf, type NameTable, removalFlag, type StoredRow, type SubjectKey } from './row.ts';
 import { unpackStamps } from './stamps.ts';
 
@@ -33,6 +34,7 @@ export class DayReader {
     collection: new Map(),
   };
   readonly #statements = new Map<string, RawStatement>();
+  readonly #tallies = new KeptTallies();
 
   constructor(path: string, day: number, form: DayForm) {
     this.day = day;
@@ -67,15 +69,42 @@ export class DayReader {
     return rows.map((row): Observation => decodeRow(row, this.nameOf));
   }
 
-  /** An account's rows with `start <= id < end` in groups; null when there are more than `most` of them. */
-  groups(key: SubjectKey, start: number, end: number, most: number): Group[] | null {
-    const groups = this.#all<Group>(
-      `SELECT source, val, ${targetSql} AS target, ${countsSql}
-       FROM (SELECT * FROM observation WHERE subject = ? AND id >= ? AND id < ? LIMIT ?) GROUP BY source, val, target`,
-      [key, start, end, most + 1],
-    );
-    const rows = groups.reduce((sum, [, , , applied, removed]) => sum + applied + removed, 0);
-    return rows > most ? null : groups;
+  /**
+   * An account's rows with `start <= id < end` in numbers; null when more than `most` of them would have to be looked
+   * at. Rows of an open day that were looked at before are not looked at again: behind its newest row nothing comes.
+   */
+  counts(key: SubjectKey, start: number, end: number, most: number): CountedRows | null {
+    if (this.form === 'open') return this.#countsOnwards(key, start, end, most);
+    const rows = this.#packed(key, start, end, most + 1);
+    return rows.length > most ? null : { counts: new PackedCounts().add(rows), looked: rows.length };
+  }
+
+  #countsOnwards(key: SubjectKey, start: number, end: number, most: number): CountedRows | null {
+    const [newest] = this.#all<[number | null]>('SELECT max(id) FROM observation', []);
+    const settled = Math.min(end, (newest?.[0] ?? -1) + 1);
+    const whole = start <= dayStart(this.day);
+    const known = whole ? this.#tallies.of(key, settled) : null;
+    const from = known?.through ?? start;
+    const rows = from < settled ? this.#packed(key, from, settled, most + 1) : [];
+    const all = rows.length <= most;
+    const counts = rows.length === 0 && known ? known.counts : new PackedCounts(known?.counts);
+    if (rows.length > 0) counts.add(all ? rows : rows.slice(0, most));
+    if (whole) {
+      const through = all ? settled : this.#idAfter(key, from, most);
+      this.#tallies.keep(key, { counts, through });
+    }
+    return all ? { counts, looked: rows.length } : null;
+  }
+
+  #packed(key: SubjectKey, start: number, end: number, limit: number): number[] {
+    const sql = `SELECT ${packedSql} FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?`;
+    return this.#column(sql, [key, start, end, limit]);
+  }
+
+  /** The stamp of the row that follows on so many others. */
+  #idAfter(key: SubjectKey, start: number, others: number): number {
+    const sql = 'SELECT id FROM observation WHERE subject = ? AND id >= ? ORDER BY id LIMIT 1 OFFSET ?';
+    return this.#column(sql, [key, start, others])[0] ?? start;
   }
 
   /** The kept groups of an account with many rows; none where it has few, or where the file keeps none. */
@@ -97,10 +126,17 @@ export class DayReader {
     yield* this.#iterate<[SubjectKey, ...Group]>(`${busySql} ORDER BY subject, source, val, target`, []);
   }
 
-  /** The stamps alone of an account's rows, ascending. */
-  accountStamps(key: SubjectKey, start: number, end: number, limit: number): number[] {
-    const sql = 'SELECT id FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?';
-    return this.#all<[number]>(sql, [key, start, end, limit]).map(([id]) => id);
+  /** The first rows of an account with `start <= id < end`, at most so many: their number, and the stamp of the last. */
+  passing(key: SubjectKey, start: number, end: number, most: number): { rows: number; last: number } | null {
+    const ids = 'SELECT id FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?';
+    const [found] = this.#all<[number, number | null]>(`SELECT count(*), max(id) FROM (${ids})`, [
+      key,
+      start,
+      end,
+      most,
+    ]);
+    const [rows = 0, last = null] = found ?? [];
+    return last === null ? null : { rows, last };
   }
 
   /** Counters of whole hours or minutes, `from` inclusive, `to` exclusive. */
@@ -218,9 +254,18 @@ export class DayReader {
     return row[0];
   };
 
+  /** The one column of a query, all of it numbers. */
+  #column(sql: string, parameters: readonly unknown[]): number[] {
+    try {
+      return this.#statement(sql, 'pluck').all(...parameters) as number[];
+    } catch (error) {
+      throw storeError(error, this.#db.name);
+    }
+  }
+
   #all<Row>(sql: string, parameters: readonly unknown[]): Row[] {
     try {
-      return this.#statement(sql).all(...parameters) as Row[];
+      return this.#statement(sql, 'raw').all(...parameters) as Row[];
     } catch (error) {
       throw storeError(error, this.#db.name);
     }
@@ -237,10 +282,10 @@ export class DayReader {
     }
   }
 
-  #statement(sql: string): RawStatement {
+  #statement(sql: string, form: 'raw' | 'pluck'): RawStatement {
     let statement = this.#statements.get(sql);
     if (!statement) {
-      statement = this.#db.prepare<unknown[], unknown>(sql).raw();
+      statement = this.#db.prepare<unknown[], unknown>(sql)[form]();
       this.#statements.set(sql, statement);
     }
     return statement;

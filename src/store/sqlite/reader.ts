@@ -3,7 +3,7 @@ import { StoreError } from '../errors.ts';
 import type { StoreReader } from '../port.ts';
 import { dayName, dayStart, micros } from '../time.ts';
 import { accountIntervals, assertInterval, readAccount } from './account-read.ts';
-import { tallyAccount } from './account-tally.ts';
+import { AccountTallies } from './account-tally.ts';
 import { openReadonly, storeError } from './connection.ts';
 import { Counts } from './counts.ts';
 import { Days } from './days.ts';
@@ -45,6 +45,7 @@ function readerOf(
   counts: Counts,
   release: () => void,
 ): StoreReader {
+  const tallies = new AccountTallies(days);
   let closed = false;
 
   /** Every query: refused after closing, its errors the port's, a rejection and never a throw. */
@@ -68,7 +69,7 @@ function readerOf(
       }),
     readAccount: (asked) => query(() => readAccount(days, asked)),
     accountIntervals: (asked) => query(() => accountIntervals(days, asked)),
-    tallyAccount: (asked) => query(() => tallyAccount(days, asked)),
+    tallyAccount: (asked) => query(() => tallies.of(asked)),
     countsByLabeler: (interval) => query(() => counts.byLabeler(interval)),
     countsOverTime: (asked) => query(() => counts.overTime(asked)),
     labelersActive: (interval) => query(() => counts.byLabeler(interval).length),

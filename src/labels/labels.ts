@@ -12,13 +12,13 @@ import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
 import { DailyCap, maxDailyRows } from './daily-cap.ts';
 import { downtime } from './downtime.ts';
-import { RefusedMemory } from './fingerprint.ts';
 import { readHold } from './hold.ts';
 import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
+import { RefusedMemory } from './refused-memory.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Rhythm } from './rhythm.ts';
 import { maxKnown, Roster } from './roster.ts';
@@ -186,7 +186,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     timeoutMs: settings.rhythm.requestMs,
   });
   const services = await serviceEvents(options, roster, particulars, obstacles);
-  await loadRoster(store, roster, runner);
+  await loadRoster(store, roster, runner, tools.refused);
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
 
   const keep = async (): Promise<void> => {
@@ -295,9 +295,15 @@ async function dailyCap({ settings, store, clocks }: LabelsOptions): Promise<Dai
   return cap;
 }
 
-async function loadRoster(store: StoreWriter, roster: Roster, runner: SourceRunner): Promise<void> {
+async function loadRoster(
+  store: StoreWriter,
+  roster: Roster,
+  runner: SourceRunner,
+  refused: RefusedMemory,
+): Promise<void> {
   const answered = new Map<string, Micros>();
   for (const { source, endpoint, value, acceptedAt } of await store.positions()) {
+    if (refused.load(source, endpoint, value)) continue;
     answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
     const position = readPosition(value);
     if (position) runner.keep(source, endpoint, position);

@@ -77,16 +77,19 @@ export async function pollRound(
     const full = page.labels.length >= limit;
     const moves = next !== null && !shuffled;
     const last = fingerprint(page.labels.at(-1));
+    const { lastPage } = source;
+    const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
     await intake.take(
       {
         rows: fresh,
-        way: 'poll',
+        ...{ way: 'poll', again },
         move: (position) =>
           moves ? moved(source, position, next, last) : { ...position, cursor: position.cursor ?? start },
       },
       signal,
     );
     rows += fresh.length;
+    source.lastPage = new Set(page.labels.map(digitsOf));
     source.unplaced = moves ? new Set() : new Set(page.labels.map(fingerprint));
     limit = pageLimit;
     // A short page was the whole rest, in whatever order; of a full one nobody knows what lies beyond.
@@ -193,6 +196,10 @@ function moved({ seen }: Source, position: ReadPosition, cursor: number, cursorT
     return { ...position, cursor: seq, cursorTail: seqTail };
   }
   return cursor > (position.cursor ?? 0) ? { ...position, cursor, cursorTail } : position;
+}
+
+function digitsOf(row: unknown): number {
+  return Number.parseInt(fingerprint(row).slice(0, 8), 16);
 }
 
 /** The cursor to go on with, or null when the page gives none that is of use. */

@@ -221,6 +221,7 @@ class Session {
     const rows: unknown[] = [];
     let last: { seq: number; tail: string | null } | null = null;
     let end: SessionOutcome | null = null;
+    let again = false;
     for (const frame of frames) {
       if (frame.kind !== 'labels') {
         end = await this.#control(frame);
@@ -232,15 +233,21 @@ class Session {
       if (fresh === 'reset') return { kind: 'reset' };
       rows.push(...fresh);
       const before: number = last?.seq ?? this.#source.position.seq ?? -1;
-      if (frame.seq < before) this.#tools.telemetry.quirk('seq_not_advancing');
-      else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : fingerprint(frame.labels.at(-1)) };
+      if (frame.seq < before) {
+        again = true;
+        this.#tools.telemetry.quirk('seq_not_advancing');
+      } else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : fingerprint(frame.labels.at(-1)) };
       if (last?.tail) remember(this.#source, last.seq, last.tail);
     }
-    if (last !== null) await this.#commit(rows, last);
+    if (last !== null) await this.#commit(rows, last, again);
     return end;
   }
 
-  async #commit(rows: readonly unknown[], { seq, tail }: { seq: number; tail: string | null }): Promise<void> {
+  async #commit(
+    rows: readonly unknown[],
+    { seq, tail }: { seq: number; tail: string | null },
+    again: boolean,
+  ): Promise<void> {
     this.#progress ||= rows.length > 0;
     this.answered = true;
     this.#tools.telemetry.page('stream');
@@ -251,7 +258,7 @@ class Session {
       // Where numbers and cursors were seen to be one, they move as one.
       ...(aligned(position) ? { cursor: seq, cursorTail: tail } : {}),
     });
-    await this.#intake.take({ rows, way: 'stream', move }, this.#signal);
+    await this.#intake.take({ rows, way: 'stream', again, move }, this.#signal);
     const { tracker } = this.#source;
     if (!this.#resumed || !tracker.behind || this.#liveFrom === null) return;
     // What was authored since it opened comes after everything that waited.

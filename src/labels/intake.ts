@@ -89,8 +89,10 @@ async function takeOne(
   // Before the position: a crash between the two overstates the gap and never hides it.
   if (gap) await recordGap(gap);
   const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
-  tools.cap.count(did, await accept({ observations, refusals, positions, clockEra }));
+  const stored = await accept({ observations, refusals, positions, clockEra });
+  tools.cap.count(did, stored);
   refused.committed();
+  if (stored > 0 || refusals.length > 0) tracker.gaveNew(clock());
   source.position = position;
   for (const { reason, count } of refusals) telemetry.refused(reason, count);
 }

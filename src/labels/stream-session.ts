@@ -258,17 +258,20 @@ class Session {
       // Where numbers and cursors were seen to be one, they move as one.
       ...(aligned(position) ? { cursor: seq, cursorTail: tail } : {}),
     });
-    await this.#intake.take({ rows, way: 'stream', again, move }, this.#signal);
     const { tracker } = this.#source;
+    const readBefore = tracker.readAt;
+    await this.#intake.take({ rows, way: 'stream', again, move }, this.#signal);
     if (!this.#resumed || !tracker.behind || this.#liveFrom === null) return;
     // What was authored since it opened comes after everything that waited.
     const [from, now] = [this.#liveFrom, this.#tools.clock()];
-    const live = rows.map(authoredOf).some((authored) => authored !== null && authored >= from && authored <= now);
-    if (live) await this.#caughtUp();
+    const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
+    const live = rows.map(authoredOf).filter(isLive).length;
+    // Live rows were never missed: what was had come before them.
+    if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
   }
 
-  async #caughtUp(): Promise<void> {
-    await caughtUp(this.#source, this.#tools, unread(this.#source, this.#tools));
+  async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
+    await caughtUp(this.#source, this.#tools, unread(this.#source, this.#tools), readAt);
   }
 
   /** Nobody knows what was missed since the last that was read. */

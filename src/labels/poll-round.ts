@@ -1,5 +1,6 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { parseAuthored } from './authored-time.ts';
+import { beginsToRead, type Unread } from './catch-up.ts';
 import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
 import type { SourceFault } from './faults.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -19,13 +20,14 @@ export type RoundOutcome =
 
 /**
  * Reads a source's pages from its position to their end: the rule of polling, of filling in what lies before a stream's
- * first frame, and of confirming that a quiet stream is quiet. `checkTail` looks first whether the last row is there.
+ * first frame, and of confirming that a quiet stream is quiet. `checkTail` looks first whether the last row is there;
+ * `before` is what was not known of the source when all this began.
  */
 export async function pollRound(
   source: Source,
   intake: SourceIntake,
   tools: ReaderTools,
-  { checkTail, signal }: { readonly checkTail: boolean; readonly signal: AbortSignal },
+  { checkTail, before, signal }: { readonly checkTail: boolean; readonly before: Unread; readonly signal: AbortSignal },
 ): Promise<RoundOutcome> {
   const round = { source, intake, tools, signal };
   const found = source.position.cursor === null ? await findStart(round) : null;
@@ -48,6 +50,7 @@ export async function pollRound(
       continue;
     }
     if (page.kind === 'fault') return page;
+    if (rows === 0) await beginsToRead(source, tools, before);
     let fresh = page.labels.filter((row) => !source.unplaced.has(fingerprint(row)));
     if (tail !== null) {
       const known = tail;

@@ -6,7 +6,8 @@ import { caughtUp, unread } from './catch-up.ts';
 import { connectFault, type SourceFault } from './faults.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { fingerprint } from './fingerprint.ts';
-import { type LabelFrame, readFrame } from './frames.ts';
+import { FrameQueue } from './frame-queue.ts';
+import type { LabelFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { noPosition, type ReadPosition } from './position.ts';
@@ -22,8 +23,6 @@ export type SessionOutcome =
   /** The labeler began anew: read it as one that was never read. */
   | { readonly kind: 'reset' };
 
-/** Frames that may wait for the writer before the connection is not read any further. */
-const mostWaiting = 256;
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
 const mostMalformed = 20;
 
@@ -107,7 +106,7 @@ class Session {
   readonly #intake: SourceIntake;
   readonly #tools: ReaderTools;
   readonly #signal: AbortSignal;
-  readonly #frames: LabelFrame[] = [];
+  readonly #frames = new FrameQueue();
   /** The stream's cursor: one before the last frame, so that it comes again. */
   readonly resumeFrom: number | null;
   /** Whether it gave anything, if only what was known already. */
@@ -141,9 +140,9 @@ class Session {
 
   /** Takes a message; true when no more should be read for now. */
   push(bytes: Uint8Array): boolean {
-    this.#frames.push(readFrame(bytes));
+    const full = this.#frames.push(bytes);
     this.#wake?.();
-    return this.#frames.length >= mostWaiting;
+    return full;
   }
 
   close(): void {
@@ -162,7 +161,7 @@ class Session {
       () => undefined,
     );
     while (!this.#signal.aborted) {
-      const frames = this.#frames.splice(0);
+      const frames = this.#frames.take();
       if (frames.length === 0) {
         if (this.#closed) return { kind: 'ended', progress: this.#progress };
         const quiet = new AbortController();
@@ -195,6 +194,7 @@ class Session {
       const before = unread(this.#source, this.#tools);
       const round = await pollRound(this.#source, this.#intake, this.#tools, {
         checkTail: true,
+        before,
         signal: this.#signal,
       });
       if (round.kind === 'quiet') await caughtUp(this.#source, this.#tools, before);

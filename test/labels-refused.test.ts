@@ -31,8 +31,9 @@ async function refused(observed: LabelStation) {
   return Object.fromEntries(counts.flatMap(({ reason, count }) => (reason === 'duplicate' ? [] : [[reason, count]])));
 }
 
-const kinds: readonly OddKind[] = ['undated', 'pre_epoch', 'future', 'foreign', 'malformed'];
-const once = { undated: 1, pre_epoch: 1, future: 1, foreign_src: 1, malformed: 1 };
+const kinds: readonly OddKind[] = ['undated', 'pre_epoch', 'future', 'foreign'];
+const rounds = 4;
+const once = { undated: rounds, pre_epoch: rounds, future: rounds, foreign_src: rounds };
 
 test.each<[string, Partial<LabelerProfile>]>([
   ['a stream and pages', {}],
@@ -62,7 +63,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   };
   /** New labels, and the reading of what a new label makes the reader read again. */
   const goOn = async (observed: LabelStation): Promise<void> => {
-    for (let i = 0; i < 4; i += 1) {
+    for (let i = 0; i < 2; i += 1) {
       faults.emit(2);
       emitted += 2;
       await until('stored', async () => (await rows(observed)) === emitted);
@@ -70,8 +71,10 @@ test.each<[string, Partial<LabelerProfile>]>([
   };
   const first = await start();
   await goOn(first);
-  for (const kind of kinds) faults.labels(kind, { count: 1 });
-  await goOn(first);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const kind of kinds) faults.labels(kind, { count: 1 });
+    await goOn(first);
+  }
   expect(await refused(first)).toEqual(once);
   await first.stop();
   const second = await start(first.folder);

@@ -78,7 +78,6 @@ export interface Labels {
   readonly failed: Promise<never>;
 }
 
-const upkeepMs = 300_000;
 const askTimeMs = 5_000;
 /** Between tries to write what the store cannot take just now. */
 const retryMs = 1_000;
@@ -194,6 +193,10 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
   };
+  const lookAtClock = async (): Promise<void> => {
+    const { gap } = obstacles.look();
+    if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
+  };
   const publish = publisher({
     ...{ settings, store, roster, clock, log, telemetry, cap: tools.cap },
     waits: (member) => runner.waits(member),
@@ -211,13 +214,14 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     particulars.run(signal).catch(fail),
     every(settings.discoverySeconds * 1000, () => discover(options, directory, roster, signal)),
     every(settings.rhythm.beatMs, async () => {
-      const { gap } = obstacles.look();
-      if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
+      await lookAtClock();
       await obstacles.checkDisk();
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
-    every(upkeepMs, async () => {
+    every(settings.rhythm.upkeepMs, async () => {
+      // A step since the last look must not make a day look old.
+      await lookAtClock();
       if (!obstacles.steppedLately) await store.maintain(clock());
     }),
   ];

@@ -81,3 +81,30 @@ test.each<[string, Partial<LabelerProfile>]>([
   await goOn(second);
   expect(await refused(second)).toEqual(once);
 });
+
+test('more refused rows of one labeler than are remembered are counted, and do not stop it', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ailment: 'no_stream' }),
+  });
+  sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const observed = await startStation({ seeds: [labeler.did], plc });
+  station = observed;
+  const { store } = observed;
+  labeler.faults.labels('pre_epoch', { count: 2 });
+  labeler.faults.labels('foreign', { count: 4_000 });
+  labeler.faults.emit(3);
+  await until('what comes behind them', async () => (await rows(observed)) === 3);
+  expect(await refused(observed)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });
+  const kept = (await store.positions()).filter(({ endpoint }) => endpoint.startsWith('refused/'));
+  expect(kept).toHaveLength(16);
+  await observed.stop();
+  const again = await startStation({ seeds: [labeler.did], plc }, { folder: observed.folder });
+  station = again;
+  labeler.faults.emit(1);
+  await until('what comes then', async () => (await rows(again)) === 4);
+  expect(await refused(again)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });
+});

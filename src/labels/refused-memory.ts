@@ -35,6 +35,8 @@ const namePattern = /^refused\/([0-9a-f])$/;
 const mostHours = 50;
 /** Characters of all sources together; the one that has most is forgotten beyond it. */
 const mostCharacters = 16_000_000;
+/** Texts that go with one commit because they are forgotten. */
+const mostForgotten = 100;
 
 /**
  * Remembers the newest rows that were refused, so that one read twice is counted once: by stream and by poll, and again
@@ -45,7 +47,7 @@ const mostCharacters = 16_000_000;
 export class RefusedMemory {
   readonly #most: number;
   readonly #sources = new Map<string, Map<number, string>>();
-  readonly #forgotten: PositionChange[] = [];
+  #forgotten: readonly PositionChange[] = [];
   #characters = 0;
 
   constructor(most = mostCharacters) {
@@ -91,11 +93,14 @@ export class RefusedMemory {
     let written: [number, string][] | null = null;
     const texts = (): [number, string][] => {
       written ??= [...open]
-        .map(([at, rows]): [number, string] => [at, writeText(rows)])
+        .map(([at, rows]): [number, string] => [
+          at,
+          writeText(rows, maxPositionLength - source.length - nameOf(at).length),
+        ])
         .filter(([at, text]) => text !== (kept.get(at) ?? ''));
       return written;
     };
-    const forgotten = [...this.#forgotten];
+    const forgotten = this.#forgotten.slice(0, mostForgotten);
     return {
       counts,
       get changes() {
@@ -103,7 +108,7 @@ export class RefusedMemory {
         return [...forgotten, ...own];
       },
       committed: () => {
-        this.#forgotten.splice(0, forgotten.length);
+        this.#forgotten = this.#forgotten.filter((one) => !forgotten.includes(one));
         for (const [at, text] of texts()) this.#put(source, at, text);
         this.#trim();
       },
@@ -123,10 +128,10 @@ export class RefusedMemory {
     while (this.#characters > this.#most) {
       const sizes = [...this.#sources].map(([source, kept]) => ({ source, kept, size: sizeOf(kept) }));
       const largest = sizes.reduce((one, other) => (other.size > one.size ? other : one));
-      for (const at of [...largest.kept.keys()]) {
-        this.#forgotten.push({ source: largest.source, endpoint: nameOf(at), value: null });
-        this.#put(largest.source, at, '');
-      }
+      const { source } = largest;
+      const forgotten = [...largest.kept.keys()].map((at) => ({ source, endpoint: nameOf(at), value: null }));
+      for (const at of [...largest.kept.keys()]) this.#put(source, at, '');
+      this.#forgotten = [...this.#forgotten, ...forgotten];
     }
   }
 }
@@ -152,10 +157,10 @@ function readText(text: string, since: number): Map<string, Known> {
   return rows;
 }
 
-/** As many of the newest rows as a position may hold. */
-function writeText(rows: ReadonlyMap<string, Known>): string {
+/** As many of the newest rows as so many characters hold. */
+function writeText(rows: ReadonlyMap<string, Known>, most: number): string {
   const lines: string[] = [];
-  let left = maxPositionLength;
+  let left = most;
   for (const [print, { hour, counted, stream, poll }] of [...rows].reverse()) {
     const line = `${print}${[hour, counted, stream, poll].map((number) => number.toString(36)).join('.')}`;
     left -= line.length + 1;

@@ -117,8 +117,11 @@ async function look(sim: Sim, folder: string) {
     const wanted = sim.labelers.truth.expected({ epochUs: startedAt, which: 'emitted' });
     for (const { source, value } of await store.positions()) {
       // What lies between it and the stream's number is read again: live comes first, and what was before is filled in.
-      const through = readPosition(value)?.cursor ?? 0;
+      const position = readPosition(value);
+      // What is remembered of refused rows stands beside the positions.
+      if (position === null) continue;
       // Its numbers are the labels' own.
+      const through = position.cursor ?? 0;
       const due = [...sim.labelers.truth.emitted(startedAt - 1_000_000, Number.POSITIVE_INFINITY, source)].filter(
         (label) => label.n <= through && verdict(label, startedAt, label.emittedUs) === null,
       ).length;

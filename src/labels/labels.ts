@@ -27,6 +27,7 @@ import { Signatures } from './signatures.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
 import type { Telemetry } from './telemetry.ts';
+import { timeAsker } from './time-asker.ts';
 import { createVerifier } from './verifier.ts';
 import { wait } from './wait.ts';
 
@@ -78,7 +79,6 @@ export interface Labels {
   readonly failed: Promise<never>;
 }
 
-const askTimeMs = 5_000;
 /** Between tries to write what the store cannot take just now. */
 const retryMs = 1_000;
 /** What is under way when a stop is asked for may take this long. */
@@ -378,27 +378,4 @@ async function repeat(
     }
     await wait(ms, signal);
   }
-}
-
-/** Asks a relay what time it is, at most every few seconds: its answers carry it. */
-function timeAsker(
-  http: HttpClient,
-  relays: readonly string[],
-  signal: AbortSignal,
-  heard: (milliseconds: number) => void,
-): () => void {
-  let askedAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (performance.now() - askedAt < askTimeMs) return;
-    askedAt = performance.now();
-    for (const relay of relays) {
-      const url = new URL(
-        '/xrpc/com.atproto.sync.listReposByCollection?collection=app.bsky.labeler.service&limit=1',
-        relay,
-      );
-      void http.getJson(url, { maxBytes: 65_536, timeoutMs: 10_000, signal }).then((answer) => {
-        if (answer.kind === 'json' && answer.date !== null) heard(answer.date);
-      });
-    }
-  };
 }

@@ -70,7 +70,7 @@ async function sample(
       ...{ url: streamUrl(endpoint, cursor), policy, handshakeMs: rhythm.requestMs, closeMs: 2_000, maxFrameBytes },
       ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
       onFrame: (data) => {
-        if (enough.signal.aborted) return;
+        if (bytes >= mostWaitingBytes || frames.length >= mostFrames) return;
         const frame = readFrame(data);
         frames.push(frame);
         bytes += data.byteLength;

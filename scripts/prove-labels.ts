@@ -1,9 +1,14 @@
-/** Proves the label instrument against the truth: ten seeds of 300 labelers, or as many as the arguments say. */
+/**
+ * Proves the label instrument against the truth: ten seeds of 300 labelers, or as many as the arguments say.
+ * `--seed N` proves that one seed alone, whatever the first argument.
+ */
+import { parseArgs } from 'node:util';
 import { proveTruth } from '../test/truth/run.ts';
 
-const seeds = Number(process.argv[2] ?? 10);
-const labelers = Number(process.argv[3] ?? 300);
-for (let seed = 1; seed <= seeds; seed += 1) {
+const { values, positionals } = parseArgs({ options: { seed: { type: 'string' } }, allowPositionals: true });
+const [seeds, labelers] = [Number(positionals[0] ?? 10), Number(positionals[1] ?? 300)];
+const one = values.seed === undefined ? null : Number(values.seed);
+for (let seed = one ?? 1; seed <= (one ?? seeds); seed += 1) {
   const { accepted, refused, gaps, sources, problems } = await proveTruth({ seed, labelers });
   const refusedRows = Object.values(refused).reduce((sum, count) => sum + count, 0);
   console.log(

@@ -143,6 +143,21 @@ describe('a fault of the command line', () => {
     });
   });
 
+  it('the port of the account surface in use: one line on stderr, and its reading processes end without a word', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const port = (server.address() as AddressInfo).port;
+    const { code, stdout, stderr } = await runProgram([
+      ...['account', '--port', String(port), '--store', `sqlite:${join(folder, 'none')}`, '--data', folder],
+    ]);
+    expect({ code, stdout, said: stderr.filter((line) => !line.startsWith('{')) }).toEqual({
+      code: 1,
+      stdout: [],
+      said: [`almanac: cannot listen on 127.0.0.1:${port}: the port is in use; choose another with --port`],
+    });
+  });
+
   it.skipIf(process.getuid?.() === 0)('a file that may not be read: one line on stderr, exit 1', async () => {
     const path = file('secret.json', {});
     chmodSync(path, 0);

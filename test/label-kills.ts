@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createSim, type Sim } from '../sim/index.ts';
-import { verdict } from '../sim/labelers/truth.ts';
+import { type Expected, verdict } from '../sim/labelers/truth.ts';
 import { dice } from '../sim/random.ts';
 import { readPosition } from '../src/labels/position.ts';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
@@ -18,6 +18,8 @@ export interface LabelKillReport {
   /** Rows that are stored, and that were emitted since the epoch. */
   readonly stored: number;
   readonly emitted: number;
+  /** Rows that are counted as refused. */
+  readonly refused: number;
   /** Kills after which more was stored than after the kill before, and those before the store was open. */
   readonly moved: number;
   readonly early: number;
@@ -45,6 +47,8 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     shapeLabeler: ({ index }) => ({
       software: 'skyware',
       rate: 10,
+      // Rows that are refused are counted once, whenever they are read.
+      ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
       // One is read by pages alone.
       ailment: index === 5 ? 'no_stream' : 'none',
     }),
@@ -91,10 +95,12 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     const { code } = await last.ended;
     if (code !== 0) problems.push(`it ended with ${code}`);
     const rest = await look(sim, store);
+    if (!rest.whole) problems.push(`counted as refused: ${JSON.stringify(rest.refused)}`);
     problems.push(...rest.problems, ...(await uncovered(store, missed)));
     const verified = await spawnLabels(['verify', ...args.slice(0, 4)]).ended;
     if (verified.stdout.at(-1) !== 'every counter equals its rows') problems.push(...verified.stdout);
-    return { kills, stored: rest.rows, emitted: rest.emitted, moved, early, problems };
+    const refused = Object.values(rest.refused).reduce((sum, count) => sum + count, 0);
+    return { kills, stored: rest.rows, emitted: rest.emitted, refused, moved, early, problems };
   } finally {
     await sim.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -112,8 +118,11 @@ async function look(sim: Sim, folder: string) {
     const wanted = sim.labelers.truth.expected({ epochUs: startedAt, which: 'emitted' });
     for (const { source, value } of await store.positions()) {
       // What lies between it and the stream's number is read again: live comes first, and what was before is filled in.
-      const through = readPosition(value)?.cursor ?? 0;
+      const position = readPosition(value);
+      // What is remembered of refused rows stands beside the positions.
+      if (position === null) continue;
       // Its numbers are the labels' own.
+      const through = position.cursor ?? 0;
       const due = [...sim.labelers.truth.emitted(startedAt - 1_000_000, Number.POSITIVE_INFINITY, source)].filter(
         (label) => label.n <= through && verdict(label, startedAt, label.emittedUs) === null,
       ).length;
@@ -124,12 +133,26 @@ async function look(sim: Sim, folder: string) {
       const { applied: most = 0, removed: mostRemoved = 0 } = wanted.byAction.get(labeler) ?? {};
       if (applied > most || removed > mostRemoved) problems.push(`more rows of ${labeler} than it emitted`);
     }
+    const refused: Record<string, number> = {};
+    for (const { reason, count } of await store.refusals(span)) {
+      if (reason !== 'duplicate') refused[reason] = (refused[reason] ?? 0) + count;
+    }
+    const due = refusedOf(wanted);
+    for (const [reason, count] of Object.entries(refused)) {
+      if (count > (due[reason] ?? 0)) problems.push(`${count} ${reason} counted, ${due[reason] ?? 0} emitted`);
+    }
     for await (const day of store.verify()) problems.push(...day.problems);
     const rows = [...counts.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-    return { rows, emitted: wanted.accepted, whole: isDeepStrictEqual(counts, wanted.byAction), problems };
+    const whole = isDeepStrictEqual(counts, wanted.byAction) && isDeepStrictEqual(refused, due);
+    return { rows, refused, emitted: wanted.accepted, whole, problems };
   } finally {
     await store.close();
   }
+}
+
+/** What has to be refused, by the words of the store; how often a known row was met depends on how it was read. */
+function refusedOf({ refused: { foreign, duplicate: _, ...others } }: Expected): Record<string, number> {
+  return Object.fromEntries(Object.entries({ foreign_src: foreign, ...others }).filter(([, count]) => count > 0));
 }
 
 /** Stretches in which nobody ran, and that are not in a gap of ours; and gaps of sources, which all were only late. */

@@ -94,4 +94,17 @@ describe.each([
     expect(wall() - maxLateness - (gap?.end ?? 0)).toBeLessThan(minute);
     expect(await gaps(observed)).toHaveLength(before.length + 1);
   });
+
+  test('for two hours, and long looked at no more: what was read in time is no gap by then', async () => {
+    const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
+    labeler.faults.emit(10);
+    passed += 2 * hour;
+    await until('the gap', async () => (await gaps(observed)).length > before.length);
+    await labeler.faults.revive();
+    await until('all that was missed', async () => (await rows(observed)) === 15);
+    // Before a stream is known to have given all of it, two days are over.
+    passed += 49 * hour;
+    await until('no gap', async () => (await gaps(observed)).length === before.length);
+    expect(await gaps(observed)).toEqual(before);
+  });
 });

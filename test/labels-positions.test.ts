@@ -38,3 +38,27 @@ test('the "0" of an empty page is never a position: what was read is not read ag
   expect(readPosition(position?.value ?? '')?.cursor).toBe(5);
   expect(await store.refusals(always)).toEqual([]);
 });
+
+test('a labeler that was never read is begun with in smaller pages, where huge labels fill a whole one', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
+  });
+  sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  made.labelers.directory.set(labeler.did, 'no_service');
+  const observed = await startStation({ seeds: [labeler.did], plc });
+  station = observed;
+  labeler.faults.labels('huge', { count: 20, bytes: 1_000_000 });
+  labeler.faults.emit(5);
+  const { startedAt: start } = await observed.store.epoch();
+  const always = { start, end: micros(Date.now() * 1000 + day) };
+  await observed.stop();
+  made.labelers.directory.set(labeler.did, 'whole');
+  const again = await startStation({ seeds: [labeler.did], plc }, { folder: observed.folder });
+  station = again;
+  await until('the labels', async () => (await again.store.countsByLabeler(always))[0]?.applied === 5);
+  expect(await again.store.refusals(always)).toMatchObject([{ reason: 'oversized', count: 20 }]);
+});

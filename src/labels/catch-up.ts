@@ -15,13 +15,30 @@ export function unread(source: Source, { epoch, clock }: ReaderTools): Unread {
 }
 
 /**
+ * Reading what a source has begins: what is too old to be taken by now is missed, whatever becomes of the reading. Recorded
+ * before the first row is accepted, for nobody knows afterwards that it was missed, should we stop meanwhile.
+ */
+export async function beginsToRead({ did, tracker }: Source, tools: ReaderTools, before: Unread): Promise<void> {
+  // An outage says so itself, under its own reason.
+  const outage = tracker.behind || (tracker.delayed && tracker.unreadSince !== null);
+  if (outage || before.since >= before.target) return;
+  await tools.recordGap({ source: did, start: before.since, end: before.target, reason: 'not_observed' });
+}
+
+/**
  * Everything that a source had was read to its end, from where it was read before. What was thought missed during an
  * outage came after all, but for what was too old by now; a source that was found late, or that we did not read for days,
- * has what lies before as its gap. `before`: as it was when that reading began.
+ * has what lies before as its gap. `before`: as it was when that reading began. `readAt`: when the last of it came, which
+ * is when it was judged to be too old or not; to know that it was the last may take long.
  */
-export async function caughtUp({ did, tracker }: Source, tools: ReaderTools, before: Unread): Promise<void> {
+export async function caughtUp(
+  { did, tracker }: Source,
+  tools: ReaderTools,
+  before: Unread,
+  readAt = tracker.readAt,
+): Promise<void> {
   const now = tools.clock();
-  const reached = fillTarget(tools.epoch, now);
+  const reached = fillTarget(tools.epoch, readAt ?? now);
   const filled = tracker.caughtUp(reached, now);
   if (filled) await tools.withdrawGap(filled);
   // An outage said so already, under its own reason. What aged while it was read overstates the gap of what was too old.

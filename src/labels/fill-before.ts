@@ -25,7 +25,7 @@ export async function fillBefore(
 ): Promise<Filled> {
   const before = unread(source, tools);
   const { since } = before;
-  const outcome = await pollRound(source, intake, tools, { checkTail: true, signal }).catch(() => null);
+  const outcome = await pollRound(source, intake, tools, { checkTail: true, before, signal }).catch(() => null);
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {

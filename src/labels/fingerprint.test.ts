@@ -1,6 +1,6 @@
 import { toBytes } from '@atcute/cbor';
 import { describe, expect, test } from 'vitest';
-import { fingerprint, RefusedMemory } from './fingerprint.ts';
+import { fingerprint } from './fingerprint.ts';
 
 const label = { src: 'did:plc:l', uri: 'did:plc:aaaa', val: 'spam', cts: '2026-07-10T12:00:00Z' };
 
@@ -35,25 +35,5 @@ describe('a fingerprint', () => {
     expect(new Set(odd.map(fingerprint)).size).toBe(7);
     expect(fingerprint({ b: { c: 2 }, a: 1 })).toBe(fingerprint({ a: 1, b: { c: 2 }, sig: 'x' }));
     expect(fingerprint(null)).toBe(fingerprint({}));
-  });
-});
-
-describe('the memory of refused rows', () => {
-  test('counts a row that came by both ways once, and equal rows as often as one way gave them', () => {
-    const memory = new RefusedMemory();
-    const counted = (['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const).map((way) =>
-      memory.add('row', way),
-    );
-    expect(counted).toEqual([true, true, false, false, true, false]);
-  });
-
-  test('forgets the oldest beyond its bound, and no newer ones', () => {
-    const memory = new RefusedMemory(10);
-    for (let i = 0; i < 25; i++) memory.add(`row ${i}`, 'stream');
-    expect([memory.add('row 24', 'poll'), memory.add('row 15', 'poll'), memory.add('row 2', 'poll')]).toEqual([
-      false,
-      false,
-      true,
-    ]);
   });
 });

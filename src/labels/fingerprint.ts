@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { identityOf } from '../store/identity.ts';
 import { isObject, readLabel } from './label-fields.ts';
-import type { Way } from './telemetry.ts';
 
 /**
  * What tells one row of a labeler from another, also where it is no label that we could store: the identity of the
@@ -29,30 +28,4 @@ function stable(value: unknown, depth: number): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, field]) => `${JSON.stringify(name)}:${stable(field, depth + 1)}`)
     .join()}}`;
-}
-
-/**
- * Remembers the newest rows that were refused, so that one read twice is counted once. A labeler may send equal rows, so
- * they are numbered: the third one by stream and the third one by poll are the same.
- */
-export class RefusedMemory {
-  readonly #limit: number;
-  #recent = new Map<string, Readonly<Record<Way, number>>>();
-  #older: ReadonlyMap<string, Readonly<Record<Way, number>>> = new Map();
-
-  constructor(limit = 100_000) {
-    this.#limit = limit;
-  }
-
-  /** Whether the row is one that was not read by the other way before. */
-  add(print: string, way: Way): boolean {
-    const before = this.#recent.get(print) ?? this.#older.get(print) ?? { stream: 0, poll: 0 };
-    const after = { ...before, [way]: before[way] + 1 };
-    this.#recent.set(print, after);
-    if (this.#recent.size >= this.#limit) {
-      this.#older = this.#recent;
-      this.#recent = new Map();
-    }
-    return after[way] > Math.max(before.stream, before.poll);
-  }
 }

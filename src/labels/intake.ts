@@ -12,6 +12,8 @@ import type { Way } from './telemetry.ts';
 export interface Intake {
   readonly rows: readonly unknown[];
   readonly way: Way;
+  /** Rows among these may have come this way just before. */
+  readonly again?: boolean;
   /** Where reading goes on once they are durable; given the position as committed. */
   readonly move: (position: ReadPosition) => ReadPosition;
 }
@@ -45,8 +47,7 @@ export function createIntake(source: Source, tools: ReaderTools, capReached: () 
   };
   return {
     take(intake, signal) {
-      const counted = new Map<number, boolean>();
-      return inTurn(intake.rows.length, () => judged(() => takeOne(source, tools, intake, { signal, counted })));
+      return inTurn(intake.rows.length, () => judged(() => takeOne(source, tools, intake, signal)));
     },
     keep(rows, signal) {
       return inTurn(rows.length, () => judged(() => keepOne(source, tools, rows, signal)));
@@ -65,30 +66,33 @@ async function judged(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** `counted`: rows by their place, and whether each counts where it is refused; said once, however often it is judged. */
 async function takeOne(
   source: Source,
   tools: ReaderTools,
-  intake: Intake,
-  { signal, counted }: { readonly signal: AbortSignal; readonly counted: Map<number, boolean> },
+  { rows, way, again = false, move }: Intake,
+  signal: AbortSignal,
 ): Promise<void> {
   const { did, endpoint, tracker } = source;
-  const { accept, clock, recordGap, refused, telemetry } = tools;
+  const { accept, clock, recordGap, telemetry } = tools;
   const clockEra = tools.clockEra();
   const counts = new Map<AdmissionReason, number>();
-  const observations = await observe(source, tools, intake.rows, signal, (reason, row, at) => {
-    const first = counted.get(at) ?? refused.add(`${did} ${fingerprint(row)}`, intake.way);
-    counted.set(at, first);
-    if (first) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  // Where nothing is known of where it was, it may give again what it gave.
+  const anew = (way === 'poll' ? source.position.cursor : source.position.seq) === null;
+  const refused = tools.refused.take(did, clock(), { way, anew, again });
+  const observations = await observe(source, tools, rows, signal, (reason, row) => {
+    if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
-  const position = intake.move(source.position);
+  const position = move(source.position);
   const undated = counts.get('undated') ?? 0;
-  const gap = tracker.answered(clock(), { dated: intake.rows.length - undated, undated });
+  const gap = tracker.answered(clock(), { dated: rows.length - undated, undated });
   // Before the position: a crash between the two overstates the gap and never hides it.
   if (gap) await recordGap(gap);
-  const positions = [{ source: did, endpoint, value: writePosition(position) }];
-  tools.cap.count(did, await accept({ observations, refusals, positions, clockEra }));
+  const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
+  const stored = await accept({ observations, refusals, positions, clockEra });
+  tools.cap.count(did, stored);
+  refused.committed();
+  if (stored > 0 || refusals.length > 0) tracker.gaveNew(clock());
   source.position = position;
   for (const { reason, count } of refusals) telemetry.refused(reason, count);
 }
@@ -111,14 +115,14 @@ async function observe(
   { clock, epoch, verify }: ReaderTools,
   rows: readonly unknown[],
   signal: AbortSignal,
-  refuse: (reason: AdmissionReason, row: unknown, at: number) => void,
+  refuse: (reason: AdmissionReason, row: unknown) => void,
 ): Promise<NewObservation[]> {
   const rules = { source: did, epoch, now: clock() };
   const accepted: { readonly label: ReceivedLabel; readonly row: unknown }[] = [];
-  for (const [at, row] of rows.entries()) {
+  for (const row of rows) {
     const admission = admit(row, rules);
     if (admission.kind === 'accepted') accepted.push({ label: admission.label, row });
-    else refuse(admission.reason, row, at);
+    else refuse(admission.reason, row);
   }
   const signed = accepted.map(({ row }) => row);
   const verdicts = signed.length === 0 ? [] : await verify(did, signed, signal);

@@ -12,13 +12,13 @@ import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
 import { DailyCap, maxDailyRows } from './daily-cap.ts';
 import { downtime } from './downtime.ts';
-import { RefusedMemory } from './fingerprint.ts';
 import { readHold } from './hold.ts';
 import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
+import { RefusedMemory } from './refused-memory.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Rhythm } from './rhythm.ts';
 import { maxKnown, Roster } from './roster.ts';
@@ -27,6 +27,7 @@ import { Signatures } from './signatures.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
 import type { Telemetry } from './telemetry.ts';
+import { timeAsker } from './time-asker.ts';
 import { createVerifier } from './verifier.ts';
 import { wait } from './wait.ts';
 
@@ -78,8 +79,6 @@ export interface Labels {
   readonly failed: Promise<never>;
 }
 
-const upkeepMs = 300_000;
-const askTimeMs = 5_000;
 /** Between tries to write what the store cannot take just now. */
 const retryMs = 1_000;
 /** What is under way when a stop is asked for may take this long. */
@@ -186,13 +185,17 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     timeoutMs: settings.rhythm.requestMs,
   });
   const services = await serviceEvents(options, roster, particulars, obstacles);
-  await loadRoster(store, roster, runner);
+  await loadRoster(store, roster, runner, tools.refused);
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
 
   const keep = async (): Promise<void> => {
     await beat(options);
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
+  };
+  const lookAtClock = async (): Promise<void> => {
+    const { gap } = obstacles.look();
+    if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
   };
   const publish = publisher({
     ...{ settings, store, roster, clock, log, telemetry, cap: tools.cap },
@@ -211,13 +214,14 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     particulars.run(signal).catch(fail),
     every(settings.discoverySeconds * 1000, () => discover(options, directory, roster, signal)),
     every(settings.rhythm.beatMs, async () => {
-      const { gap } = obstacles.look();
-      if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
+      await lookAtClock();
       await obstacles.checkDisk();
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
-    every(upkeepMs, async () => {
+    every(settings.rhythm.upkeepMs, async () => {
+      // A step since the last look must not make a day look old.
+      await lookAtClock();
       if (!obstacles.steppedLately) await store.maintain(clock());
     }),
   ];
@@ -295,9 +299,15 @@ async function dailyCap({ settings, store, clocks }: LabelsOptions): Promise<Dai
   return cap;
 }
 
-async function loadRoster(store: StoreWriter, roster: Roster, runner: SourceRunner): Promise<void> {
+async function loadRoster(
+  store: StoreWriter,
+  roster: Roster,
+  runner: SourceRunner,
+  refused: RefusedMemory,
+): Promise<void> {
   const answered = new Map<string, Micros>();
   for (const { source, endpoint, value, acceptedAt } of await store.positions()) {
+    if (refused.load(source, endpoint, value)) continue;
     answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
     const position = readPosition(value);
     if (position) runner.keep(source, endpoint, position);
@@ -368,27 +378,4 @@ async function repeat(
     }
     await wait(ms, signal);
   }
-}
-
-/** Asks a relay what time it is, at most every few seconds: its answers carry it. */
-function timeAsker(
-  http: HttpClient,
-  relays: readonly string[],
-  signal: AbortSignal,
-  heard: (milliseconds: number) => void,
-): () => void {
-  let askedAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (performance.now() - askedAt < askTimeMs) return;
-    askedAt = performance.now();
-    for (const relay of relays) {
-      const url = new URL(
-        '/xrpc/com.atproto.sync.listReposByCollection?collection=app.bsky.labeler.service&limit=1',
-        relay,
-      );
-      void http.getJson(url, { maxBytes: 65_536, timeoutMs: 10_000, signal }).then((answer) => {
-        if (answer.kind === 'json' && answer.date !== null) heard(answer.date);
-      });
-    }
-  };
 }

@@ -1,5 +1,6 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { parseAuthored } from './authored-time.ts';
+import { beginsToRead, type Unread } from './catch-up.ts';
 import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
 import type { SourceFault } from './faults.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -19,13 +20,14 @@ export type RoundOutcome =
 
 /**
  * Reads a source's pages from its position to their end: the rule of polling, of filling in what lies before a stream's
- * first frame, and of confirming that a quiet stream is quiet. `checkTail` looks first whether the last row is there.
+ * first frame, and of confirming that a quiet stream is quiet. `checkTail` looks first whether the last row is there;
+ * `before` is what was not known of the source when all this began.
  */
 export async function pollRound(
   source: Source,
   intake: SourceIntake,
   tools: ReaderTools,
-  { checkTail, signal }: { readonly checkTail: boolean; readonly signal: AbortSignal },
+  { checkTail, before, signal }: { readonly checkTail: boolean; readonly before: Unread; readonly signal: AbortSignal },
 ): Promise<RoundOutcome> {
   const round = { source, intake, tools, signal };
   const found = source.position.cursor === null ? await findStart(round) : null;
@@ -38,16 +40,11 @@ export async function pollRound(
   let unlooked = tail === null && source.position.cursor !== null ? cursorTail : null;
   let cursor = tail === null ? start : start - 1;
   let rows = 0;
-  let limit = pageLimit;
   while (!signal.aborted) {
-    const page = sampled ?? (await ask(round, cursor, limit));
+    const { page, limit } = sampled ?? (await ask(round, cursor));
     sampled = null;
-    if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) {
-      // Huge labels must not stop their source: in smaller pages they can be read, and are refused.
-      limit = Math.max(1, Math.floor(limit / 16));
-      continue;
-    }
     if (page.kind === 'fault') return page;
+    if (rows === 0) await beginsToRead(source, tools, before);
     let fresh = page.labels.filter((row) => !source.unplaced.has(fingerprint(row)));
     if (tail !== null) {
       const known = tail;
@@ -77,18 +74,20 @@ export async function pollRound(
     const full = page.labels.length >= limit;
     const moves = next !== null && !shuffled;
     const last = fingerprint(page.labels.at(-1));
+    const { lastPage } = source;
+    const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
     await intake.take(
       {
         rows: fresh,
-        way: 'poll',
+        ...{ way: 'poll', again },
         move: (position) =>
           moves ? moved(source, position, next, last) : { ...position, cursor: position.cursor ?? start },
       },
       signal,
     );
     rows += fresh.length;
+    source.lastPage = new Set(page.labels.map(digitsOf));
     source.unplaced = moves ? new Set() : new Set(page.labels.map(fingerprint));
-    limit = pageLimit;
     // A short page was the whole rest, in whatever order; of a full one nobody knows what lies beyond.
     if (!moves) return full ? unverified() : { kind: 'quiet', rows };
     cursor = next;
@@ -103,16 +102,24 @@ interface Round {
   readonly signal: AbortSignal;
 }
 
-type Asked = LabelPage | ({ readonly kind: 'fault' } & SourceFault);
+interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
+  readonly page: Page;
+  /** How many labels it was asked for. */
+  readonly limit: number;
+}
 
-async function ask({ source, tools, signal }: Round, cursor: number, limit = pageLimit): Promise<Asked> {
+/** Asks for a page. Huge labels must not stop their source: in smaller pages they can be read, and are refused. */
+async function ask({ source, tools, signal }: Round, cursor: number): Promise<Asked> {
   const timeoutMs = tools.rhythm.requestMs;
-  const page = await queryLabels(tools.http, source.endpoint, cursor, { limit, timeoutMs, signal });
-  if (page.kind === 'page') {
-    if (page.date !== null) tools.heardTime(page.date);
-    tools.telemetry.page('poll');
-  } else if (page.why === 'busy') tools.telemetry.hostFull('poll');
-  return page;
+  for (let limit = pageLimit; ; limit = Math.max(1, Math.floor(limit / 16))) {
+    const page = await queryLabels(tools.http, source.endpoint, cursor, { limit, timeoutMs, signal });
+    if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
+    if (page.kind === 'page') {
+      if (page.date !== null) tools.heardTime(page.date);
+      tools.telemetry.page('poll');
+    } else if (page.why === 'busy') tools.telemetry.hostFull('poll');
+    return { page, limit };
+  }
 }
 
 /** The row that stands under exactly that number; null where none does, or nobody can tell. */
@@ -127,34 +134,37 @@ interface Start {
   readonly kind: 'start';
   readonly cursor: number;
   /** What was seen behind it. */
-  readonly page: LabelPage | null;
+  readonly page: Asked<LabelPage> | null;
 }
 
 /** The cursor to begin with where none is known; a fault where the pages do not show one. */
 async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, intake, tools, signal } = round;
-  const pages = new Map<number, LabelPage>();
+  const pages = new Map<number, Asked<LabelPage>>();
   const failed: { fault: SourceFault | null } = { fault: null };
   const read = async (cursor: number): Promise<SampledPage> => {
-    const page = pages.get(cursor) ?? (await ask(round, cursor));
+    const { page, limit } = pages.get(cursor) ?? (await ask(round, cursor));
     if (page.kind === 'fault') {
       failed.fault = page;
       throw new Error('the search ends here');
     }
-    pages.set(cursor, page);
+    pages.set(cursor, { page, limit });
     return { authored: page.labels.map(authoredOf), cursor: decimal(page.cursor) };
   };
   const start = async (cursor: number): Promise<Start> => {
     const page = pages.get(cursor) ?? null;
     pages.delete(cursor);
-    for (const { labels } of pages.values()) await intake.keep(labels, signal);
+    for (const { page } of pages.values()) await intake.keep(page.labels, signal);
     return { kind: 'start', cursor, page };
   };
   try {
     const first = await read(0);
     const count = first.authored.length;
     // A short page that says so itself is all there is: there is nothing to search.
-    if (count < pageLimit && (first.cursor === null || (await read(first.cursor)).authored.length === 0))
+    if (
+      count < (pages.get(0)?.limit ?? pageLimit) &&
+      (first.cursor === null || (await read(first.cursor)).authored.length === 0)
+    )
       return await start(0);
     const target = fillTarget(tools.epoch, tools.clock());
     const found = await searchCursor(target, read);
@@ -193,6 +203,10 @@ function moved({ seen }: Source, position: ReadPosition, cursor: number, cursorT
     return { ...position, cursor: seq, cursorTail: seqTail };
   }
   return cursor > (position.cursor ?? 0) ? { ...position, cursor, cursorTail } : position;
+}
+
+function digitsOf(row: unknown): number {
+  return Number.parseInt(fingerprint(row).slice(0, 8), 16);
 }
 
 /** The cursor to go on with, or null when the page gives none that is of use. */

@@ -74,7 +74,7 @@ async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, 
     const checkTail = clock() / 1000 >= tailDue;
     if (checkTail) tailDue = clock() / 1000 + rhythm.tailMs;
     const before = unread(source, tools);
-    const round: RoundOutcome = await pollRound(source, intake, tools, { checkTail, signal });
+    const round: RoundOutcome = await pollRound(source, intake, tools, { checkTail, before, signal });
     if (signal.aborted) return;
     if (round.kind === 'fault') await failed(source, tools, streamFault, round);
     else patience.reset();

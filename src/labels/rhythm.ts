@@ -19,6 +19,8 @@ export interface Rhythm {
   readonly requestMs: number;
   /** Between heartbeats and looks at the disk. */
   readonly beatMs: number;
+  /** Between runs of the store's upkeep. */
+  readonly upkeepMs: number;
 }
 
 /** The rhythm against the live network. */
@@ -33,4 +35,5 @@ export const liveRhythm: Rhythm = {
   notEnrolledMs: 86_400_000,
   requestMs: 30_000,
   beatMs: 10_000,
+  upkeepMs: 300_000,
 };

@@ -71,7 +71,10 @@ export class SourceRunner {
     const stop = new AbortController();
     const key = `${did} ${endpoint}`;
     const position = this.#positions.get(key) ?? noPosition;
-    const source: Source = { did, endpoint, tracker, position, replayFrom: null, unplaced: new Set(), seen: new Map() };
+    const source: Source = {
+      ...{ did, endpoint, tracker, position, replayFrom: null, unplaced: new Set<string>(), lastPage: null },
+      seen: new Map(),
+    };
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     const done = before
       .then(() => readSource(source, this.#tools, signal))

@@ -8,8 +8,8 @@ import type { StoredGap } from '../store/port.ts';
 import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
 import type { DailyCap } from './daily-cap.ts';
-import type { RefusedMemory } from './fingerprint.ts';
 import type { ReadPosition } from './position.ts';
+import type { RefusedMemory } from './refused-memory.ts';
 import type { Rhythm } from './rhythm.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Tracker } from './tracker.ts';
@@ -57,6 +57,8 @@ export interface Source {
   replayFrom: number | null;
   /** Rows of the last page that gave no position: it is read again, and its rows are known then. */
   unplaced: ReadonlySet<string>;
+  /** Rows of the last page, by the first digits of their fingerprints: pages without an order overlap. Null before the first. */
+  lastPage: ReadonlySet<number> | null;
   /** The last rows of the stream's newest frames, by their numbers. */
   readonly seen: Map<number, string>;
 }

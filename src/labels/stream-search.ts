@@ -2,6 +2,7 @@ import type { Micros } from '../contract/timestamp.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
 import { type SampledPage, searchCursor } from './cursor-search.ts';
+import { mostWaitingBytes } from './frame-queue.ts';
 import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
 import { authoredOf } from './poll-round.ts';
@@ -49,6 +50,9 @@ interface Sample {
   readonly newest: number | null;
 }
 
+/** Frames of a sample, whatever they hold. */
+const mostFrames = 1_000;
+
 /** As many labels behind a cursor as a page would hold, or what came until the stream was live or quiet. */
 async function sample(
   endpoint: string,
@@ -60,17 +64,20 @@ async function sample(
   const frames: LabelFrame[] = [];
   const enough = new AbortController();
   let quiet = new AbortController();
-  let labels = 0;
+  let [labels, bytes] = [0, 0];
   const socket = await openSocket(
     {
       ...{ url: streamUrl(endpoint, cursor), policy, handshakeMs: rhythm.requestMs, closeMs: 2_000, maxFrameBytes },
       ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
       onFrame: (data) => {
+        if (bytes >= mostWaitingBytes || frames.length >= mostFrames) return;
         const frame = readFrame(data);
         frames.push(frame);
+        bytes += data.byteLength;
         labels += frame.kind === 'labels' ? frame.labels.length : 0;
         const live = frame.kind === 'labels' && frame.labels.some((label) => (authoredOf(label) ?? 0) >= openedAt);
-        if (live || labels >= pageLimit || frame.kind === 'future_cursor') enough.abort();
+        const full = labels >= pageLimit || bytes >= mostWaitingBytes || frames.length >= mostFrames;
+        if (live || full || frame.kind === 'future_cursor') enough.abort();
         quiet.abort();
       },
     },

@@ -6,7 +6,8 @@ import { caughtUp, unread } from './catch-up.ts';
 import { connectFault, type SourceFault } from './faults.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { fingerprint } from './fingerprint.ts';
-import { type LabelFrame, readFrame } from './frames.ts';
+import { FrameQueue } from './frame-queue.ts';
+import type { LabelFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { noPosition, type ReadPosition } from './position.ts';
@@ -22,8 +23,6 @@ export type SessionOutcome =
   /** The labeler began anew: read it as one that was never read. */
   | { readonly kind: 'reset' };
 
-/** Frames that may wait for the writer before the connection is not read any further. */
-const mostWaiting = 256;
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
 const mostMalformed = 20;
 
@@ -107,7 +106,7 @@ class Session {
   readonly #intake: SourceIntake;
   readonly #tools: ReaderTools;
   readonly #signal: AbortSignal;
-  readonly #frames: LabelFrame[] = [];
+  readonly #frames = new FrameQueue();
   /** The stream's cursor: one before the last frame, so that it comes again. */
   readonly resumeFrom: number | null;
   /** Whether it gave anything, if only what was known already. */
@@ -141,9 +140,9 @@ class Session {
 
   /** Takes a message; true when no more should be read for now. */
   push(bytes: Uint8Array): boolean {
-    this.#frames.push(readFrame(bytes));
+    const full = this.#frames.push(bytes);
     this.#wake?.();
-    return this.#frames.length >= mostWaiting;
+    return full;
   }
 
   close(): void {
@@ -162,7 +161,7 @@ class Session {
       () => undefined,
     );
     while (!this.#signal.aborted) {
-      const frames = this.#frames.splice(0);
+      const frames = this.#frames.take();
       if (frames.length === 0) {
         if (this.#closed) return { kind: 'ended', progress: this.#progress };
         const quiet = new AbortController();
@@ -195,6 +194,7 @@ class Session {
       const before = unread(this.#source, this.#tools);
       const round = await pollRound(this.#source, this.#intake, this.#tools, {
         checkTail: true,
+        before,
         signal: this.#signal,
       });
       if (round.kind === 'quiet') await caughtUp(this.#source, this.#tools, before);
@@ -221,6 +221,7 @@ class Session {
     const rows: unknown[] = [];
     let last: { seq: number; tail: string | null } | null = null;
     let end: SessionOutcome | null = null;
+    let again = false;
     for (const frame of frames) {
       if (frame.kind !== 'labels') {
         end = await this.#control(frame);
@@ -232,15 +233,21 @@ class Session {
       if (fresh === 'reset') return { kind: 'reset' };
       rows.push(...fresh);
       const before: number = last?.seq ?? this.#source.position.seq ?? -1;
-      if (frame.seq < before) this.#tools.telemetry.quirk('seq_not_advancing');
-      else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : fingerprint(frame.labels.at(-1)) };
+      if (frame.seq < before) {
+        again = true;
+        this.#tools.telemetry.quirk('seq_not_advancing');
+      } else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : fingerprint(frame.labels.at(-1)) };
       if (last?.tail) remember(this.#source, last.seq, last.tail);
     }
-    if (last !== null) await this.#commit(rows, last);
+    if (last !== null) await this.#commit(rows, last, again);
     return end;
   }
 
-  async #commit(rows: readonly unknown[], { seq, tail }: { seq: number; tail: string | null }): Promise<void> {
+  async #commit(
+    rows: readonly unknown[],
+    { seq, tail }: { seq: number; tail: string | null },
+    again: boolean,
+  ): Promise<void> {
     this.#progress ||= rows.length > 0;
     this.answered = true;
     this.#tools.telemetry.page('stream');
@@ -251,17 +258,20 @@ class Session {
       // Where numbers and cursors were seen to be one, they move as one.
       ...(aligned(position) ? { cursor: seq, cursorTail: tail } : {}),
     });
-    await this.#intake.take({ rows, way: 'stream', move }, this.#signal);
     const { tracker } = this.#source;
+    const readBefore = tracker.readAt;
+    await this.#intake.take({ rows, way: 'stream', again, move }, this.#signal);
     if (!this.#resumed || !tracker.behind || this.#liveFrom === null) return;
     // What was authored since it opened comes after everything that waited.
     const [from, now] = [this.#liveFrom, this.#tools.clock()];
-    const live = rows.map(authoredOf).some((authored) => authored !== null && authored >= from && authored <= now);
-    if (live) await this.#caughtUp();
+    const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
+    const live = rows.map(authoredOf).filter(isLive).length;
+    // Live rows were never missed: what was had come before them.
+    if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
   }
 
-  async #caughtUp(): Promise<void> {
-    await caughtUp(this.#source, this.#tools, unread(this.#source, this.#tools));
+  async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
+    await caughtUp(this.#source, this.#tools, unread(this.#source, this.#tools), readAt);
   }
 
   /** Nobody knows what was missed since the last that was read. */

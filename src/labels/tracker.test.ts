@@ -71,6 +71,26 @@ describe('a source that fails', () => {
     expect([tracker.behind, tracker.unreadSince]).toEqual([false, t(40)]);
   });
 
+  test('knows when what it missed was read, apart from when that was known to be all', () => {
+    const tracker = answering();
+    tracker.gaveNew(t(1));
+    tracker.failed(t(20), 'failed');
+    tracker.failed(t(40), 'failed');
+    expect(tracker.readAt).toBe(null);
+    tracker.answered(t(50), { dated: 0, undated: 0 });
+    expect(tracker.readAt).toBe(t(50));
+    tracker.answered(t(60), dated);
+    tracker.gaveNew(t(61));
+    tracker.answered(t(5000), dated);
+    expect(tracker.readAt).toBe(t(61));
+    tracker.caughtUp(t(0), t(5001));
+    expect(tracker.readAt).toBe(null);
+    tracker.failed(t(5002), 'failed');
+    tracker.failed(t(6000), 'failed');
+    tracker.answered(t(6001), dated);
+    expect(tracker.readAt).toBe(t(6001));
+  });
+
   test('that never answered leaves no gap, and is enrolled for a day', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.asked(t(0));

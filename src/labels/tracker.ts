@@ -39,6 +39,8 @@ export class Tracker {
   #failing: { readonly since: Micros; readonly tries: number } | null = null;
   /** Since when nobody knows what it gave, because of an outage that was not yet filled in. */
   #behindSince: Micros | null = null;
+  /** When anything of what it missed was last taken; null while it does not answer, and while nothing is missed. */
+  #readAt: Micros | null = null;
 
   constructor(did: string, tracked: TrackedState) {
     this.did = did;
@@ -68,6 +70,11 @@ export class Tracker {
     return this.#behindSince !== null;
   }
 
+  /** When anything of what an outage left out was last taken, or it first answered again; null where it is not behind. */
+  get readAt(): Micros | null {
+    return this.#behindSince === null ? null : this.#readAt;
+  }
+
   /** Whether it stands to be enrolled at `now`: it has answered, or is still on trial. */
   enrolled(now: Micros): boolean {
     const { lastAnswered, firstAsked } = this.#tracked;
@@ -87,7 +94,13 @@ export class Tracker {
     const undated = this.#tracked.undated || labels.undated > 0;
     this.#apply(undated && !dated ? 'only_undated' : 'answered', now);
     this.#tracked = { ...this.#tracked, dated, undated, lastAnswered: now };
+    this.#readAt = this.#behindSince === null ? null : (this.#readAt ?? now);
     return gap;
+  }
+
+  /** What was accepted at `now` held rows that were not known before. */
+  gaveNew(now: Micros): void {
+    if (this.#behindSince !== null) this.#readAt = now;
   }
 
   /**
@@ -103,6 +116,7 @@ export class Tracker {
 
   /** What came since then is being filled in. */
   fellBehind(since: Micros): void {
+    this.#readAt = null;
     this.#behindSince = since;
   }
 
@@ -133,6 +147,7 @@ export class Tracker {
   #outage(now: Micros): StoredGap | null {
     const since = this.unreadSince;
     if (this.#failing === null || since === null || now - since <= delayLimit) return null;
+    if (this.#behindSince === null) this.#readAt = null;
     this.#behindSince = since;
     return { source: this.did, start: since, end: now, reason: 'source_unavailable' };
   }

@@ -24,6 +24,7 @@ export const quickRhythm = {
   notEnrolledMs: 5_000,
   requestMs: 4_000,
   beatMs: 1_000,
+  upkeepMs: 300_000,
 };
 
 /** The instrument in this process, over a store of its own. */

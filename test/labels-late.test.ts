@@ -1,0 +1,71 @@
+import { afterEach, expect, test } from 'vitest';
+import { createSim, type Sim } from '../sim/index.ts';
+import { maxLateness } from '../src/labels/admission.ts';
+import { day, hour, micros, minute } from '../src/store/time.ts';
+import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+
+let sim: Sim | null = null;
+let station: LabelStation | null = null;
+/** Time that passed at once, for everybody, in microseconds. */
+let passed = 0;
+
+const wall = () => micros(Date.now() * 1000 + passed);
+const monotonic = () => performance.now() * 1000 + passed;
+
+afterEach(async () => {
+  await station?.stop();
+  if (station) removeStation(station);
+  await sim?.stop();
+  station = null;
+  sim = null;
+  passed = 0;
+});
+
+async function rows({ store }: LabelStation): Promise<number> {
+  const { startedAt: start } = await store.epoch();
+  const counts = await store.countsByLabeler({ start, end: micros(wall() + day) });
+  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+}
+
+test.each([
+  ['a stream and pages', {}],
+  ['pages alone', { ailment: 'no_stream' }],
+] as const)(
+  'a labeler with %s that is found late, and first read while we stop: what was too old is a gap all the same',
+  async (_, shape) => {
+    const made = createSim({
+      ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+      clock: () => Date.now() + passed / 1000,
+      shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ...shape }),
+    });
+    sim = made;
+    const { plc } = await made.start();
+    const [labeler] = made.labelers.list;
+    if (!labeler || plc === null) throw new Error('a labeler was asked for');
+    const start = async (seeds: readonly string[], folder?: string): Promise<LabelStation> => {
+      const started = await startStation({ seeds, plc }, { wall, monotonic, ...(folder ? { folder } : {}) });
+      station = started;
+      return started;
+    };
+    const { folder, store } = await start([]);
+    const { startedAt } = await store.epoch();
+    await station?.stop();
+
+    passed += 60 * hour;
+    labeler.faults.emit(600);
+    // Pages come one by one, so that we can stop between two.
+    labeler.faults.delayed(300);
+    const second = await start([labeler.did], folder);
+    await until('a first page', async () => (await rows(second)) > 0);
+    const foundAt = wall();
+    await second.stop();
+    labeler.faults.heal();
+    const third = await start([labeler.did], folder);
+    await until('all of them', async () => (await rows(third)) === 600);
+    const gaps = await third.store.gaps({ start: startedAt, end: wall(), source: labeler.did });
+    const [late, ...others] = gaps.filter(({ source }) => source !== null);
+    expect(late).toMatchObject({ start: startedAt, reason: 'not_observed' });
+    expect(Math.abs((late?.end ?? 0) - (foundAt - maxLateness))).toBeLessThan(minute);
+    expect(others).toEqual([]);
+  },
+);

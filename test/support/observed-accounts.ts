@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSim } from '../../sim/index.ts';
+import { declaration } from '../../sim/labelers/declarations.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import type { LabelFields } from '../../sim/labelers/odd-labels.ts';
 import { micros } from '../../src/store/time.ts';
@@ -21,7 +22,7 @@ export interface ObservedAccounts {
 
 const dayMs = 86_400_000;
 /** Labels that are emitted before those before them are stored. */
-const burst = 5_000;
+const burst = 15_000;
 
 const post = `at://${accounts.plain}/app.bsky.feed.post/3lb5xpd2ank2v`;
 /** What labelers say of the plain account: how many days ago, which of them, and what. */
@@ -47,13 +48,13 @@ export async function observeAccounts(busyRows: number): Promise<ObservedAccount
   const clocks = { wall: () => micros(nowMs() * 1000), monotonic: () => performance.now() * 1000 - ago * 1000 };
   const sim = createSim({
     ...{ seed: 11, rate: 1, historyHours: 0, labelers: 3, labelRate: 0, population: 'plain', clock: nowMs },
-    // Their signatures are the cheaper ones to check.
-    shapeLabeler: () => ({ curve: 'p256', software: 'skyware' }),
+    shapeLabeler: () => ({ curve: 'k256', software: 'skyware' }),
   });
   const { plc } = await sim.start();
   const { list, pds } = sim.labelers;
   const [first, second, mallory] = list;
   if (!first || !second || !mallory || plc === null) throw new Error('three labelers were asked for');
+  for (const { did } of [first, second]) pds.records.set(did, declaration(['spam', 'rude']));
   pds.records.set(mallory.did, { policies: { labelValues: [], labelValueDefinitions: hostileTexts.map(definition) } });
   const settings = { seeds: list.map(({ did }) => did), plc };
   const running: LabelStation[] = [];

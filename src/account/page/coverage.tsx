@@ -66,7 +66,7 @@ function LabelerItem({
         {countText(applied)} applied, {countText(removed)} removed in this interval, whatever the filters.{' '}
         {state === null ? 'Not read at this time.' : `State: ${stateWords(state)}.`}{' '}
         {lastAsked === null ? (
-          'It was not asked successfully yet.'
+          'When it last answered is not known.'
         ) : (
           <>
             Last asked successfully on <Instant at={lastAsked} />.

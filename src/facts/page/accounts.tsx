@@ -15,7 +15,7 @@ export function Accounts({ links }: { links: AccountLinks | null }) {
       <h2 id="accounts">One account</h2>
       <p>
         Nothing on this page is about anyone. What labelers were seen to say of one account is told on request, at{' '}
-        <a href={page}>another address</a>.
+        <a href={`${links.url}/`}>another address</a>.
       </p>
       {links.samples.length === 0 ? null : (
         <ul>

@@ -44,6 +44,8 @@ export class Progress {
   #rewound = false;
   #sawAt = false;
   #sawBefore = false;
+  /** An event ahead of the position was passed by uncounted. */
+  #missed = false;
   readonly #end: End | null;
   /** After `counted`: whether all that the host sent since the position before it has been seen. */
   continuous = false;
@@ -91,7 +93,21 @@ export class Progress {
     this.#rewound = false;
   }
 
+  /** An event cannot be counted for its time: where it lies ahead, what comes next does not follow on the position. */
+  miss(timeUs: number): void {
+    if (timeUs > this.#timeUs) this.#missed = true;
+  }
+
   take(seq: number | null, timeUs: number): Verdict {
+    const verdict = this.#judge(seq, timeUs);
+    if (verdict === 'counted' && this.#missed) {
+      this.continuous = false;
+      this.#missed = false;
+    }
+    return verdict;
+  }
+
+  #judge(seq: number | null, timeUs: number): Verdict {
     if (this.#end !== null && isBeyond(this.#end, seq, timeUs)) return 'beyond_end';
     if (!this.#has) return this.#start(seq, timeUs);
     const inKind = !this.#bySeq || seq !== null;

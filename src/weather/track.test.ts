@@ -126,6 +126,19 @@ describe('windows', () => {
     expect(track.take().windows).toMatchObject([{ events: 2, malformed: 1 }]);
   });
 
+  test('what this machine’s clock refused is not in the time that was watched, however short it was', () => {
+    let clock = base - 59.5 * second;
+    const track = live(() => clock);
+    expect(track.frame(facts(base))).toBe('counted');
+    expect(track.frame(facts(base + second))).toBe('future');
+    clock = base + 2 * second;
+    feed(track, [base + 2 * second, base + 3 * second]);
+    expect(track.take().observed).toEqual([
+      { from: base, to: base + 1 },
+      { from: base + 2 * second, to: base + 3 * second + 1 },
+    ]);
+  });
+
   test('an event from the far future moves nothing', () => {
     const track = live();
     feed(track, [base]);

@@ -143,7 +143,11 @@ export class Track {
     const { timeUs } = facts;
     if (timeUs > this.#nowUs + futureUs) {
       this.#nowUs = this.#clockUs();
-      if (timeUs > this.#nowUs + futureUs) return this.#unusable('future');
+      if (timeUs > this.#nowUs + futureUs) {
+        // Perhaps it is this machine's clock that is wrong, and the event is lost: the watch ends before it.
+        this.#progress.miss(timeUs);
+        return this.#unusable('future');
+      }
     }
     const before = this.#progress.started ? this.#progress.timeUs : null;
     const verdict = this.#progress.take(facts.seq, timeUs);

@@ -67,7 +67,7 @@ describe('a source that fails', () => {
       end: t(41),
       reason: 'source_unavailable',
     });
-    tracker.gaveUp();
+    tracker.gaveUp(t(40));
     expect([tracker.behind, tracker.unreadSince]).toEqual([false, t(40)]);
   });
 

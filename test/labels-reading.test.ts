@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { day, hour, micros, minute } from '../src/store/time.ts';
-import { type LabelReader, type LabelScript, labelReader, never, pagesOf, row } from './support/label-reader.ts';
+import {
+  answer,
+  type LabelReader,
+  type LabelScript,
+  labelReader,
+  never,
+  pagesOf,
+  row,
+} from './support/label-reader.ts';
 import { until } from './support/label-station.ts';
 
 let reader: LabelReader | null = null;
@@ -130,4 +138,24 @@ test('frames that come with the handshake, more than may wait, are all read', as
   });
   observed.read();
   await until('all', () => observed.stored.size === 3_000);
+});
+
+test('rows under numbers that fall are stored, and the position does not fall', async () => {
+  const observed = await made({
+    days: 1,
+    page: () => answer([]),
+    connected: ({ send }) => {
+      const go = async (): Promise<void> => {
+        for (const n of [10, 11, 5, 6, 7, 8]) {
+          send(n, row(n));
+          await until(`row ${n}`, () => observed.stored.has(`v${n}`));
+        }
+      };
+      void go();
+    },
+  });
+  observed.read();
+  await until('all', () => observed.stored.size === 6);
+  await until('the position', () => observed.source.position.seq === 11);
+  expect(observed.quirks).toContain('seq_not_advancing');
 });

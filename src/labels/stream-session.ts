@@ -245,20 +245,21 @@ class Session {
       const fresh = await this.#afterTail(frame.seq, frame.labels);
       if (fresh === 'reset') return { kind: 'reset' };
       rows.push(...fresh);
-      const before: number = last?.seq ?? this.#source.position.seq ?? -1;
+      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.live?.seq ?? -1;
       if (frame.seq < before) {
         again = true;
         this.#tools.telemetry.quirk('seq_not_advancing');
       } else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : fingerprint(frame.labels.at(-1)) };
       if (last?.tail) remember(this.#source, last.seq, last.tail);
     }
-    if (last !== null) await this.#commit(rows, last, again);
+    // Rows under numbers that fall are rows; the position only moves on.
+    if (last !== null || rows.length > 0) await this.#commit(rows, last, again);
     return end;
   }
 
   async #commit(
     rows: readonly unknown[],
-    { seq, tail }: { seq: number; tail: string | null },
+    last: { readonly seq: number; readonly tail: string | null } | null,
     again: boolean,
   ): Promise<void> {
     this.#progress ||= rows.length > 0;
@@ -266,19 +267,19 @@ class Session {
     this.#tools.telemetry.page('stream');
     const source = this.#source;
     const move = (position: ReadPosition): ReadPosition =>
-      position.seq === null && !source.contiguous
+      last === null || (position.seq === null && !source.contiguous)
         ? position
         : {
             ...position,
-            seq,
-            seqTail: tail,
+            seq: last.seq,
+            seqTail: last.tail,
             // Where numbers and cursors were seen to be one, they move as one.
-            ...(aligned(position) ? { cursor: seq, cursorTail: tail } : {}),
+            ...(aligned(position) ? { cursor: last.seq, cursorTail: last.tail } : {}),
           };
     const { tracker } = source;
     const readBefore = tracker.readAt;
     await this.#intake.take({ rows, way: 'stream', again, move }, this.#signal);
-    source.live = { seq, tail };
+    source.live = last ?? source.live;
     if (!this.#resumed || tracker.whole || this.#liveFrom === null) return;
     // What was authored since it opened comes after everything that waited.
     const [from, now] = [this.#liveFrom, this.#tools.clock()];

@@ -65,13 +65,19 @@ export async function pollRound(
       unlooked = null;
     }
     const next = nextCursor(page, cursor, tools);
+    const full = page.labels.length >= limit;
+    // A full page of known rows is no end: what lies beyond is behind its cursor, or nobody knows it.
+    if (fresh.length === 0 && full) {
+      if (next === null) return unverified();
+      cursor = next;
+      continue;
+    }
     if (fresh.length === 0) {
       await intake.take({ rows: [], way: 'poll', move: (now) => ({ ...now, cursor: now.cursor ?? start }) }, signal);
       return { kind: 'quiet', rows };
     }
     const shuffled = isShuffled(page.labels.map(authoredOf));
     if (shuffled) tools.telemetry.quirk('unordered_page');
-    const full = page.labels.length >= limit;
     const moves = next !== null && !shuffled;
     const last = fingerprint(page.labels.at(-1));
     const { lastPage } = source;

@@ -159,3 +159,42 @@ test('rows under numbers that fall are stored, and the position does not fall', 
   await until('the position', () => observed.source.position.seq === 11);
   expect(observed.quirks).toContain('seq_not_advancing');
 });
+
+test('a full page of known rows without a cursor is no end: what lies beyond it is not known', async () => {
+  const all = rows(200);
+  const observed = await made({
+    days: 1,
+    page: (cursor, limit) =>
+      answer(
+        all
+          .filter(({ n }) => n > cursor)
+          .map(({ label }) => label)
+          .slice(0, limit),
+      ),
+  });
+  const { tracker } = observed.source;
+  observed.read();
+  await until('a short page', () => tracker.state === 'established');
+  all.push(...rows(1_000).slice(200));
+  await until('a full page', () => observed.stored.size === 250);
+  await until('not established', () => tracker.state === 'cursor_order_unverified');
+  const asked = tracker.tracked.stateSince;
+  await until('asked again', () => observed.quirks.filter((quirk) => quirk === 'no_cursor').length > 10);
+  expect([tracker.state, tracker.tracked.stateSince]).toEqual(['cursor_order_unverified', asked]);
+});
+
+describe('a source of which no label is dated', () => {
+  const undated = row(1, 0, { cts: 'nonsense' });
+  test.each([
+    ['the same row by another way', [undated]],
+    ['a malformed row', [{ src: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }]],
+    ["another's row", [row(2, 0, { src: 'did:plc:cccccccccccccccccccccccc' })]],
+  ])('stays one with %s', async (_, more) => {
+    const observed = await made({});
+    await observed.take([undated], 'stream');
+    await observed.take(more, 'poll');
+    expect(observed.source.tracker.state).toBe('undated_only');
+    await observed.take([row(3, 49 * 3_600_000)], 'poll');
+    expect(observed.source.tracker.state).toBe('established');
+  });
+});

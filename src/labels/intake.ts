@@ -75,6 +75,9 @@ async function judged(work: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Reasons to refuse a label that bears a date; what is malformed or another's says nothing of the source's dates. */
+const misdated: ReadonlySet<AdmissionReason> = new Set(['future', 'pre_epoch', 'late']);
+
 async function takeOne(
   source: Source,
   tools: ReaderTools,
@@ -88,14 +91,17 @@ async function takeOne(
   // Where nothing is known of where it was, it may give again what it gave.
   const anew = (way === 'poll' ? source.position.cursor : (source.position.seq ?? source.live)) === null;
   const refused = tools.refused.take(did, clock(), { way, anew, again });
+  const dates = { dated: 0, undated: 0 };
   const observations = await observe(source, tools, rows, signal, (reason, row) => {
+    if (reason === 'undated') dates.undated += 1;
+    else if (misdated.has(reason)) dates.dated += 1;
     if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = move(source.position);
-  const undated = counts.get('undated') ?? 0;
+  dates.dated += observations.length;
   if (tracker.unreadSince === null) tracker.completeTo(tools.epoch);
-  const gap = tracker.answered(clock(), { dated: rows.length - undated, undated, live: way === 'stream' });
+  const gap = tracker.answered(clock(), { ...dates, live: way === 'stream' });
   // Before the position: a crash between the two overstates the gap and never hides it.
   if (gap) await recordGap(gap);
   const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { errorFrame } from '../sim/labelers/wire.ts';
+import { wait } from '../src/labels/wait.ts';
 import { day, hour, micros, minute } from '../src/store/time.ts';
 import {
   answer,
@@ -197,4 +199,23 @@ describe('a source of which no label is dated', () => {
     await observed.take([row(3, 49 * 3_600_000)], 'poll');
     expect(observed.source.tracker.state).toBe('established');
   });
+});
+
+test('a labeler that begins anew again and again is asked more and more rarely', async () => {
+  const [waits, silence]: [number[], number] = [[], 60_000];
+  const observed = await made({
+    days: 1,
+    page: () => answer([]),
+    connected: ({ raw }) => raw(errorFrame('FutureCursor', 'of another database')),
+    rhythm: { tailMs: 3_600_000, firstRetryMs: 1_000, longestRetryMs: 10_000, resumeMs: silence, confirmMs: silence },
+    random: 0.5,
+    wait: (ms, signal) => {
+      if (ms === silence) return wait(ms, signal);
+      waits.push(ms);
+      return waits.length < 7 ? Promise.resolve() : wait(silence, signal);
+    },
+  });
+  observed.read();
+  await until('some resets', () => waits.length >= 7);
+  expect(waits).toEqual([100, 600, 1_100, 2_100, 4_100, 5_100, 5_100]);
 });

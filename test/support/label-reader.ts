@@ -80,6 +80,9 @@ export interface LabelScript {
   /** How long ago our epoch began, in days. */
   readonly days?: number;
   readonly rhythm?: Partial<ReaderTools['rhythm']>;
+  /** What every draw of chance gives (0). */
+  readonly random?: number;
+  readonly wait?: ReaderTools['wait'];
 }
 
 /** One connection of the reader. */
@@ -155,8 +158,8 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
     clockEra: () => 0,
     epoch,
     clock,
-    random: () => 0,
-    wait,
+    random: () => script.random ?? 0,
+    wait: script.wait ?? wait,
     rhythm: { ...quickRhythm, pollMs: 50, resumeMs: 200, firstRetryMs: 10, longestRetryMs: 20, ...script.rhythm },
     log: silentLog,
     telemetry: { ...noTelemetry, quirk: (quirk) => void quirks.push(quirk) },

@@ -106,6 +106,26 @@ describe('a source that fails', () => {
   });
 });
 
+test('is complete up to where it was read to its end, and with every live page from then on, while it is connected', () => {
+  const tracker = new Tracker(did, untracked(t(0)));
+  const live = { ...dated, live: true };
+  tracker.asked(t(0));
+  tracker.answered(t(1), live);
+  expect(tracker.unreadSince).toBe(null);
+  tracker.completeTo(t(-500));
+  tracker.answered(t(2), live);
+  expect(tracker.unreadSince).toBe(t(-500));
+  tracker.caughtUp(t(-1000), t(3));
+  tracker.answered(t(4), live);
+  tracker.answered(t(5), dated);
+  expect(tracker.unreadSince).toBe(t(4));
+  tracker.asked(t(6));
+  tracker.answered(t(7), live);
+  expect(tracker.unreadSince).toBe(t(4));
+  tracker.failed(t(30), 'failed');
+  expect(tracker.answered(t(31), live)).toMatchObject({ start: t(4), end: t(31) });
+});
+
 test('a quiet source is never a gap', () => {
   const tracker = answering();
   expect(tracker.answered(t(500), { dated: 0, undated: 0 })).toBe(null);

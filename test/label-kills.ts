@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createSim, type Sim } from '../sim/index.ts';
 import { type Expected, verdict } from '../sim/labelers/truth.ts';
 import { dice } from '../sim/random.ts';
-import { readPosition } from '../src/labels/position.ts';
+import { noPosition, readPosition } from '../src/labels/position.ts';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { type Interval, micros } from '../src/store/time.ts';
 import { until } from './support/label-station.ts';
@@ -116,8 +116,9 @@ async function look(sim: Sim, folder: string) {
     const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
     const wanted = sim.labelers.truth.expected({ epochUs: startedAt, which: 'emitted' });
     for (const { source, value } of await store.positions()) {
-      // What lies between it and the stream's number is read again: live comes first, and what was before is filled in.
-      const through = readPosition(value)?.cursor ?? 0;
+      // Live comes first, and what was before is filled in: a number is a position only once all before it is stored.
+      const { seq, cursor } = readPosition(value) ?? noPosition;
+      const through = Math.max(seq ?? 0, cursor ?? 0);
       // Its numbers are the labels' own.
       const due = [...sim.labelers.truth.emitted(startedAt - 1_000_000, Number.POSITIVE_INFINITY, source)].filter(
         (label) => label.n <= through && verdict(label, startedAt, label.emittedUs) === null,

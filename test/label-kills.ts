@@ -117,12 +117,12 @@ async function look(sim: Sim, folder: string) {
     const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
     const wanted = sim.labelers.truth.expected({ epochUs: startedAt, which: 'emitted' });
     for (const { source, value } of await store.positions()) {
-      // What lies between it and the stream's number is read again: live comes first, and what was before is filled in.
       const position = readPosition(value);
       // What is remembered of refused rows stands beside the positions.
       if (position === null) continue;
+      // Live comes first, and what was before is filled in: a number is a position only once all before it is stored.
+      const through = Math.max(position.seq ?? 0, position.cursor ?? 0);
       // Its numbers are the labels' own.
-      const through = position.cursor ?? 0;
       const due = [...sim.labelers.truth.emitted(startedAt - 1_000_000, Number.POSITIVE_INFINITY, source)].filter(
         (label) => label.n <= through && verdict(label, startedAt, label.emittedUs) === null,
       ).length;

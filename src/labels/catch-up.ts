@@ -20,9 +20,10 @@ export function unread(source: Source, { epoch, clock }: ReaderTools): Unread {
  */
 export async function beginsToRead({ did, tracker }: Source, tools: ReaderTools, before: Unread): Promise<void> {
   // An outage says so itself, under its own reason.
-  const outage = tracker.behind || (tracker.delayed && tracker.unreadSince !== null);
+  const outage = tracker.behind || (tracker.delayed && tracker.tracked.lastAnswered !== null);
   if (outage || before.since >= before.target) return;
   await tools.recordGap({ source: did, start: before.since, end: before.target, reason: 'not_observed' });
+  tracker.completeTo(before.target);
 }
 
 /**

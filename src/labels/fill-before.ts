@@ -30,16 +30,30 @@ export async function fillBefore(
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {
     await caughtUp(source, tools, before);
+    await joins(source, intake);
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
+  if (resumed) return { joined: false, reset: false, fault: outcome, replayFrom: null };
   // Live alone: nobody knows what came between the last that was read and the first frame.
-  if (!resumed && since < openedAt) {
+  if (since < openedAt) {
     await tools.recordGap({ source: source.did, start: since, end: openedAt, reason: 'source_unavailable' });
     const passing = outcome.fault === 'failed' || outcome.fault === null;
     const replayFrom = passing ? null : await findStreamStart(source, intake, tools, openedAt, signal);
-    if (replayFrom === null) source.tracker.gaveUp();
-    else source.tracker.fellBehind(since);
-    return { joined: false, reset: false, fault: outcome, replayFrom };
+    if (replayFrom !== null) source.tracker.fellBehind(since);
+    if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };
   }
+  // What came since it opened is there.
+  source.tracker.gaveUp(tools.clock());
+  await joins(source, intake);
   return { joined: false, reset: false, fault: outcome, replayFrom: null };
+}
+
+/** What lies before the live frames is stored, or a gap: from now on their numbers say where reading goes on. */
+async function joins(source: Source, intake: SourceIntake): Promise<void> {
+  await intake.place((position) => {
+    source.contiguous = true;
+    const { live } = source;
+    if (live === null || live.seq < (position.seq ?? 0)) return position;
+    return { ...position, seq: live.seq, seqTail: live.tail };
+  });
 }

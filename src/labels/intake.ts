@@ -27,6 +27,8 @@ export interface SourceIntake {
    * position; what is refused of them is counted when it is read. Rejects as `take` does.
    */
   keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
+  /** Moves the position once what is under way is committed, which would move it again. Durable with the next rows. */
+  place(move: (position: ReadPosition) => ReadPosition): Promise<void>;
 }
 
 /**
@@ -52,6 +54,13 @@ export function createIntake(source: Source, tools: ReaderTools, capReached: () 
     keep(rows, signal) {
       return inTurn(rows.length, () => judged(() => keepOne(source, tools, rows, signal)));
     },
+    place(move) {
+      const turn = before.then(() => {
+        source.position = move(source.position);
+      });
+      before = turn;
+      return turn;
+    },
   };
 }
 
@@ -66,6 +75,9 @@ async function judged(work: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Reasons to refuse a label that bears a date; what is malformed or another's says nothing of the source's dates. */
+const misdated: ReadonlySet<AdmissionReason> = new Set(['future', 'pre_epoch', 'late']);
+
 async function takeOne(
   source: Source,
   tools: ReaderTools,
@@ -77,15 +89,19 @@ async function takeOne(
   const clockEra = tools.clockEra();
   const counts = new Map<AdmissionReason, number>();
   // Where nothing is known of where it was, it may give again what it gave.
-  const anew = (way === 'poll' ? source.position.cursor : source.position.seq) === null;
+  const anew = (way === 'poll' ? source.position.cursor : (source.position.seq ?? source.live)) === null;
   const refused = tools.refused.take(did, clock(), { way, anew, again });
+  const dates = { dated: 0, undated: 0 };
   const observations = await observe(source, tools, rows, signal, (reason, row) => {
+    if (reason === 'undated') dates.undated += 1;
+    else if (misdated.has(reason)) dates.dated += 1;
     if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = move(source.position);
-  const undated = counts.get('undated') ?? 0;
-  const gap = tracker.answered(clock(), { dated: rows.length - undated, undated });
+  dates.dated += observations.length;
+  if (tracker.unreadSince === null) tracker.completeTo(tools.epoch);
+  const gap = tracker.answered(clock(), { ...dates, live: way === 'stream' });
   // Before the position: a crash between the two overstates the gap and never hides it.
   if (gap) await recordGap(gap);
   const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];

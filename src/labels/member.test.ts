@@ -28,6 +28,18 @@ test('a member comes back as it was kept, with the last page that its rows prove
   expect(tracker.tracked).toEqual({ ...kept.tracker.tracked, lastAnswered: later });
 });
 
+test('what was complete comes back no later than the last page that its rows prove', () => {
+  const kept = member();
+  kept.tracker.answered(now, { dated: 1, undated: 0 });
+  const complete = (answered: number | null, row = rowOf(kept, now)) =>
+    memberOf(row, answered === null ? null : micros(answered)).tracker.tracked.completeThrough;
+  expect(complete(now)).toBe(null);
+  kept.tracker.caughtUp(now, now);
+  expect([complete(now + hour), complete(now - hour), complete(null)]).toEqual([now, now - hour, now]);
+  const { completeThrough: _, ...before } = JSON.parse(rowOf(kept, now).detail) as Record<string, unknown>;
+  expect(complete(now + hour, { ...rowOf(kept, now), detail: JSON.stringify(before) })).toBe(now + hour);
+});
+
 test('a row of another version is a labeler of which nothing is known', () => {
   const row = { ...rowOf(member(), now), state: 'asleep', detail: 'not JSON' };
   expect(memberOf(row, null)).toMatchObject({ finding: 'unresolved' });

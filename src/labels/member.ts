@@ -58,15 +58,22 @@ export function rowOf(member: Member, now: Micros): RosterRow {
   };
 }
 
-/** A member as it was kept; `answeredAt` is when its last page was accepted, which the rows prove. */
+/**
+ * A member as it was kept; `answeredAt` is when its last page was accepted, which the rows prove: what was complete later
+ * is gone with rows that are gone.
+ */
 export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
   const detail = parse(row.detail);
   const handle = labelerHandle(row);
+  const lastAnswered = answeredAt ?? instant(detail.lastAnswered);
+  // Versions before the mark was kept read every source to its end, or said so.
+  const complete = 'completeThrough' in detail ? instant(detail.completeThrough) : lastAnswered;
   const tracked: TrackedState = {
     state: sourceStateOf(row.state),
     stateSince: row.stateSince,
     firstAsked: instant(detail.firstAsked),
-    lastAnswered: answeredAt ?? instant(detail.lastAnswered),
+    lastAnswered,
+    completeThrough: complete === null ? null : micros(Math.min(complete, answeredAt ?? complete)),
     dated: detail.dated === true,
     undated: detail.undated === true,
   };

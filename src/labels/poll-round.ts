@@ -59,19 +59,25 @@ export async function pollRound(
       if (row !== null && row !== unlooked) {
         tools.telemetry.quirk('tail_missing');
         await recordReset(source, tools);
-        source.position = noPosition;
+        await forgetPosition(source, intake);
         return { kind: 'reset' };
       }
       unlooked = null;
     }
     const next = nextCursor(page, cursor, tools);
+    const full = page.labels.length >= limit;
+    // A full page of known rows is no end: what lies beyond is behind its cursor, or nobody knows it.
+    if (fresh.length === 0 && full) {
+      if (next === null) return unverified();
+      cursor = next;
+      continue;
+    }
     if (fresh.length === 0) {
       await intake.take({ rows: [], way: 'poll', move: (now) => ({ ...now, cursor: now.cursor ?? start }) }, signal);
       return { kind: 'quiet', rows };
     }
     const shuffled = isShuffled(page.labels.map(authoredOf));
     if (shuffled) tools.telemetry.quirk('unordered_page');
-    const full = page.labels.length >= limit;
     const moves = next !== null && !shuffled;
     const last = fingerprint(page.labels.at(-1));
     const { lastPage } = source;
@@ -179,28 +185,40 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
 
 /** What was last read is not where it was. A labeler that replaces rows does that too: a gap, which overstates. */
 async function lostTail(round: Round, page: LabelPage, number: number, tail: string): Promise<'gap' | 'reset'> {
-  const { source, tools } = round;
+  const { source, intake, tools } = round;
   tools.telemetry.quirk('tail_missing');
   await recordReset(source, tools);
   // Another row under its number is another database.
   const row = page.labels.length > 0 ? await rowAt(round, number) : null;
   if (page.labels.length > 0 && (row === null || row === tail)) return 'gap';
-  source.position = noPosition;
+  await forgetPosition(source, intake);
   return 'reset';
 }
 
-/** Records that nobody knows what was missed since the last accepted page. */
+/** The labeler began anew: nothing that was read says where to go on. */
+export async function forgetPosition(source: Source, intake: SourceIntake): Promise<void> {
+  await intake.place(() => {
+    source.live = null;
+    source.contiguous = false;
+    source.seen.clear();
+    return noPosition;
+  });
+}
+
+/** Records that nobody knows what was missed since all was read. What the stream gave before is behind a hole. */
 export async function recordReset(source: Source, tools: ReaderTools): Promise<void> {
+  source.seen.clear();
   const start = unreadSince(source, tools.epoch);
   const end = tools.clock();
   if (start < end) await tools.recordGap({ source: source.did, start, end, reason: 'cursor_reset' });
 }
 
 /** The position after a page. Where the stream gave the same row under that number, numbers and cursors are one. */
-function moved({ seen }: Source, position: ReadPosition, cursor: number, cursorTail: string): ReadPosition {
-  const { seq, seqTail } = position;
+function moved({ seen, live }: Source, position: ReadPosition, cursor: number, cursorTail: string): ReadPosition {
+  const seq = position.seq ?? live?.seq ?? null;
+  const seqTail = position.seq === null ? (live?.tail ?? null) : position.seqTail;
   if (seq !== null && seqTail !== null && seq >= cursor && seen.get(cursor) === cursorTail) {
-    return { ...position, cursor: seq, cursorTail: seqTail };
+    return { seq, seqTail, cursor: seq, cursorTail: seqTail };
   }
   return cursor > (position.cursor ?? 0) ? { ...position, cursor, cursorTail } : position;
 }

@@ -1,4 +1,4 @@
-import { createBackoff } from '../network/backoff.ts';
+import { type Backoff, createBackoff } from '../network/backoff.ts';
 import { caughtUp, unread } from './catch-up.ts';
 import { CapReached } from './daily-cap.ts';
 import { type SourceFault, worseOf } from './faults.ts';
@@ -46,11 +46,9 @@ async function standStill({ did, tracker }: Source, tools: ReaderTools, signal: 
 async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, signal: AbortSignal): Promise<void> {
   const { tracker } = source;
   const { clock, rhythm, wait } = tools;
-  const patience = createBackoff({
-    firstMs: rhythm.firstRetryMs,
-    capMs: rhythm.longestRetryMs,
-    random: tools.random,
-  });
+  const backoff = { firstMs: rhythm.firstRetryMs, capMs: rhythm.longestRetryMs, random: tools.random };
+  const patience = createBackoff(backoff);
+  const afterReset = resetWaits(createBackoff(backoff), tools);
   let streamFault: SourceFault | null = null;
   let streamDue = 0;
   let tailDue = 0;
@@ -62,10 +60,14 @@ async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, 
       if (signal.aborted) return;
       if (session.kind !== 'fault') {
         streamFault = null;
-        if (session.kind === 'reset' || session.progress) patience.reset();
+        if (session.kind === 'reset') {
+          await wait(afterReset(), signal);
+          continue;
+        }
+        if (session.progress) patience.reset();
         // A stream that opens and says nothing is no answer.
         else if (session.poll) await failed(source, tools, null, session.poll);
-        await wait(leastWaitMs + (session.kind === 'ended' && !session.progress ? patience.next() : 0), signal);
+        await wait(leastWaitMs + (session.progress ? 0 : patience.next()), signal);
         continue;
       }
       streamFault = session;
@@ -79,8 +81,22 @@ async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, 
     if (round.kind === 'fault') await failed(source, tools, streamFault, round);
     else patience.reset();
     if (round.kind === 'quiet') await caughtUp(source, tools, before);
-    await wait(waitAfter(round, source, tools, patience.next), signal);
+    const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, tools, patience.next);
+    await wait(pause, signal);
   }
+}
+
+/** Waits after resets: a labeler begins anew once; one that does so again and again is asked more and more rarely. */
+function resetWaits(patience: Backoff, { clock, rhythm }: ReaderTools): () => number {
+  let last = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = clock() / 1000;
+    const again = now - last < rhythm.tailMs;
+    last = now;
+    if (again) return leastWaitMs + patience.next();
+    patience.reset();
+    return leastWaitMs;
+  };
 }
 
 async function failed(
@@ -105,9 +121,13 @@ async function failed(
   }
 }
 
-function waitAfter(round: RoundOutcome, source: Source, tools: ReaderTools, next: () => number): number {
+function waitAfter(
+  round: Exclude<RoundOutcome, { kind: 'reset' }>,
+  source: Source,
+  tools: ReaderTools,
+  next: () => number,
+): number {
   const { rhythm, clock } = tools;
-  if (round.kind === 'reset') return leastWaitMs;
   if (round.kind === 'quiet') return round.rows > 0 ? Math.min(leastWaitMs, rhythm.pollMs) : rhythm.pollMs;
   if (!source.tracker.enrolled(clock())) return rhythm.notEnrolledMs;
   return Math.max(leastWaitMs + next(), Math.min(round.retryAfterMs ?? 0, rhythm.longestRetryMs));

@@ -73,7 +73,7 @@ export class SourceRunner {
     const position = this.#positions.get(key) ?? noPosition;
     const source: Source = {
       ...{ did, endpoint, tracker, position, replayFrom: null, unplaced: new Set<string>(), lastPage: null },
-      seen: new Map(),
+      ...{ seen: new Map<number, string>(), live: null, contiguous: false },
     };
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     const done = before

@@ -51,7 +51,7 @@ export interface Source {
   readonly did: string;
   readonly endpoint: string;
   readonly tracker: Tracker;
-  /** As committed. Only intake moves it. */
+  /** Only intake moves it: to what is committed, or back. */
   position: ReadPosition;
   /** Where its stream is to begin the next time, so that it gives what came before; null where it was last. */
   replayFrom: number | null;
@@ -59,8 +59,12 @@ export interface Source {
   unplaced: ReadonlySet<string>;
   /** Rows of the last page, by the first digits of their fingerprints: pages without an order overlap. Null before the first. */
   lastPage: ReadonlySet<number> | null;
-  /** The last rows of the stream's newest frames, by their numbers. */
+  /** The last rows of the stream's newest frames without a hole between them, by their numbers. */
   readonly seen: Map<number, string>;
+  /** The stream's newest frame that is committed, of the last connection; null where there is none. */
+  live: { readonly seq: number; readonly tail: string | null } | null;
+  /** Whether all that lies before the stream's frames is stored, or a gap: until then no number of theirs is a position. */
+  contiguous: boolean;
 }
 
 /** Frames whose numbers are remembered. */
@@ -78,7 +82,7 @@ export function fillTarget(epoch: Micros, now: Micros): Micros {
   return Math.max(epoch, now - maxLateness) as Micros;
 }
 
-/** From when on a source is not known to be complete: an outage, its last accepted page, or all of our epoch. */
+/** From when on a source is not known to be complete: an outage, what was read to its end, or all of our epoch. */
 export function unreadSince(source: Source, epoch: Micros): Micros {
   return source.tracker.unreadSince ?? epoch;
 }

@@ -9,8 +9,8 @@ import { fingerprint } from './fingerprint.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { LabelFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
-import { authoredOf, pollRound, recordReset } from './poll-round.ts';
-import { noPosition, type ReadPosition } from './position.ts';
+import { authoredOf, forgetPosition, pollRound, recordReset } from './poll-round.ts';
+import type { ReadPosition } from './position.ts';
 import { type ReaderTools, remember, type Source } from './source.ts';
 import { maxFrameBytes, streamUrl } from './stream-url.ts';
 
@@ -46,6 +46,8 @@ export async function streamSession(
   const stop = new AbortController();
   const signal = AbortSignal.any([outer, stop.signal]);
   const session = new Session(source, intake, tools, signal);
+  // Frames may come before we know that it is open.
+  let opened: { pause(): void } | null = null;
   try {
     const socket = await openSocket(
       {
@@ -59,18 +61,19 @@ export async function streamSession(
         // Silence is judged here, by a look at the tail.
         idleMs: 86_400_000,
         onFrame: (data) => {
-          if (session.push(data)) socket?.pause();
+          if (session.push(data)) opened?.pause();
         },
       },
       signal,
     );
+    opened = socket;
     source.replayFrom = null;
     const openedAt = tools.clock();
     const resumed = session.resumeFrom !== null;
     const filling = fillBefore(source, intake, tools, { resumed, openedAt, signal });
+    let unreadable = false;
     void socket.closed.then(({ reason }) => {
-      // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
-      if (reason === 'too_large') source.position = { ...source.position, seq: null, seqTail: null };
+      unreadable = reason === 'too_large';
       session.close();
     });
     filling.then(
@@ -86,10 +89,9 @@ export async function streamSession(
     socket.close();
     const { reset, fault, replayFrom } = await filling;
     if (reset) return { kind: 'reset' };
-    if (replayFrom !== null) {
-      source.replayFrom = replayFrom;
-      source.position = { ...source.position, seq: null, seqTail: null };
-    }
+    // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
+    if (unreadable || replayFrom !== null) await forgetNumber(source, intake);
+    source.replayFrom = replayFrom;
     return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
   } catch (error) {
     stop.abort();
@@ -99,6 +101,15 @@ export async function streamSession(
   } finally {
     place();
   }
+}
+
+/** The stream goes on elsewhere than behind its last frame. */
+async function forgetNumber(source: Source, intake: SourceIntake): Promise<void> {
+  await intake.place((position) => {
+    source.live = null;
+    source.seen.clear();
+    return { ...position, seq: null, seqTail: null };
+  });
 }
 
 class Session {
@@ -135,6 +146,9 @@ class Session {
     this.resumeFrom = seq === null ? source.replayFrom : Math.max(0, seq - 1);
     this.#expected = seq === null ? null : { seq, tail: seqTail };
     this.#resumed = this.resumeFrom !== null;
+    source.contiguous = this.#resumed;
+    source.live = null;
+    if (seq === null) source.seen.clear();
     signal.addEventListener('abort', () => this.close());
   }
 
@@ -168,7 +182,8 @@ class Session {
         const waking = new Promise<'woken'>((resolve) => {
           this.#wake = () => resolve('woken');
         });
-        const settled = this.#expected === null && !(this.#resumed && this.#source.tracker.behind);
+        const replayed = this.#resumed && this.#liveFrom !== null && !this.#source.tracker.whole;
+        const settled = this.#expected === null && !replayed && !(this.#resumed && this.#source.tracker.behind);
         const limit = settled ? rhythm.confirmMs : rhythm.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
         this.#wake = null;
@@ -203,11 +218,9 @@ class Session {
     if (this.#expected !== null) {
       // It was asked for its last frame again, and nothing came.
       this.#tools.telemetry.quirk('tail_missing');
-      await this.#reset();
-      this.#source.position = noPosition;
-      return { kind: 'reset' };
+      return this.#anew();
     }
-    if (this.#resumed && this.#source.tracker.behind) {
+    if (this.#resumed && !this.#source.tracker.whole) {
       await this.#caughtUp();
       return null;
     }
@@ -232,36 +245,42 @@ class Session {
       const fresh = await this.#afterTail(frame.seq, frame.labels);
       if (fresh === 'reset') return { kind: 'reset' };
       rows.push(...fresh);
-      const before: number = last?.seq ?? this.#source.position.seq ?? -1;
+      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.live?.seq ?? -1;
       if (frame.seq < before) {
         again = true;
         this.#tools.telemetry.quirk('seq_not_advancing');
       } else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : fingerprint(frame.labels.at(-1)) };
       if (last?.tail) remember(this.#source, last.seq, last.tail);
     }
-    if (last !== null) await this.#commit(rows, last, again);
+    // Rows under numbers that fall are rows; the position only moves on.
+    if (last !== null || rows.length > 0) await this.#commit(rows, last, again);
     return end;
   }
 
   async #commit(
     rows: readonly unknown[],
-    { seq, tail }: { seq: number; tail: string | null },
+    last: { readonly seq: number; readonly tail: string | null } | null,
     again: boolean,
   ): Promise<void> {
     this.#progress ||= rows.length > 0;
     this.answered = true;
     this.#tools.telemetry.page('stream');
-    const move = (position: ReadPosition): ReadPosition => ({
-      ...position,
-      seq,
-      seqTail: tail,
-      // Where numbers and cursors were seen to be one, they move as one.
-      ...(aligned(position) ? { cursor: seq, cursorTail: tail } : {}),
-    });
-    const { tracker } = this.#source;
+    const source = this.#source;
+    const move = (position: ReadPosition): ReadPosition =>
+      last === null || (position.seq === null && !source.contiguous)
+        ? position
+        : {
+            ...position,
+            seq: last.seq,
+            seqTail: last.tail,
+            // Where numbers and cursors were seen to be one, they move as one.
+            ...(aligned(position) ? { cursor: last.seq, cursorTail: last.tail } : {}),
+          };
+    const { tracker } = source;
     const readBefore = tracker.readAt;
     await this.#intake.take({ rows, way: 'stream', again, move }, this.#signal);
-    if (!this.#resumed || !tracker.behind || this.#liveFrom === null) return;
+    source.live = last ?? source.live;
+    if (!this.#resumed || tracker.whole || this.#liveFrom === null) return;
     // What was authored since it opened comes after everything that waited.
     const [from, now] = [this.#liveFrom, this.#tools.clock()];
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
@@ -274,10 +293,19 @@ class Session {
     await caughtUp(this.#source, this.#tools, unread(this.#source, this.#tools), readAt);
   }
 
-  /** Nobody knows what was missed since the last that was read. */
+  /** Nobody knows what was missed since the last that was read; from now on it comes. */
   async #reset(): Promise<void> {
     this.#resumed = false;
     await recordReset(this.#source, this.#tools);
+    const { tracker } = this.#source;
+    if (!tracker.behind) tracker.gaveUp(this.#tools.clock());
+  }
+
+  /** It is another database. */
+  async #anew(): Promise<SessionOutcome> {
+    await recordReset(this.#source, this.#tools);
+    await forgetPosition(this.#source, this.#intake);
+    return { kind: 'reset' };
   }
 
   /** The labels of a frame that are new; the first frame of a resumed stream has to be the one that was read last. */
@@ -290,11 +318,13 @@ class Session {
     if (at !== -1 && seq >= expected.seq) return labels.slice(at + 1);
     if (expected.tail === null && seq === expected.seq) return [];
     this.#tools.telemetry.quirk('tail_missing');
-    await this.#reset();
     // A later number may only mean that the row was replaced. Another row under its number is another database.
-    if (seq !== expected.seq || labels.length !== 1) return labels;
-    this.#source.position = noPosition;
-    return 'reset';
+    if (seq === expected.seq && labels.length === 1) {
+      await this.#anew();
+      return 'reset';
+    }
+    await this.#reset();
+    return labels;
   }
 
   async #control(frame: Exclude<LabelFrame, { kind: 'labels' }>): Promise<SessionOutcome | null> {
@@ -307,9 +337,7 @@ class Session {
         return null;
       case 'future_cursor':
         telemetry.quirk('future_cursor');
-        await this.#reset();
-        this.#source.position = noPosition;
-        return { kind: 'reset' };
+        return this.#anew();
       case 'consumer_too_slow':
         telemetry.quirk('consumer_too_slow');
         return { kind: 'ended', progress: this.#progress };

@@ -67,7 +67,7 @@ describe('a source that fails', () => {
       end: t(41),
       reason: 'source_unavailable',
     });
-    tracker.gaveUp();
+    tracker.gaveUp(t(40));
     expect([tracker.behind, tracker.unreadSince]).toEqual([false, t(40)]);
   });
 
@@ -104,6 +104,26 @@ describe('a source that fails', () => {
     tracker.answered(micros(t(0) + 48 * hour), dated);
     expect(tracker.enrolled(micros(t(0) + 9999 * hour))).toBe(true);
   });
+});
+
+test('is complete up to where it was read to its end, and with every live page from then on, while it is connected', () => {
+  const tracker = new Tracker(did, untracked(t(0)));
+  const live = { ...dated, live: true };
+  tracker.asked(t(0));
+  tracker.answered(t(1), live);
+  expect(tracker.unreadSince).toBe(null);
+  tracker.completeTo(t(-500));
+  tracker.answered(t(2), live);
+  expect(tracker.unreadSince).toBe(t(-500));
+  tracker.caughtUp(t(-1000), t(3));
+  tracker.answered(t(4), live);
+  tracker.answered(t(5), dated);
+  expect(tracker.unreadSince).toBe(t(4));
+  tracker.asked(t(6));
+  tracker.answered(t(7), live);
+  expect(tracker.unreadSince).toBe(t(4));
+  tracker.failed(t(30), 'failed');
+  expect(tracker.answered(t(31), live)).toMatchObject({ start: t(4), end: t(31) });
 });
 
 test('a quiet source is never a gap', () => {

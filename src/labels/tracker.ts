@@ -18,6 +18,8 @@ export interface TrackedState {
   readonly firstAsked: Micros | null;
   /** Our clock at its last accepted page; null when it never answered. */
   readonly lastAnswered: Micros | null;
+  /** Up to when all that it gave is stored, or recorded as a gap; null before it answered. */
+  readonly completeThrough: Micros | null;
   /** Whether any label of it bore a usable date. */
   readonly dated: boolean;
   /** Whether it gave labels and none of them was dated. */
@@ -29,7 +31,8 @@ export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
 
 /** A source that was never asked. */
 export function untracked(at: Micros): TrackedState {
-  return { state: 'unstarted', stateSince: at, firstAsked: null, lastAnswered: null, dated: false, undated: false };
+  const never = { firstAsked: null, lastAnswered: null, completeThrough: null };
+  return { state: 'unstarted', stateSince: at, ...never, dated: false, undated: false };
 }
 
 /** Follows the state of one source. Every method gives the gap that is to be recorded now, or null. */
@@ -41,6 +44,8 @@ export class Tracker {
   #behindSince: Micros | null = null;
   /** When anything of what it missed was last taken; null while it does not answer, and while nothing is missed. */
   #readAt: Micros | null = null;
+  /** Whether all that it gives comes as it is made: what lay before was read to its end since the last try began. */
+  #whole = false;
 
   constructor(did: string, tracked: TrackedState) {
     this.did = did;
@@ -62,7 +67,12 @@ export class Tracker {
 
   /** Since when it is not known to be complete; null when it never answered. */
   get unreadSince(): Micros | null {
-    return this.#behindSince ?? this.#tracked.lastAnswered;
+    return this.#behindSince ?? this.#tracked.completeThrough;
+  }
+
+  /** Whether what lies before its next live frame is stored, or recorded as a gap. */
+  get whole(): boolean {
+    return this.#whole;
   }
 
   /** Whether an outage was more than a delay, and not yet filled in. */
@@ -81,21 +91,33 @@ export class Tracker {
     return lastAnswered !== null || firstAsked === null || now - firstAsked < trialPeriod;
   }
 
+  /** A try to read it begins: nobody knows what it gave meanwhile. */
   asked(now: Micros): void {
+    this.#whole = false;
     this.#apply('asked', now);
     this.#tracked = { ...this.#tracked, firstAsked: this.#tracked.firstAsked ?? now };
   }
 
-  /** A page was accepted, with so many labels of a usable date and without. */
-  answered(now: Micros, labels: { readonly dated: number; readonly undated: number }): StoredGap | null {
+  /** A page was accepted, with so many labels of a usable date and without; `live` where it came by stream. */
+  answered(
+    now: Micros,
+    labels: { readonly dated: number; readonly undated: number; readonly live?: boolean },
+  ): StoredGap | null {
     const gap = this.#outage(now);
     this.#failing = null;
     const dated = this.#tracked.dated || labels.dated > 0;
     const undated = this.#tracked.undated || labels.undated > 0;
     this.#apply(undated && !dated ? 'only_undated' : 'answered', now);
     this.#tracked = { ...this.#tracked, dated, undated, lastAnswered: now };
+    if (this.#whole && labels.live) this.completeTo(now);
     this.#readAt = this.#behindSince === null ? null : (this.#readAt ?? now);
     return gap;
+  }
+
+  /** All that it gave until then is stored, or recorded as a gap. */
+  completeTo(at: Micros): void {
+    const completeThrough = micros(Math.max(this.#tracked.completeThrough ?? at, at));
+    this.#tracked = { ...this.#tracked, completeThrough };
   }
 
   /** What was accepted at `now` held rows that were not known before. */
@@ -110,25 +132,31 @@ export class Tracker {
   caughtUp(reached: Micros, now: Micros): StoredGap | null {
     const since = this.#behindSince;
     this.#behindSince = null;
+    this.#whole = true;
+    this.completeTo(now);
     if (since === null || now <= reached) return null;
     return { source: this.did, start: micros(Math.max(since, reached)), end: now, reason: 'source_unavailable' };
   }
 
   /** What came since then is being filled in. */
   fellBehind(since: Micros): void {
+    this.#whole = false;
     this.#readAt = null;
     this.#behindSince = since;
   }
 
-  /** What an outage left out cannot be filled in: its gap stays. */
-  gaveUp(): void {
+  /** What it left out until then cannot be filled in, its gap stays; what it gives since then comes. */
+  gaveUp(through: Micros): void {
     this.#behindSince = null;
+    this.#whole = true;
+    this.completeTo(through);
   }
 
   /** A try failed. While it lasts beyond the delay limit the gap grows with every try. */
   failed(now: Micros, fault: Fault): StoredGap | null {
     const { since = now, tries = 0 } = this.#failing ?? {};
     this.#failing = { since, tries: tries + 1 };
+    this.#whole = false;
     const long = now - since > delayLimit && tries + 1 >= leastTries;
     this.#apply(fault === 'failed' && long ? 'failed_long' : fault, now);
     return this.#outage(now);
@@ -145,8 +173,10 @@ export class Tracker {
 
   /** What was not observed up to now, when it is more than a delay; only what was once observed can be interrupted. */
   #outage(now: Micros): StoredGap | null {
-    const since = this.unreadSince;
-    if (this.#failing === null || since === null || now - since <= delayLimit) return null;
+    const { lastAnswered } = this.#tracked;
+    const heard = this.#behindSince ?? lastAnswered;
+    const since = this.unreadSince ?? lastAnswered;
+    if (this.#failing === null || heard === null || since === null || now - heard <= delayLimit) return null;
     if (this.#behindSince === null) this.#readAt = null;
     this.#behindSince = since;
     return { source: this.did, start: since, end: now, reason: 'source_unavailable' };

@@ -143,6 +143,7 @@ function memberOf({ labeler, until, read }: Reading, startedAt: Micros): Member 
     stateSince: until ?? startedAt,
     firstAsked: startedAt,
     lastAnswered: until,
+    completeThrough: until,
     dated: read > 0,
     undated: false,
   };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../src/main/command.ts';
 
 /** Every bench, in the order of running. */
-const benches = ['facts', 'classifier', 'frames', 'weather', 'store', 'labels', 'account'];
+const benches = ['facts', 'classifier', 'frames', 'weather', 'store', 'labels', 'account', 'observatory'];
 
 const words = process.argv.slice(2);
 const options = words.filter((word) => word.startsWith('--'));

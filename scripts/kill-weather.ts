@@ -1,4 +1,7 @@
-/** Kills the weather instrument 500 times (or as often as the first argument says) and compares what it kept. */
+/**
+ * Kills the weather instrument 500 times (or as often as the first argument says), compares what it kept, and looks after
+ * each kill for anything in it that names somebody.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { killRepeatedly } from '../test/weather-kills.ts';
 import { makeReady } from '../test/weather-process.ts';
@@ -10,9 +13,9 @@ for (let seed = 1; left > 0; seed += 1, left -= 50) {
   const report = await killRepeatedly({ kills: Math.min(50, left), seed });
   const events = report.stored.reduce((sum, { events: more }) => sum + more, 0);
   const equal = isDeepStrictEqual(report.stored, report.happened) && report.kept.observed.length === 1;
-  console.log(
-    `seed ${seed}: ${Math.min(50, left)} kills, ${events} events, ${equal ? 'none lost, none twice' : 'WRONG'}`,
-  );
+  const verdict = equal ? 'none lost, none twice' : 'WRONG';
+  const scanned = report.leaks.length === 0 ? 'no identity anywhere' : `IDENTITIES in ${report.leaks.join()}`;
+  console.log(`seed ${seed}: ${Math.min(50, left)} kills, ${events} events, ${verdict}, ${scanned}`);
   report.end();
-  if (!equal) process.exit(1);
+  if (!equal || report.leaks.length > 0) process.exit(1);
 }

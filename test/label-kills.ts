@@ -72,7 +72,8 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
       const labels = spawnLabels(args);
       const atStart = kill > 0 && chance.chance(0.25);
       if (!atStart) await labels.observing;
-      await wait(chance.below(longestRun));
+      // On a slow machine longer runs, so that more than half of them get something stored.
+      await wait(chance.below(moved * 2 < kill ? 3 * longestRun : longestRun));
       killedAt = Date.now() * 1000;
       labels.process.kill('SIGKILL');
       await labels.ended;

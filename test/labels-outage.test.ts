@@ -54,6 +54,8 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   // What lies before its first frame could not be had of one that answers no queries: not of this outage.
   const before = await gaps(observed);
   await labeler.faults.dead();
+  // A page that was on its way is accepted first: time passes for nothing that is still under way.
+  await until('the outage is noticed', async () => !(await established()));
   return { labeler, observed, before };
 }
 

@@ -6,6 +6,7 @@ import { createSim } from '../sim/index.ts';
 import { dice } from '../sim/random.ts';
 import { openWindowStore } from '../src/weather/window-store.ts';
 import { type Kept, minutesOf, readArtifact, readStore, until } from './weather-kept.ts';
+import { everythingKept, leaks } from './weather-leaks.ts';
 import { runCommand } from './weather-process.ts';
 
 /** What came of an instrument that was killed again and again. */
@@ -20,10 +21,8 @@ export interface KillReport {
   readonly replaying: number;
   /** Temporary files that were left when it had ended as asked. */
   readonly leftOver: readonly string[];
-  /** All that the processes wrote to stderr. */
-  readonly log: string;
-  /** Every file of data and artifact as text, and the log. */
-  readonly folder: string;
+  /** Places that held the shape of an identity after a kill or at the end: store, write-ahead log, artifact, stderr. */
+  readonly leaks: readonly string[];
   end(): void;
 }
 
@@ -44,6 +43,8 @@ export async function killRepeatedly({ kills, seed }: { kills: number; seed: num
   let moved = 0;
   let replaying = 0;
   let newest = '';
+  const found: string[] = [];
+  const scan = (): void => void found.push(...leaks(everythingKept({ folder, lines: [log] })));
   try {
     for (let kill = 0; kill < kills; kill += 1) {
       const command = runCommand(args);
@@ -52,6 +53,7 @@ export async function killRepeatedly({ kills, seed }: { kills: number; seed: num
       command.child.kill('SIGKILL');
       await command.ended;
       log += command.stderr();
+      scan();
       readArtifact(folder);
       const { live, backfill } = positions(folder, jetstream);
       if (backfill !== null) replaying += 1;
@@ -67,6 +69,7 @@ export async function killRepeatedly({ kills, seed }: { kills: number; seed: num
     last.child.kill('SIGTERM');
     const code = await last.ended;
     log += last.stderr();
+    scan();
     if (code !== 0) throw new Error(`the command ended with ${code}: ${last.stderr()}`);
     const kept = readStore(folder, jetstream);
     const happened = sim.truth
@@ -75,7 +78,7 @@ export async function killRepeatedly({ kills, seed }: { kills: number; seed: num
       .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
     const leftOver = readdirSync(join(folder, 'artifacts')).filter((name) => name.endsWith('.tmp'));
     const end = (): void => rmSync(folder, { recursive: true, force: true });
-    return { kept, stored: minutesOf(kept), happened, moved, replaying, leftOver, log, folder, end };
+    return { kept, stored: minutesOf(kept), happened, moved, replaying, leftOver, leaks: found, end };
   } finally {
     await sim.stop();
   }

@@ -6,7 +6,8 @@ import { manualClock } from '../sim/clock.ts';
 import { metricNames } from '../src/weather/metric-names.ts';
 import { productionCounts } from './classifier/recorded-counts.ts';
 import { readStore, until } from './weather-kept.ts';
-import { everythingKept, leaks, type Station, startMs, startStation } from './weather-station.ts';
+import { everythingKept, leaks } from './weather-leaks.ts';
+import { type Station, startMs, startStation } from './weather-station.ts';
 
 const recorded = readFileSync(join(import.meta.dirname, 'fixtures', 'jetstream', 'production_v1.jsonl'), 'utf8')
   .split('\n')

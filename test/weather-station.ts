@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -11,8 +11,8 @@ import { type MetricName, metricNames } from '../src/weather/metric-names.ts';
 import { noTelemetry, type WeatherTelemetry } from '../src/weather/telemetry.ts';
 import { createWeather, type Weather, type WeatherDeps } from '../src/weather/weather.ts';
 import { windowUs } from '../src/weather/window.ts';
-import { storeFile } from '../src/weather/window-store.ts';
 import { deliveredMinutes, type Kept, minutesOf, readArtifact, readStore } from './weather-kept.ts';
+import { everythingKept, leaks } from './weather-leaks.ts';
 
 /** What the instrument told its operator, in numbers. */
 export interface Told {
@@ -143,30 +143,6 @@ function expectPublished({ rows, observedSeconds, observed, summary }: Kept): vo
     const place = metricNames.indexOf(name as MetricName);
     expect([name, collection?.total]).toEqual([name, rows.reduce((sum, { counts }) => sum + (counts[place] ?? 0), 0)]);
   }
-}
-
-/** All bytes that a station left behind: store, write-ahead log, artifact, log lines. */
-export function everythingKept({ folder, lines }: Pick<Station, 'folder' | 'lines'>): { name: string; text: string }[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-  expect(files.some((path) => path.endsWith(storeFile))).toBe(true);
-  return [
-    ...files.map((path) => ({ name: path, text: readFileSync(path, 'latin1') })),
-    { name: 'log', text: lines.join('\n') },
-  ];
-}
-
-/** Shapes of identities: DIDs, AT-URIs, content addresses, handles of the common kind. */
-const identityShapes = [/did:(?:plc|web|key):/, /at:\/\//, /bafy/, /\.bsky\.(?:social|app)\b/];
-
-/** Names of the places that hold the shape of an identity, or one of the values. */
-export function leaks(places: readonly { name: string; text: string }[], values: readonly string[] = []): string[] {
-  return places
-    .filter(
-      ({ text }) => values.some((value) => text.includes(value)) || identityShapes.some((shape) => shape.test(text)),
-    )
-    .map(({ name }) => name);
 }
 
 function recordingLog(lines: string[]): Log {

@@ -2,7 +2,7 @@ import { hash } from '../random.ts';
 import type { Database } from './database.ts';
 import type { FaultyAnswer } from './faulty-answers.ts';
 import type { LabelLog } from './label-log.ts';
-import type { OddKind } from './odd-labels.ts';
+import type { LabelFields, OddKind } from './odd-labels.ts';
 import type { Ailment, LabelerProfile } from './profile.ts';
 import type { LabelStream } from './stream.ts';
 import { garbageFrames } from './wire.ts';
@@ -225,6 +225,13 @@ export class LabelerFaults {
   /** Emits so many ordinary labels at once, beside the rhythm. Returns the first of their numbers. */
   emit(count: number): number {
     return this.#labeler.log.pace.emit(count, this.#nowUs());
+  }
+
+  /** Emits one label for each of these at once, with its fields in the place of ordinary ones. Returns the first number. */
+  say(labels: readonly LabelFields[]): number {
+    const fromN = this.#labeler.log.pace.emit(labels.length, this.#nowUs());
+    this.#labeler.log.write(fromN, labels);
+    return fromN;
   }
 
   /** Emits labels at that rate a second from now on; 0 for none. */

@@ -47,6 +47,7 @@ export class LabelLog {
   readonly #seed: number;
   readonly #accounts: string;
   readonly #odd = new Map<number, { readonly kind: OddKind; readonly bytes: number }>();
+  readonly #written = new Map<number, LabelFields>();
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -59,6 +60,11 @@ export class LabelLog {
   /** Makes these numbers odd; only such that nobody has read yet. */
   alter(fromN: number, count: number, kind: OddKind, bytes: number): void {
     for (let n = fromN; n < fromN + count; n++) this.#odd.set(n, { kind, bytes });
+  }
+
+  /** Gives these numbers fields in the place of their own; only such that nobody has read yet. */
+  write(fromN: number, fields: readonly LabelFields[]): void {
+    for (const [at, one] of fields.entries()) this.#written.set(fromN + at, one);
   }
 
   /** How that label is odd; null for an ordinary one. */
@@ -78,7 +84,7 @@ export class LabelLog {
       const repeated = this.label(n - 1);
       return { ...repeated, n, emittedUs, odd };
     }
-    const fields = this.#fields(n, emittedUs);
+    const fields = { ...this.#fields(n, emittedUs), ...this.#written.get(n) };
     if (odd === null) return { n, emittedUs, label: fields, odd, flaw: null, original: n };
     const hugeBytes = this.#odd.get(n)?.bytes ?? 10_000_000;
     const made = oddLabel({ kind: odd, fields, n, emittedMs: Math.floor(emittedUs / 1000), hugeBytes });

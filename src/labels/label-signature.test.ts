@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { decode, encode, toBytes } from '@atcute/cbor';
 import { describe, expect, it } from 'vitest';
 import { type LabelKey, parseLabelKey } from '../network/label-key.ts';
-import { checkSignature, type ReceivedLabel, separateSignature } from './label-signature.ts';
+import { type ReceivedLabel, separateSignature } from './label-signature.ts';
+import { libsecp256k1 } from './libsecp256k1.ts';
+import { createSignatureCheck, type SignatureCheck } from './signature-check.ts';
 
 interface Vector {
   name: string;
@@ -35,9 +38,19 @@ function didKey(text: string): LabelKey {
   return key;
 }
 
+/** With libsecp256k1, and as where the package has no binary for the platform. */
+const checks: readonly (readonly [string, SignatureCheck])[] = [
+  ['libsecp256k1', createSignatureCheck()],
+  ['OpenSSL alone', createSignatureCheck(null)],
+];
+
+/** What both ways of checking say of a label; an error where they differ. */
 async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | string> {
   const separated = separateSignature(label);
-  return separated.kind === 'signed' ? checkSignature(separated, key) : separated.kind;
+  if (separated.kind !== 'signed') return separated.kind;
+  const [first, ...others] = await Promise.all(checks.map(([, check]) => check(separated, key)));
+  if (first === undefined || others.some((other) => other !== first)) throw new Error('the libraries differ');
+  return first;
 }
 
 /** All labels that differ from this one in one bit of one byte of the signature. */
@@ -128,7 +141,14 @@ describe('a label', () => {
   });
 });
 
-describe('a signature', () => {
+it('is checked with libsecp256k1 where these tests run, and never by the JavaScript that its package brings too', () => {
+  expect(libsecp256k1()).not.toBeNull();
+  const loaded = Object.keys(createRequire(import.meta.url).cache);
+  expect(loaded.filter((file) => file.includes('/secp256k1/')).length).toBeGreaterThan(0);
+  expect(loaded.filter((file) => /elliptic/.test(file))).toEqual([]);
+});
+
+describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
   it.each(interop)('of the interoperability tests: $comment', async (one) => {
     const message = Buffer.from(one.messageBase64, 'base64');
     const signature = Buffer.from(one.signatureBase64, 'base64');

@@ -1,6 +1,4 @@
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { BytesWrapper, encode, fromBytes, isBytes } from '@atcute/cbor';
-import type { LabelKey } from '../network/label-key.ts';
 import { labelFields } from './label-fields.ts';
 
 /** A label as it came, from JSON or CBOR: every field that was there, and none that was not. */
@@ -46,64 +44,4 @@ function bytesOf(value: unknown): Uint8Array | null {
   if (!isBytes(value)) return null;
   const tooLong = !(value instanceof BytesWrapper) && value.$bytes.length > 2 * signatureLength;
   return tooLong ? null : fromBytes(value);
-}
-
-/**
- * Checks a signature with a key, off this thread: in libuv's pool, which is as fast as a thread of our own and needs none.
- * ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography).
- */
-export async function checkSignature({ message, signature }: SignedMessage, key: LabelKey): Promise<boolean> {
-  const object = keyObject(key);
-  if (object === null || !isLowS(signature, key.curve)) return false;
-  return new Promise((resolve) => {
-    verify('sha256', message, { key: object, dsaEncoding: 'ieee-p1363' }, signature, (error, valid) =>
-      resolve(!error && valid),
-    );
-  });
-}
-
-/** What there is to check. */
-export type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
-
-/** Half the order of each curve, rounded down: S is low up to and including it. */
-const halfOrder = {
-  k256: Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex'),
-  p256: Buffer.from('7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8', 'hex'),
-};
-
-function isLowS(signature: Uint8Array, curve: LabelKey['curve']): boolean {
-  return signature.length === signatureLength && Buffer.compare(signature.subarray(32), halfOrder[curve]) <= 0;
-}
-
-/** DER of a SubjectPublicKeyInfo up to the compressed point, for each curve (RFC 5480). */
-const publicKeyPrefix = {
-  k256: '3036301006072a8648ce3d020106052b8104000a032200',
-  p256: '3039301306072a8648ce3d020106082a8648ce3d030107032200',
-};
-
-/** Made keys by curve and point: making one costs about as much as a check. */
-const made = new Map<string, KeyObject | null>();
-const maxMade = 8192;
-
-function keyObject({ curve, point }: LabelKey): KeyObject | null {
-  const name = `${curve} ${point}`;
-  const known = made.get(name);
-  if (known !== undefined) return known;
-  if (made.size >= maxMade) made.clear();
-  const object = makeKey(curve, point);
-  made.set(name, object);
-  return object;
-}
-
-/** Null where the point is none of its curve, however it came here. */
-function makeKey(curve: LabelKey['curve'], point: string): KeyObject | null {
-  try {
-    return createPublicKey({
-      key: Buffer.from(publicKeyPrefix[curve] + point, 'hex'),
-      format: 'der',
-      type: 'spki',
-    });
-  } catch {
-    return null;
-  }
 }

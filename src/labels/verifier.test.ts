@@ -87,6 +87,25 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
+  it('lets sockets and timers have their turn while a large batch is checked, with either curve', async () => {
+    const [k256, p256] = [labeler('secp256k1'), labeler('prime256v1')];
+    for (const { key, sign: signed } of [k256, p256]) {
+      const verifier = createVerifier();
+      let turns = 0;
+      let over = false;
+      const count = (): void => {
+        turns += 1;
+        if (!over) setImmediate(count);
+      };
+      setImmediate(count);
+      await verifier.verify(Array<ReceivedLabel>(640).fill(signed(label('a'))), [key], never);
+      over = true;
+      // Two at once, 32 checks in one go each.
+      expect(turns).toBeGreaterThanOrEqual(10);
+      await verifier.stop();
+    }
+  });
+
   it('rejects what is aborted, or under way at its stop, and goes on with the rest', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import type { LabelKey } from '../network/label-key.ts';
-import { checkSignature, type ReceivedLabel, separateSignature } from './label-signature.ts';
+import { type ReceivedLabel, separateSignature } from './label-signature.ts';
+import { createSignatureCheck, type SignatureCheck } from './signature-check.ts';
 
 /** What is known of a label's signature. */
 export type Verdict =
@@ -22,12 +24,23 @@ export interface Verifier {
   stop(): Promise<void>;
 }
 
-/** Makes a verifier that runs up to `concurrency` checks at once, each on a thread of libuv's pool of four. */
-export function createVerifier({ concurrency = 2 }: { concurrency?: number } = {}): Verifier {
+/** Checks on this thread between two looks at what else there is to do: about two milliseconds of them. */
+const checksInOneGo = 32;
+
+/** What a verifier is made of. */
+export interface VerifierOptions {
+  /** Checks at once, where they run on the threads of libuv's pool of four. */
+  readonly concurrency?: number;
+  readonly check?: SignatureCheck;
+}
+
+/** Makes a verifier. */
+export function createVerifier({ concurrency = 2, check = createSignatureCheck() }: VerifierOptions = {}): Verifier {
   const stopping = new AbortController();
   const turns: (() => void)[] = [];
   const running = new Set<Promise<unknown>>();
   let free = concurrency;
+  let sinceRest = 0;
 
   async function turn(): Promise<void> {
     if (free > 0) {
@@ -44,6 +57,14 @@ export function createVerifier({ concurrency = 2 }: { concurrency?: number } = {
     else free += 1;
   }
 
+  /** Lets sockets and timers have their turn, however many labels wait. */
+  async function rest(): Promise<void> {
+    sinceRest += 1;
+    if (sinceRest < checksInOneGo) return;
+    sinceRest = 0;
+    await setImmediate();
+  }
+
   /** Each label of a batch waits for a turn of its own, behind one label of every other batch. */
   async function verify(
     labels: readonly ReceivedLabel[],
@@ -58,7 +79,8 @@ export function createVerifier({ concurrency = 2 }: { concurrency?: number } = {
         try {
           signal.throwIfAborted();
           stopping.signal.throwIfAborted();
-          verdicts[index] = await judge(label, keys);
+          verdicts[index] = await judge(label, keys, check);
+          await rest();
         } finally {
           done();
         }
@@ -88,15 +110,15 @@ export function createVerifier({ concurrency = 2 }: { concurrency?: number } = {
   };
 }
 
-async function judge(label: ReceivedLabel, keys: readonly LabelKey[]): Promise<Verdict> {
+async function judge(label: ReceivedLabel, keys: readonly LabelKey[], check: SignatureCheck): Promise<Verdict> {
   const separated = separateSignature(label);
   if (separated.kind === 'unsigned') return 'unsigned';
   if (separated.kind === 'malformed') return 'invalid';
   if (keys.length === 0) return 'unverified';
   const { plain, signature } = separated;
   for (const key of keys) {
-    if (await checkSignature(separated, key)) return 'verified';
-    if (plain !== null && (await checkSignature({ message: plain, signature }, key))) return 'verified';
+    if (await check(separated, key)) return 'verified';
+    if (plain !== null && (await check({ message: plain, signature }, key))) return 'verified';
   }
   return 'invalid';
 }

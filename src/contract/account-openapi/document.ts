@@ -3,13 +3,13 @@ import * as account from '../account.ts';
 import { AccountErrorBody, FittingInterval } from '../account-errors.ts';
 import { Health } from '../instruments.ts';
 import { Acquisition, Gap } from '../labels.ts';
-import { schemaComponents } from '../openapi/references.ts';
+import { openApiFrame } from '../openapi/frame.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { headerComponents, responseComponents } from './responses.ts';
 
 /** The OpenAPI 3.1 document of the account-view surface, made from the same schemas that the types come from. */
 
-const components: Record<string, Type.TSchema> = {
+const schemas: Record<string, Type.TSchema> = {
   ExportAnswer: Type.Union([account.ExportCreated, account.ExportNextPage, account.ExportLastPage], {
     title: 'ExportAnswer',
   }),
@@ -38,27 +38,19 @@ No key, no account, no cookies. Nothing is stored by caches. An unknown query pa
 
 /** Builds the document. `version` is the package's. */
 export function accountOpenApiDocument(version: string): object {
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Almanac: labels observed on an account',
-      version,
-      summary: 'Observed label events of one account, as a page and as a bounded export.',
-      description,
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [{ url: '.', description: 'The base address that this document was read from.' }],
-    security: [],
+  return openApiFrame({
+    title: 'Almanac: labels observed on an account',
+    version,
+    summary: 'Observed label events of one account, as a page and as a bounded export.',
+    description,
     tags: [
       { name: 'account', description: 'What was observed on one account.' },
       { name: 'service', description: 'The service itself.' },
     ],
     paths: pathItems,
-    components: {
-      schemas: schemaComponents(components),
-      responses: responseComponents,
-      headers: headerComponents,
-      parameters: parameterComponents,
-    },
-  };
+    schemas,
+    responses: responseComponents,
+    headers: headerComponents,
+    parameters: parameterComponents,
+  });
 }

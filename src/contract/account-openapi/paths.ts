@@ -1,5 +1,6 @@
 import { accountPaths, maxValueBytes } from '../account.ts';
 import { didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
+import { pathItemsOf, type Resource } from '../openapi/frame.ts';
 import { labelActions, targetKinds } from '../vocabulary.ts';
 import { accountExamples as examples } from './examples.ts';
 import { headers, jsonContent, response } from './responses.ts';
@@ -50,15 +51,8 @@ function parameters(...names: (keyof typeof parameterComponents)[]) {
 
 const filters = ['Labeler', 'Value', 'Action', 'TargetKind'] as const;
 
-interface Resource {
-  readonly id: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly parameters?: readonly object[];
-  readonly ok: { readonly description: string; readonly headers: object; readonly content: object };
-  readonly more?: Readonly<Record<string, { $ref: string }>>;
-}
+/** A path with the responses that are its own; those of every path come with it. */
+type OwnResource = Omit<Resource, 'more'> & Partial<Pick<Resource, 'more'>>;
 
 const below = {
   '400': response('BadRequest'),
@@ -77,7 +71,7 @@ const html = (description: string) => ({
   content: { 'text/html': { schema: { type: 'string', description: 'A page for a person.' } } },
 });
 
-const resources: Record<string, Resource> = {
+const resources: Record<string, OwnResource> = {
   [accountPaths.account]: {
     id: 'Account',
     tag: 'account',
@@ -141,31 +135,10 @@ const resources: Record<string, Resource> = {
   },
 };
 
-function pathItem({ id, tag, summary, description, parameters, ok, more = {} }: Resource) {
-  const common = { tags: [tag], ...(parameters ? { parameters } : {}) };
-  const responses = { '200': ok, ...below, ...more };
-  return {
-    get: { operationId: `get${id}`, summary, description, ...common, responses },
-    head: {
-      operationId: `head${id}`,
-      summary: `Headers of GET: ${summary}`,
-      description: 'Same status and headers as GET, without a body.',
-      ...common,
-      responses: Object.fromEntries(
-        Object.keys(responses).map((status) => [status, { description: 'As GET, without a body.' }]),
-      ),
-    },
-    options: {
-      operationId: `options${id}`,
-      summary: `Preflight: ${summary}`,
-      description: 'Answered alike on every path.',
-      tags: [tag],
-      responses: { '204': response('Preflight'), '405': response('MethodNotAllowed') },
-    },
-  };
-}
-
 /** The path items of the document. */
-export const pathItems = Object.fromEntries(
-  Object.entries(resources).map(([path, resource]) => [path, pathItem(resource)]),
+export const pathItems = pathItemsOf(
+  Object.fromEntries(
+    Object.entries(resources).map(([path, { more, ...rest }]) => [path, { ...rest, more: { ...below, ...more } }]),
+  ),
+  { '204': response('Preflight'), '405': response('MethodNotAllowed') },
 );

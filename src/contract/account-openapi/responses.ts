@@ -1,48 +1,30 @@
+import { commonHeaderNames, commonHeaders, textHeader } from '../openapi/frame.ts';
 import { named } from '../openapi/named.ts';
 import { accountExamples as examples } from './examples.ts';
 
 /** Headers and responses that the operations share. */
 
-const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example });
-
 /** Components of the kind `headers`. */
 export const headerComponents = {
-  AccessControlAllowOrigin: text('On every response: any origin may read.', '*'),
-  AccessControlExposeHeaders: text(
+  ...commonHeaders,
+  AccessControlExposeHeaders: textHeader(
     'On every response: what a script may read.',
     'ETag, Last-Modified, Cache-Control, Age, Date, Retry-After, Content-Disposition',
   ),
-  AccessControlAllowMethods: text('What a preflight is told.', 'GET, HEAD, OPTIONS'),
-  AccessControlAllowHeaders: text('What a preflight is told.', 'If-None-Match'),
-  AccessControlMaxAge: text('How long a preflight may be remembered, in seconds.', '86400'),
-  Allow: text('The methods of this service.', 'GET, HEAD, OPTIONS'),
-  CacheControl: text('On every response: nothing of it is ever stored.', 'no-store'),
-  ContentDisposition: text('A file to be kept.', 'attachment; filename="account-export.json"'),
-  RetryAfter: text('When to try again, in whole seconds.', '2'),
-  XContentTypeOptions: text('On every response.', 'nosniff'),
-  XRobotsTag: text('On every response: nothing of it is to be indexed.', 'noindex, nofollow'),
-  ReferrerPolicy: text('On every response: an address with an account in it is told to nobody.', 'no-referrer'),
-  AcceptRanges: text('On every response: ranges are not evaluated.', 'none'),
-  Date: text('When the response was sent.', 'Fri, 20 Nov 2026 12:00:31 GMT'),
-  ContentLength: text('Length of the body; of HEAD, of the body that GET would have.', '2351'),
+  CacheControl: textHeader('On every response: nothing of it is ever stored.', 'no-store'),
+  ContentDisposition: textHeader('A file to be kept.', 'attachment; filename="account-export.json"'),
+  RetryAfter: textHeader('When to try again, in whole seconds.', '2'),
+  XRobotsTag: textHeader('On every response: nothing of it is to be indexed.', 'noindex, nofollow'),
+  ReferrerPolicy: textHeader('On every response: an address with an account in it is told to nobody.', 'no-referrer'),
 } as const;
 
 const names: Record<keyof typeof headerComponents, string> = {
-  AccessControlAllowOrigin: 'Access-Control-Allow-Origin',
-  AccessControlExposeHeaders: 'Access-Control-Expose-Headers',
-  AccessControlAllowMethods: 'Access-Control-Allow-Methods',
-  AccessControlAllowHeaders: 'Access-Control-Allow-Headers',
-  AccessControlMaxAge: 'Access-Control-Max-Age',
-  Allow: 'Allow',
+  ...commonHeaderNames,
   CacheControl: 'Cache-Control',
   ContentDisposition: 'Content-Disposition',
   RetryAfter: 'Retry-After',
-  XContentTypeOptions: 'X-Content-Type-Options',
   XRobotsTag: 'X-Robots-Tag',
   ReferrerPolicy: 'Referrer-Policy',
-  AcceptRanges: 'Accept-Ranges',
-  Date: 'Date',
-  ContentLength: 'Content-Length',
 };
 
 /** References to headers, after those that every response carries. */

@@ -5,14 +5,14 @@ import { LabelFreshness, WeatherFreshness } from '../freshness.ts';
 import { Health, InstrumentEntry, InstrumentIndex } from '../instruments.ts';
 import * as labels from '../labels.ts';
 import * as weather from '../weather.ts';
+import { openApiFrame } from './frame.ts';
 import { headerComponents } from './headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
-import { schemaComponents } from './references.ts';
 import { responseComponents } from './responses.ts';
 
 /** The OpenAPI 3.1 document of the facts API, made from the same schemas that the types come from. */
 
-const components: Record<string, Type.TSchema> = {
+const schemas: Record<string, Type.TSchema> = {
   InstrumentIndex,
   InstrumentEntry,
   LabelsOverview,
@@ -47,27 +47,19 @@ No key, no account, no cookies. Query parameters are ignored. Within v1 meanings
 
 /** Builds the document. `version` is the package's. */
 export function openApiDocument(version: string): object {
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Almanac: public observation facts',
-      version,
-      summary: 'What was observed of the AT Protocol network, with the limits of the observation.',
-      description,
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [{ url: '.', description: 'The base address that this document was read from.' }],
-    security: [],
+  return openApiFrame({
+    title: 'Almanac: public observation facts',
+    version,
+    summary: 'What was observed of the AT Protocol network, with the limits of the observation.',
+    description,
     tags: [
       { name: 'facts', description: 'What was observed.' },
       { name: 'service', description: 'The service itself.' },
     ],
     paths: pathItems,
-    components: {
-      schemas: schemaComponents(components),
-      responses: responseComponents,
-      headers: headerComponents,
-      parameters: parameterComponents,
-    },
-  };
+    schemas,
+    responses: responseComponents,
+    headers: headerComponents,
+    parameters: parameterComponents,
+  });
 }

@@ -1,19 +1,10 @@
 import { paths } from '../identifiers.ts';
 import { examples } from './examples.ts';
+import { pathItemsOf, type Resource } from './frame.ts';
 import { headers } from './headers.ts';
 import { jsonContent, response } from './responses.ts';
 
 /** The paths of the contract. What lies outside the contract is not in the document. */
-
-interface Resource {
-  readonly id: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly ok: { readonly description: string; readonly headers: object; readonly content: object };
-  readonly more: Readonly<Record<string, { $ref: string }>>;
-  readonly parameters?: readonly object[];
-}
 
 const ifNoneMatch = { $ref: '#/components/parameters/IfNoneMatch' };
 const acceptEncoding = { $ref: '#/components/parameters/AcceptEncoding' };
@@ -152,31 +143,5 @@ const resources: Record<string, Resource> = {
   },
 };
 
-function pathItem(resource: Resource) {
-  const { id, tag, summary, description, ok, more, parameters } = resource;
-  const common = { tags: [tag], ...(parameters ? { parameters } : {}) };
-  return {
-    get: { operationId: `get${id}`, summary, description, ...common, responses: { '200': ok, ...more } },
-    head: {
-      operationId: `head${id}`,
-      summary: `Headers of GET: ${summary}`,
-      description: 'Same status and headers as GET, Content-Length included, without a body.',
-      ...common,
-      responses: Object.fromEntries(
-        ['200', ...Object.keys(more)].map((status) => [status, { description: 'As GET, without a body.' }]),
-      ),
-    },
-    options: {
-      operationId: `options${id}`,
-      summary: `Preflight: ${summary}`,
-      description: 'Answered alike on every path.',
-      tags: [tag],
-      responses: { '204': response('Preflight'), '405': response('MethodNotAllowed') },
-    },
-  };
-}
-
 /** The path items of the document. */
-export const pathItems = Object.fromEntries(
-  Object.entries(resources).map(([path, resource]) => [path, pathItem(resource)]),
-);
+export const pathItems = pathItemsOf(resources, { '204': response('Preflight'), '405': response('MethodNotAllowed') });

@@ -1,0 +1,165 @@
+/**
+ * Measures the observatory as a whole, as an operator runs it:
+ * `node bench/observatory.ts [--seconds 120] [--events 330] [--labelers 300] [--labels 20]`.
+ *
+ *  1. `almanac up` beside a simulated network at the network's rates: memory of all its processes, processor time.
+ *  2. Its page: bytes on the wire, and how soon a browser has it ready (where Debian's Chromium is).
+ *  3. `almanac up` without a network: how soon it says so, and processor time.
+ *
+ * The simulated network runs in this process, which is in no figure.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { chromium } from 'playwright-core';
+import { createSim } from '../sim/index.ts';
+import { packageRoot } from '../src/main/command.ts';
+import { pause } from './labels-program.ts';
+import { processTree } from './process-tree.ts';
+import { ended } from './processes.ts';
+import { row } from './stats.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '120' },
+    events: { type: 'string', default: '330' },
+    labelers: { type: 'string', default: '300' },
+    labels: { type: 'string', default: '20' },
+  },
+});
+const seconds = Number(values.seconds);
+const browserPath = '/usr/bin/chromium';
+
+function report(name: string, figure: string, target = ''): void {
+  console.log(row([name, figure, target, `load ${loadavg()[0]?.toFixed(1)}`], [52, -24, -20, 0]));
+}
+
+/** A line that the program printed, and when, in milliseconds after its start. */
+interface Said {
+  readonly text: string;
+  readonly afterMs: number;
+}
+
+interface Up {
+  readonly child: ChildProcess;
+  readonly said: Said[];
+  /** Its facts address. */
+  readonly url: string;
+}
+
+async function startUp(data: string, settings: Readonly<Record<string, string>>): Promise<Up> {
+  const began = performance.now();
+  const program = join(packageRoot(), 'bin', 'almanac.mjs');
+  const child = spawn(process.execPath, [program, 'up', '--data', data, '--port', '0', '--account-port', '0'], {
+    env: { PATH: process.env.PATH ?? '', ...settings },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const said: Said[] = [];
+  createInterface({ input: child.stdout }).on('line', (text) =>
+    said.push({ text, afterMs: performance.now() - began }),
+  );
+  const address = (): string | undefined =>
+    said.map(({ text }) => /almanac facts listening on (\S+)/.exec(text)?.[1]).find((url) => url !== undefined);
+  while (address() === undefined && child.exitCode === null) await pause(20);
+  return { child, said, url: address() ?? '' };
+}
+
+async function measureAtRates(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  const [rate, labelers, labelRate] = [Number(values.events), Number(values.labelers), Number(values.labels)];
+  const sim = createSim({ seed: 7, rate, labelers, labelRate, historyHours: 2 });
+  const { jetstream, plc, relays, seeds } = await sim.start();
+  const up = await startUp(folder, {
+    ALMANAC_JETSTREAM: jetstream,
+    ALMANAC_ALLOW_LOOPBACK: 'true',
+    ALMANAC_PLC: plc ?? '',
+    ALMANAC_RELAY: relays.join(','),
+    ALMANAC_SEEDS: seeds ?? '',
+  });
+  try {
+    const pid = up.child.pid ?? 0;
+    let most = { resident: 0, proportional: 0 };
+    const before = processTree(pid).cpuSeconds;
+    for (let second = 0; second < seconds; second += 1) {
+      await pause(1_000);
+      const { residentMb, proportionalMb } = processTree(pid);
+      if (residentMb > most.resident) most = { resident: residentMb, proportional: proportionalMb };
+    }
+    const { cpuSeconds, pids } = processTree(pid);
+    report(
+      `memory of ${pids.length} processes, at most, in ${seconds} s`,
+      `${most.resident.toFixed(0)} MB`,
+      'under 800',
+    );
+    report('  of it, shared pages counted once', `${most.proportional.toFixed(0)} MB`);
+    report('processor time', `${(((cpuSeconds - before) / seconds) * 100).toFixed(1)} % of a core`);
+    await measurePage(up.url);
+  } finally {
+    await ended(up.child);
+    await sim.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measurePage(url: string): Promise<void> {
+  if (!existsSync(browserPath)) {
+    report('the page in a browser', 'not measured: no Chromium');
+    return;
+  }
+  const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    const readyMs: number[] = [];
+    let bytes = 0;
+    for (let time = 0; time < 5; time += 1) {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      const session = await context.newCDPSession(page);
+      await session.send('Network.enable');
+      bytes = 0;
+      session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+        bytes += encodedDataLength;
+      });
+      await page.goto(`${url}/`, { waitUntil: 'load' });
+      const timing = 'performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd';
+      readyMs.push(Number(await page.evaluate(timing)));
+      await context.close();
+    }
+    report('page, everything that it loads, compressed', `${(bytes / 1000).toFixed(1)} kB`, 'under 150');
+    const times = readyMs.toSorted((a, b) => a - b).map((ms) => ms.toFixed(0));
+    report('page, ready after (5 times, a new browser context each)', `${times.join(', ')} ms`, 'under 1,000');
+  } finally {
+    await browser.close();
+  }
+}
+
+async function measureWithoutNetwork(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  const nowhere = 'nowhere.invalid';
+  const up = await startUp(folder, {
+    ALMANAC_JETSTREAM: `wss://${nowhere}/subscribe`,
+    ALMANAC_PLC: `https://${nowhere}`,
+    ALMANAC_RELAY: `https://${nowhere}`,
+  });
+  try {
+    const words = (): Said | undefined => up.said.find(({ text }) => /network|cannot be reached|no way/i.test(text));
+    while (words() === undefined) await pause(50);
+    const { text = '', afterMs = 0 } = words() ?? {};
+    report('without a network, says so after', `${(afterMs / 1000).toFixed(1)} s`, 'within 10');
+    console.log(`  "${text}"`);
+    await pause(10_000);
+    const pid = up.child.pid ?? 0;
+    const before = processTree(pid).cpuSeconds;
+    await pause(60_000);
+    const share = ((processTree(pid).cpuSeconds - before) / 60) * 100;
+    report('  processor time over a minute', `${share.toFixed(1)} % of a core`, 'under 2');
+  } finally {
+    await ended(up.child);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await measureAtRates();
+await measureWithoutNetwork();

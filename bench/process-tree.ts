@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A process and those that it started, now. */
+export interface ProcessTree {
+  readonly pids: readonly number[];
+  /** Resident memory of all of them, in MB: pages that they share are counted once for each. */
+  readonly residentMb: number;
+  /** Their share of the memory: shared pages are counted once in all. */
+  readonly proportionalMb: number;
+  /** Processor time of all of them since they started, in seconds. */
+  readonly cpuSeconds: number;
+}
+
+/** Ticks a second of /proc on Linux. */
+const ticks = 100;
+
+/** Looks at a process and all below it (proc(5)); those that end meanwhile are left out. */
+export function processTree(root: number): ProcessTree {
+  const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : []));
+  const pids = [root];
+  for (const pid of pids) pids.push(...stats.filter(({ parent }) => parent === pid).map((stat) => stat.pid));
+  const all = pids.map((pid) => ({ memory: memoryOf(pid), cpu: stats.find((stat) => stat.pid === pid)?.cpu ?? 0 }));
+  return {
+    pids,
+    residentMb: all.reduce((sum, { memory }) => sum + memory.resident, 0),
+    proportionalMb: all.reduce((sum, { memory }) => sum + memory.proportional, 0),
+    cpuSeconds: all.reduce((sum, { cpu }) => sum + cpu, 0),
+  };
+}
+
+function statOf(pid: number): { pid: number; parent: number; cpu: number }[] {
+  const text = read(`/proc/${pid}/stat`);
+  // The name stands in brackets and may hold anything.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  if (fields.length < 14) return [];
+  return [{ pid, parent: Number(fields[1]), cpu: (Number(fields[11]) + Number(fields[12])) / ticks }];
+}
+
+function memoryOf(pid: number): { resident: number; proportional: number } {
+  const text = read(`/proc/${pid}/smaps_rollup`);
+  const mb = (name: string): number =>
+    (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024) / 1e6;
+  return { resident: mb('Rss'), proportional: mb('Pss') };
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,119 @@
+import type Type from 'typebox';
+import { schemaComponents } from './references.ts';
+
+/** What the OpenAPI documents of both surfaces have in common. */
+
+/** A path that is read, in the words of its document. */
+export interface Resource {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly object[];
+  readonly ok: { readonly description: string; readonly headers: object; readonly content: object };
+  /** Every other response of GET, by its status. */
+  readonly more: Readonly<Record<string, Reference>>;
+}
+
+/** A reference to a component. */
+export interface Reference {
+  readonly $ref: string;
+}
+
+/** What a preflight can be answered with. */
+export interface PreflightResponses {
+  readonly '204': Reference;
+  readonly '405': Reference;
+}
+
+/** The path items of a document: GET, HEAD and the preflight of each path. */
+export function pathItemsOf(resources: Readonly<Record<string, Resource>>, preflight: PreflightResponses): object {
+  return Object.fromEntries(Object.entries(resources).map(([path, resource]) => [path, pathItem(resource, preflight)]));
+}
+
+function pathItem(resource: Resource, preflight: PreflightResponses) {
+  const { id, tag, summary, description, ok, more, parameters } = resource;
+  const common = { tags: [tag], ...(parameters ? { parameters } : {}) };
+  return {
+    get: { operationId: `get${id}`, summary, description, ...common, responses: { '200': ok, ...more } },
+    head: {
+      operationId: `head${id}`,
+      summary: `Headers of GET: ${summary}`,
+      description: 'Same status and headers as GET, Content-Length included, without a body.',
+      ...common,
+      responses: Object.fromEntries(
+        ['200', ...Object.keys(more)].map((status) => [status, { description: 'As GET, without a body.' }]),
+      ),
+    },
+    options: {
+      operationId: `options${id}`,
+      summary: `Preflight: ${summary}`,
+      description: 'Answered alike on every path.',
+      tags: [tag],
+      responses: preflight,
+    },
+  };
+}
+
+/** The parts of a document that differ. */
+export interface DocumentParts {
+  readonly title: string;
+  /** The package's. */
+  readonly version: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: object;
+  readonly schemas: Readonly<Record<string, Type.TSchema>>;
+  readonly responses: object;
+  readonly headers: object;
+  readonly parameters: object;
+}
+
+/** A whole document (OpenAPI 3.1.0). */
+export function openApiFrame(parts: DocumentParts): object {
+  const { title, version, summary, description, tags, paths, schemas, responses, headers, parameters } = parts;
+  return {
+    openapi: '3.1.0',
+    info: { title, version, summary, description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '.', description: 'The base address that this document was read from.' }],
+    security: [],
+    tags,
+    paths,
+    components: { schemas: schemaComponents(schemas), responses, headers, parameters },
+  };
+}
+
+/** A header whose value is a text. */
+export const textHeader = (description: string, example: string) => ({
+  description,
+  schema: { type: 'string' },
+  example,
+});
+
+/** Header components that mean the same on both surfaces. */
+export const commonHeaders = {
+  AccessControlAllowOrigin: textHeader('On every response: any origin may read.', '*'),
+  AccessControlAllowMethods: textHeader('What a preflight is told.', 'GET, HEAD, OPTIONS'),
+  AccessControlAllowHeaders: textHeader('What a preflight is told.', 'If-None-Match'),
+  AccessControlMaxAge: textHeader('How long a preflight may be remembered, in seconds.', '86400'),
+  Allow: textHeader('The methods of this service.', 'GET, HEAD, OPTIONS'),
+  XContentTypeOptions: textHeader('On every response.', 'nosniff'),
+  AcceptRanges: textHeader('On every response: ranges are not evaluated.', 'none'),
+  Date: textHeader('When the response was sent.', 'Fri, 20 Nov 2026 12:00:31 GMT'),
+  ContentLength: textHeader('Length of the body; of HEAD, of the body that GET would have.', '2351'),
+} as const;
+
+/** Names on the wire of the common headers. */
+export const commonHeaderNames: Readonly<Record<keyof typeof commonHeaders | 'AccessControlExposeHeaders', string>> = {
+  AccessControlAllowOrigin: 'Access-Control-Allow-Origin',
+  AccessControlExposeHeaders: 'Access-Control-Expose-Headers',
+  AccessControlAllowMethods: 'Access-Control-Allow-Methods',
+  AccessControlAllowHeaders: 'Access-Control-Allow-Headers',
+  AccessControlMaxAge: 'Access-Control-Max-Age',
+  Allow: 'Allow',
+  XContentTypeOptions: 'X-Content-Type-Options',
+  AcceptRanges: 'Accept-Ranges',
+  Date: 'Date',
+  ContentLength: 'Content-Length',
+};

@@ -1,0 +1,34 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+/** A page that was opened, with what it asked for and what the browser said of it. */
+export interface Opened {
+  readonly page: Page;
+  readonly asked: readonly string[];
+  readonly complaints: readonly string[];
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Opens an address, without scripts unless they are asked for. */
+export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  const page = await browser.newPage({ javaScriptEnabled: false, ...options });
+  const asked: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  const response = await page.goto(url);
+  return { page, asked, complaints, status: response?.status(), headers: response?.headers() ?? {} };
+}
+
+/** What axe finds on a page, hidden parts opened, and by how much it is wider than the window. */
+export async function inspect(page: Page): Promise<{ readonly found: readonly string[]; readonly tooWide: number }> {
+  await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+  const tooWide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  await page.addScriptTag({ content: axe.source });
+  const found = await page.evaluate(
+    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
+  );
+  return { found: found as string[], tooWide: Number(tooWide) };
+}

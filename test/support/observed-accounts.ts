@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSim } from '../../sim/index.ts';
+import type { Labeler } from '../../sim/labelers/labeler.ts';
+import type { LabelFields } from '../../sim/labelers/odd-labels.ts';
+import { micros } from '../../src/store/time.ts';
+import { accounts, hostileTexts } from './account-history.ts';
+import { type LabelStation, startStation, until } from './label-station.ts';
+
+/** Stores of accounts as the label instrument observed them from simulated labelers, over weeks of a moved clock. */
+export interface ObservedAccounts {
+  /** Folders of the stores: of an instrument that began 33 days ago, and of one that has just begun. */
+  readonly old: string;
+  readonly young: string;
+  /** What was said of the plain account within the window, oldest first. */
+  readonly plain: readonly LabelFields[];
+  /** Ends both instruments and the network, and removes the folders. */
+  stop(): Promise<void>;
+}
+
+const dayMs = 86_400_000;
+/** Labels that are emitted before those before them are stored. */
+const burst = 5_000;
+
+const post = `at://${accounts.plain}/app.bsky.feed.post/3lb5xpd2ank2v`;
+/** What labelers say of the plain account: how many days ago, which of them, and what. */
+const said: readonly (readonly [daysAgo: number, labeler: 0 | 1, label: LabelFields])[] = [
+  [33, 0, { uri: accounts.plain, val: 'long-ago' }],
+  [12, 0, { uri: accounts.plain, val: 'spam' }],
+  [12, 1, { uri: accounts.plain, val: 'spam', exp: '2027-01-01T00:00:00Z' }],
+  [1.2, 0, { uri: accounts.plain, val: 'spam', neg: true }],
+  [1.2, 1, { uri: post, val: 'rude' }],
+  [0, 0, { uri: post, val: 'rude' }],
+  [0, 0, { uri: post, val: 'rude', neg: true }],
+  [0, 1, { uri: `at://${accounts.plain}/app.bsky.graph.list/3lb5xpd2ank2v`, val: '!warn' }],
+];
+
+/** Said at the very end, when both instruments observe. */
+const last: LabelFields = { uri: accounts.plain, val: 'spam' };
+
+/** Has everything said and observed; `busyRows` of it about one account. */
+export async function observeAccounts(busyRows: number): Promise<ObservedAccounts> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-observed-'));
+  let ago = 33 * dayMs;
+  const nowMs = (): number => Date.now() - ago;
+  const clocks = { wall: () => micros(nowMs() * 1000), monotonic: () => performance.now() * 1000 - ago * 1000 };
+  const sim = createSim({
+    ...{ seed: 11, rate: 1, historyHours: 0, labelers: 3, labelRate: 0, population: 'plain', clock: nowMs },
+    // Their signatures are the cheaper ones to check.
+    shapeLabeler: () => ({ curve: 'p256', software: 'skyware' }),
+  });
+  const { plc } = await sim.start();
+  const { list, pds } = sim.labelers;
+  const [first, second, mallory] = list;
+  if (!first || !second || !mallory || plc === null) throw new Error('three labelers were asked for');
+  pds.records.set(mallory.did, { policies: { labelValues: [], labelValueDefinitions: hostileTexts.map(definition) } });
+  const settings = { seeds: list.map(({ did }) => did), plc };
+  const running: LabelStation[] = [];
+  const observe = async (name: string): Promise<LabelStation> => {
+    const station = await startStation(settings, { folder: join(folder, name), ...clocks });
+    running.push(station);
+    await until('all are read', async () => (await station.overview()).coverage.sources.established === list.length);
+    return station;
+  };
+  const stop = async (): Promise<void> => {
+    for (const station of running.splice(0)) await station.stop();
+  };
+
+  for (const daysAgo of [33, 12, 1.2, 0]) {
+    await stop();
+    ago = daysAgo * dayMs;
+    const station = await observe('old');
+    const labels = said.filter(([days]) => days === daysAgo);
+    // One after the other: what is stored at once has no order between labelers.
+    for (const [, labeler, label] of labels) await say(station, labeler === 0 ? first : second, [label]);
+    if (daysAgo !== 0) continue;
+    await say(station, mallory, hostileTexts.flatMap(hostileLabels));
+    const saidAt = nowMs();
+    for (let from = 0; from < busyRows; from += burst) {
+      const length = Math.min(burst, busyRows - from);
+      await say(
+        station,
+        from % (2 * burst) === 0 ? first : second,
+        Array.from({ length }, (_, i) => busyLabel(from + i, saidAt)),
+      );
+    }
+  }
+  const young = await observe('young');
+  await say(young, first, [last]);
+  return {
+    old: join(folder, 'old', 'store'),
+    young: join(folder, 'young', 'store'),
+    plain: [...said.flatMap(([daysAgo, , label]) => (daysAgo < 30 ? [label] : [])), last],
+    async stop() {
+      await stop();
+      await sim.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Has a labeler say something, and waits until all of it is stored. */
+async function say({ store }: LabelStation, { did, faults }: Labeler, labels: readonly LabelFields[]): Promise<void> {
+  const stored = async (): Promise<number> => {
+    const { floor: start, end } = await store.frontier();
+    // Nothing has been accepted yet.
+    if (end <= start) return 0;
+    const counts = (await store.countsByLabeler({ start, end })).find(({ labeler }) => labeler === did);
+    return (counts?.applied ?? 0) + (counts?.removed ?? 0);
+  };
+  const before = await stored();
+  faults.say(labels);
+  await until(`${labels.length} labels`, async () => (await stored()) === before + labels.length, 60_000);
+}
+
+function definition(text: string, nth: number): object {
+  return { identifier: `v${nth}`, locales: [{ lang: 'en', name: text, description: text }] };
+}
+
+/** A value that would do harm, and one that its labeler explains harmfully. */
+function hostileLabels(text: string, nth: number): LabelFields[] {
+  return [
+    { uri: accounts.hostile, val: [...text].slice(0, 20).join('') },
+    { uri: `at://${accounts.hostile}/app.bsky.feed.post/3lb5xpd2ank${nth + 2}`, val: `v${nth}` },
+  ];
+}
+
+/** A fortieth is about the account itself, as many about a record that is no post; some are removals. No two are the same. */
+function busyLabel(nth: number, nowMs: number): LabelFields {
+  const rkey = nth.toString(36);
+  const cts = new Date(nowMs - nth).toISOString();
+  const record = `at://${accounts.busy}/app.bsky.feed.${nth % 40 === 1 ? 'repost' : 'post'}/${rkey}`;
+  return { uri: nth % 40 === 0 ? accounts.busy : record, val: `v${nth % 5}`, neg: nth % 41 === 0, cts };
+}

@@ -164,10 +164,15 @@ async function observe(
     telemetry,
     fatal: fail,
   });
+  const cap = await dailyCap(options);
   const tools: ReaderTools = {
     http,
     policy,
-    accept: (page) => acceptance.accept(page),
+    accept: async (page) => {
+      const stored = await acceptance.accept(page);
+      cap.countBytes(page.observations, stored);
+      return stored;
+    },
     recordGap: (gap) => persist(() => store.recordGap(gap), stopping.signal),
     withdrawGap: (gap) => persist(() => store.withdrawGap(gap), stopping.signal),
     verify: (did, rows, given) => signatures.verify(did, rows, given),
@@ -175,7 +180,7 @@ async function observe(
     doubt: (did) => roster.resolveSoon(did, true),
     streams: createSlots({ perHost: settings.maxStreamsPerHost ?? 32, total: maxKnown, maxWaiting: 0 }),
     refused: new RefusedMemory(),
-    cap: await dailyCap(options),
+    cap,
     epoch: epoch.startedAt,
     clockEra: () => obstacles.clockEra,
     clock,
@@ -217,7 +222,7 @@ async function observe(
     if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
   };
   const publish = publisher({
-    ...{ settings, store, roster, clock, log, telemetry, cap: tools.cap },
+    ...{ settings, store, roster, clock, log, telemetry, cap },
     waits: (member) => runner.waits(member),
     paused: () => acceptance.paused,
   });

@@ -117,7 +117,7 @@ export function caveatsOf(
   if (unranked > 0) {
     caveats.push(
       `${capped.length} of ${sources.length} enrolled sources are paused until midnight UTC, because they gave more than ` +
-        `${dailyRows} labels in a day; ${unranked} that were paused within 7 days are not ranked.`,
+        `${dailyRows} labels, or a gigabyte of them, in a day; ${unranked} that were paused within 7 days are not ranked.`,
     );
   }
   if (waiting > 0) {

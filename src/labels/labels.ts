@@ -214,6 +214,7 @@ async function observe(
 
   const keep = async (): Promise<void> => {
     await beat(store, clock);
+    await store.dropRoster(roster.takeGone());
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
   };

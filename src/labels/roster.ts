@@ -1,8 +1,9 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { IdentityResolver, Resolution } from '../network/identity.ts';
 import type { RosterRow } from '../store/roster.ts';
+import { minute } from '../store/time.ts';
 import { isEnrolled, type Member, memberOf, rowOf } from './member.ts';
-import { Tracker, untracked } from './tracker.ts';
+import { Tracker, trialPeriod, untracked } from './tracker.ts';
 
 /** Most labelers that are known. */
 export const maxKnown = 20_000;
@@ -29,11 +30,21 @@ export class Roster {
   /** Rows as they were last taken, as text. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
-  /** Labelers beyond the bound on how many are known. */
-  dropped = 0;
+  /** Those that were named beyond the bound on how many are known, up to as many again. */
+  readonly #dropped = new Set<string>();
+  /** Those that never answered in their trial: they give up their place to who comes. */
+  #failed: string[] = [];
+  #soughtAt = Number.NEGATIVE_INFINITY;
+  /** Those that gave up their place since rows were last taken. */
+  #gone: string[] = [];
 
   constructor(options: RosterOptions) {
     this.#options = options;
+  }
+
+  /** Labelers that were named beyond the bound on how many are known; counted up to as many again. */
+  get dropped(): number {
+    return this.#dropped.size;
   }
 
   get members(): Iterable<Member> {
@@ -67,10 +78,11 @@ export class Roster {
       known.provenance.add(provenance);
       return;
     }
-    if (this.#members.size >= maxKnown) {
-      this.dropped += 1;
+    if (this.#members.size >= maxKnown && !this.#makePlace(origin)) {
+      if (this.#dropped.size < maxKnown) this.#dropped.add(did);
       return;
     }
+    this.#dropped.delete(did);
     const tracker = new Tracker(did, untracked(this.#options.clock()));
     const member: Member = {
       did,
@@ -85,6 +97,45 @@ export class Roster {
     };
     this.#members.set(did, member);
     this.resolveSoon(did, false);
+  }
+
+  /** Whether one more may be known. Who never answered in a trial gives way; for a seed anybody does that is none. */
+  #makePlace(origin: Member['origin']): boolean {
+    const now = this.#options.clock();
+    if (this.#failed.length === 0 && now - this.#soughtAt >= minute) {
+      this.#soughtAt = now;
+      this.#failed = [...this.#members.values()].filter((member) => hasFailed(member, now)).map(({ did }) => did);
+    }
+    for (let did = this.#failed.pop(); did !== undefined; did = this.#failed.pop()) {
+      const member = this.#members.get(did);
+      if (!member || !hasFailed(member, now)) continue;
+      this.#forget(member);
+      return true;
+    }
+    if (origin !== 'seeded') return false;
+    const others = [...this.#members.values()].filter((member) => !isSeed(member));
+    const last = others.findLast(({ tracker }) => tracker.tracked.lastAnswered === null) ?? others.at(-1);
+    if (last) this.#forget(last);
+    return true;
+  }
+
+  #forget(member: Member): void {
+    const { did } = member;
+    this.#members.delete(did);
+    this.#due.delete(did);
+    this.#kept.delete(did);
+    this.#gone.push(did);
+    member.finding = 'no_labeler';
+    member.endpoint = null;
+    member.pds = null;
+    this.#options.changed(member);
+  }
+
+  /** Those whose rows are to be removed: they gave up their place since the last call. */
+  takeGone(): string[] {
+    const gone = this.#gone.filter((did) => !this.#members.has(did));
+    this.#gone = [];
+    return gone;
   }
 
   /** Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong. */
@@ -145,7 +196,8 @@ export class Roster {
     const fresh = this.#due.get(did)?.fresh ?? false;
     this.#due.delete(did);
     const resolution = await identities.resolve(did, { signal, fresh });
-    if (signal.aborted) return;
+    // It may have given up its place meanwhile.
+    if (signal.aborted || this.#members.get(did) !== member) return;
     const again = resolution.kind === 'failed' ? retryMs : refreshMs;
     if (!this.#due.has(did)) this.#due.set(did, { at: clock() / 1000 + again, fresh: true });
     if (apply(member, resolution)) changed(member);
@@ -153,6 +205,16 @@ export class Roster {
 }
 
 const concurrentResolutions = 16;
+
+function isSeed({ origin, provenance }: Member): boolean {
+  return origin === 'seeded' || provenance.has('seeds');
+}
+
+/** Whether it was found, not given to us, and its trial went by without an answer, or without anybody to ask. */
+function hasFailed(member: Member, now: Micros): boolean {
+  const { lastAnswered, firstAsked, stateSince } = member.tracker.tracked;
+  return !isSeed(member) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
+}
 
 /** Whether anything is to be done about the member: a directory that does not answer changes nothing. */
 function apply(member: Member, resolution: Resolution): boolean {

@@ -46,7 +46,10 @@ test('a stream that goes on saying what is no label is quiet', async () => {
 
 test('a stream that is never quiet is sampled for a time, and what came of it is kept', async () => {
   const label = { src: 'did:web:a.example', uri: 'did:web:b.example', val: 'v', cts: '2026-01-01T00:00:00Z' };
-  const endpoint = await endless((seq) => [{ op: 1, t: '#labels' }, { seq, labels: [label] }]);
+  const endpoint = await endless((seq) => [
+    { op: 1, t: '#labels' },
+    { seq, labels: [label] },
+  ]);
   let kept = 0;
   const keep = (rows: readonly unknown[]) => {
     kept += rows.length;

@@ -197,6 +197,7 @@ async function observe(
     wait,
     refreshMs: 86_400_000,
     retryMs: 60_000,
+    freshMs: settings.rhythm.freshMs,
     changed: (member) => {
       signatures.forget(member.did);
       runner.follow(member);
@@ -303,7 +304,8 @@ async function loadRoster(
   refused: RefusedMemory,
 ): Promise<void> {
   const answered = new Map<string, Micros>();
-  for (const { source, endpoint, value, acceptedAt } of await store.positions()) {
+  const positions = (await store.positions()).toSorted((a, b) => a.acceptedAt - b.acceptedAt);
+  for (const { source, endpoint, value, acceptedAt } of positions) {
     if (refused.load(source, endpoint, value)) continue;
     answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
     const position = readPosition(value);

@@ -41,6 +41,7 @@ function rosterOver(...answers: Resolution[]) {
     wait: (_, signal) => wait(1, signal),
     refreshMs: 86_400_000,
     retryMs: 60_000,
+    freshMs: 60_000,
     changed: (member) => changed.push(member),
   });
   return { roster, time, asked, changed };
@@ -131,4 +132,21 @@ test('whoever never answered in its trial gives up its place, and is read no mor
   const gone = roster.takeGone();
   expect(gone).toHaveLength(2);
   expect(changed.map((member) => [member.did, member.endpoint])).toEqual(gone.map((one) => [one, null]));
+});
+
+test('a document that is in doubt again and again is asked for anew once a minute', async () => {
+  const { roster, time, asked } = rosterOver(labeler);
+  roster.add(did, 'discovered', 'jetstream');
+  void roster.run(stop.signal);
+  await until(() => asked.length === 1);
+  roster.resolveSoon(did, true);
+  await until(() => asked.length === 2);
+  for (let i = 0; i < 5; i++) roster.resolveSoon(did, true);
+  // Whoever is named now is resolved after that one, were it due.
+  roster.add('did:web:other.example.com', 'discovered', 'jetstream');
+  await until(() => asked.length === 3);
+  expect(asked).toEqual([false, true, false]);
+  time.ms += 60_000;
+  await until(() => asked.length === 4);
+  expect(asked).toEqual([false, true, false, true]);
 });

@@ -17,6 +17,8 @@ export interface RosterOptions {
   readonly refreshMs: number;
   /** And after this long, where none could be had. */
   readonly retryMs: number;
+  /** At most this often one is asked for anew because the one at hand is in doubt. */
+  readonly freshMs: number;
   /** A document was read: start, move or leave the source as it is. */
   readonly changed: (member: Member) => void;
 }
@@ -27,6 +29,8 @@ export class Roster {
   readonly #members = new Map<string, Member>();
   /** When each is to be resolved, in milliseconds; `fresh` where an answer that is kept would not do. */
   readonly #due = new Map<string, { readonly at: number; readonly fresh: boolean }>();
+  /** When a document was last asked for anew, in milliseconds. */
+  readonly #freshAt = new Map<string, number>();
   /** Rows as they were last taken, as text. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
@@ -124,6 +128,7 @@ export class Roster {
     this.#members.delete(did);
     this.#due.delete(did);
     this.#kept.delete(did);
+    this.#freshAt.delete(did);
     this.#gone.push(did);
     member.finding = 'no_labeler';
     member.endpoint = null;
@@ -138,10 +143,16 @@ export class Roster {
     return gone;
   }
 
-  /** Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong. */
+  /**
+   * Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong, which waits its time where
+   * that was so just now.
+   */
   resolveSoon(did: string, fresh: boolean): void {
     if (!this.#members.has(did)) return;
-    this.#due.set(did, { at: 0, fresh });
+    const at = fresh ? (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs : 0;
+    const due = this.#due.get(did);
+    // What is asked for anew before that will do.
+    if (!due?.fresh || due.at > at) this.#due.set(did, { at, fresh });
     this.#wake?.();
   }
 
@@ -195,6 +206,7 @@ export class Roster {
     if (!member) return;
     const fresh = this.#due.get(did)?.fresh ?? false;
     this.#due.delete(did);
+    if (fresh) this.#freshAt.set(did, clock() / 1000);
     const resolution = await identities.resolve(did, { signal, fresh });
     // It may have given up its place meanwhile.
     if (signal.aborted || this.#members.get(did) !== member) return;

@@ -197,7 +197,7 @@ async function observe(
     wait,
     refreshMs: 86_400_000,
     retryMs: 60_000,
-    freshMs: settings.rhythm.freshMs,
+    freshMs: 60_000,
     changed: (member) => {
       signatures.forget(member.did);
       runner.follow(member);
@@ -324,7 +324,7 @@ async function serviceEvents(
   if (jetstream === null) return null;
   const onEvent = (event: ServiceEvent): void => {
     if (event.kind === 'identity') {
-      roster.resolveSoon(event.did, true);
+      roster.saidToChange(event.did);
       return;
     }
     roster.add(event.did, 'discovered', 'jetstream');

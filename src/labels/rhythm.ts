@@ -21,8 +21,6 @@ export interface Rhythm {
   readonly beatMs: number;
   /** Between runs of the store's upkeep. */
   readonly upkeepMs: number;
-  /** A labeler's document is asked for anew, because it is in doubt, at most this often. */
-  readonly freshMs: number;
   /** A start waits this long for somebody to tell the time. */
   readonly clockMs: number;
 }
@@ -40,6 +38,5 @@ export const liveRhythm: Rhythm = {
   requestMs: 30_000,
   beatMs: 10_000,
   upkeepMs: 300_000,
-  freshMs: 60_000,
   clockMs: 5_000,
 };

@@ -134,14 +134,14 @@ test('whoever never answered in its trial gives up its place, and is read no mor
   expect(changed.map((member) => [member.did, member.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
-test('a document that is in doubt again and again is asked for anew once a minute', async () => {
+test('a document that is said to change again and again is asked for anew once a minute', async () => {
   const { roster, time, asked } = rosterOver(labeler);
   roster.add(did, 'discovered', 'jetstream');
   void roster.run(stop.signal);
   await until(() => asked.length === 1);
-  roster.resolveSoon(did, true);
+  roster.saidToChange(did);
   await until(() => asked.length === 2);
-  for (let i = 0; i < 5; i++) roster.resolveSoon(did, true);
+  for (let i = 0; i < 5; i++) roster.saidToChange(did);
   // Whoever is named now is resolved after that one, were it due.
   roster.add('did:web:other.example.com', 'discovered', 'jetstream');
   await until(() => asked.length === 3);

@@ -17,7 +17,7 @@ export interface RosterOptions {
   readonly refreshMs: number;
   /** And after this long, where none could be had. */
   readonly retryMs: number;
-  /** At most this often one is asked for anew because the one at hand is in doubt. */
+  /** At most this often one is asked for anew because it is said to have changed. */
   readonly freshMs: number;
   /** A document was read: start, move or leave the source as it is. */
   readonly changed: (member: Member) => void;
@@ -143,16 +143,22 @@ export class Roster {
     return gone;
   }
 
-  /**
-   * Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong, which waits its time where
-   * that was so just now.
-   */
+  /** Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong. */
   resolveSoon(did: string, fresh: boolean): void {
-    if (!this.#members.has(did)) return;
-    const at = fresh ? (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs : 0;
+    this.#resolveAt(did, 0, fresh);
+  }
+
+  /** A stream says that a document changed, which anybody may make it say as often as they like: it waits its time. */
+  saidToChange(did: string): void {
+    const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
     const due = this.#due.get(did);
     // What is asked for anew before that will do.
-    if (!due?.fresh || due.at > at) this.#due.set(did, { at, fresh });
+    if (!due?.fresh || due.at > at) this.#resolveAt(did, at, true);
+  }
+
+  #resolveAt(did: string, at: number, fresh: boolean): void {
+    if (!this.#members.has(did)) return;
+    this.#due.set(did, { at, fresh });
     this.#wake?.();
   }
 

@@ -25,7 +25,6 @@ export const quickRhythm = {
   requestMs: 4_000,
   beatMs: 1_000,
   upkeepMs: 300_000,
-  freshMs: 1_000,
   clockMs: 1_000,
 };
 

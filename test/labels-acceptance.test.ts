@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createSim, type Sim } from '../sim/index.ts';
 import type { Labeler } from '../sim/labelers/labeler.ts';
 import { dayPath, storePaths } from '../src/store/sqlite/files.ts';
-import { dayOf, hour, micros } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { day, dayOf, hour, micros } from '../src/store/time.ts';
+import { type LabelStation, quickRhythm, removeStation, startStation, until } from './support/label-station.ts';
 
 let sim: Sim;
 let labeler: Labeler;
@@ -181,4 +181,54 @@ test('a suspend is a gap, and goes on by itself once an upstream agrees with the
   expect(start).toBeLessThanOrEqual(before + 10_000_000);
   expect(end).toBeGreaterThanOrEqual(before + hour);
   await until('no longer said', async () => !(await observed().overview()).caveats.join().includes('paused'));
+});
+
+test('a start by a clock that is wrong writes nothing until it is set right, however long ahead it was', async () => {
+  const { folder } = observed();
+  await observed().stop();
+  offset = 20 * day;
+  station = null;
+  const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
+  const begun = micros(Date.now() * 1000);
+  const started = await startStation(settings, { folder, wall, monotonic });
+  station = started;
+  labeler.faults.emit(5);
+  const { generationId, observedThrough, end } = await started.store.frontier();
+  expect(observedThrough).toBeLessThan(begun);
+  expect(await started.store.heartbeat()).toBeLessThan(begun);
+  expect((await gaps(started)).filter((gap) => gap.end > begun)).toEqual([]);
+  offset = 0;
+  await until('what came meanwhile', async () => (await rows(started)) === 8);
+  const found = await gaps(started);
+  expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
+  expect(found[0]?.end).toBeLessThan(micros(Date.now() * 1000));
+  expect(await started.store.frontier()).toMatchObject({ generationId });
+  expect((await started.store.frontier()).end).toBeGreaterThan(end);
+});
+
+test('a start by a clock that is wrong can be stopped', async () => {
+  const { folder } = observed();
+  await observed().stop();
+  offset = 20 * day;
+  station = null;
+  const started = await startStation(
+    { seeds: [labeler.did], plc: network.plc, relays: network.relays },
+    { folder, wall, monotonic },
+  );
+  await started.stop();
+  offset = 0;
+  station = await startStation({ seeds: [labeler.did], ...network }, { folder, wall, monotonic });
+  expect(await rows(observed())).toBe(3);
+});
+
+test('a start that nobody tells the time goes on all the same, and drops nothing for its age', async () => {
+  const { folder } = observed();
+  await observed().stop();
+  await sim.stop();
+  const rhythm = { ...quickRhythm, upkeepMs: 20 };
+  station = await startStation({ seeds: [labeler.did], ...network, rhythm }, { folder, wall, monotonic });
+  const maintain = vi.spyOn(station.store, 'maintain');
+  const beat = vi.spyOn(station.store, 'beat');
+  await until('heartbeats', () => beat.mock.calls.length > 2);
+  expect(maintain).not.toHaveBeenCalled();
 });

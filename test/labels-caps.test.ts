@@ -67,7 +67,7 @@ describe('a source that gives more than its share of a day', () => {
     await until('the other one', async () => (await rows(observed))[calm.did] === 10);
     await until('said', async () =>
       (await observed.overview()).caveats.includes(
-        '1 of 2 enrolled sources are paused until midnight UTC, because they gave more than 40 labels in a day; ' +
+        '1 of 2 enrolled sources are paused until midnight UTC, because they gave more than 40 labels, or a gigabyte of them, in a day; ' +
           '1 that were paused within 7 days are not ranked.',
       ),
     );

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { createSim, type Sim } from '../sim/index.ts';
-import { readPosition } from '../src/labels/position.ts';
+import { noPosition, readPosition, writePosition } from '../src/labels/position.ts';
+import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { day, micros } from '../src/store/time.ts';
 import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
 
@@ -61,4 +63,35 @@ test('a labeler that was never read is begun with in smaller pages, where huge l
   station = again;
   await until('the labels', async () => (await again.store.countsByLabeler(always))[0]?.applied === 5);
   expect(await again.store.refusals(always)).toMatchObject([{ reason: 'oversized', count: 20 }]);
+});
+
+test('positions of all but the newest endpoints that a labeler had are forgotten', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware' }),
+  });
+  sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const { did } = labeler;
+  const first = await startStation({ seeds: [did], plc });
+  station = first;
+  await until('established', async () => (await first.overview()).coverage.sources.established === 1);
+  await first.stop();
+  station = null;
+  const store = openSqliteWriter({ folder: join(first.folder, 'store'), at: micros(Date.now() * 1000) });
+  const value = writePosition(noPosition);
+  // The older, the later in the order of their names.
+  const old = Array.from({ length: 700 }, (_, i) => `https://h${900 - i}.example.com`);
+  for (const [i, endpoint] of old.entries()) {
+    const at = micros(Date.now() * 1000 + i);
+    await store.append({ at, observations: [], refusals: [], positions: [{ source: did, endpoint, value }] });
+  }
+  await store.close();
+  const again = await startStation({ seeds: [did], plc }, { folder: first.folder });
+  station = again;
+  await until('forgotten', async () => (await again.store.positions()).length <= 4);
+  const kept = (await again.store.positions()).map(({ endpoint }) => endpoint);
+  expect(kept.toSorted()).toEqual([labeler.endpoint, ...old.slice(-3)].toSorted());
 });

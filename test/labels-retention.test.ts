@@ -5,8 +5,8 @@ import { type LabelStation, quickRhythm, removeStation, startStation, until } fr
 
 let sim: Sim | null = null;
 let station: LabelStation | null = null;
-/** Time that passed at once, for everybody, and what our wall clock alone was set by, in microseconds. */
-let [passed, stepped] = [0, 0];
+/** Time that passed at once, for everybody, and what our wall clock alone and those of the others were set by, in microseconds. */
+let [passed, stepped, others] = [0, 0, 0];
 
 const wall = () => micros(Date.now() * 1000 + passed + stepped);
 const monotonic = () => performance.now() * 1000 + passed;
@@ -17,13 +17,13 @@ afterEach(async () => {
   await sim?.stop();
   station = null;
   sim = null;
-  [passed, stepped] = [0, 0];
+  [passed, stepped, others] = [0, 0, 0];
 });
 
-test('a clock that is set ahead drops no day within an hour, however old the days look then', async () => {
+test('a clock that is set ahead drops no day within an hour, nor before somebody confirms it, however old the days look', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    clock: () => Date.now() + passed / 1000,
+    clock: () => Date.now() + (passed + others) / 1000,
     shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
   });
   sim = made;
@@ -64,5 +64,10 @@ test('a clock that is set ahead drops no day within an hour, however old the day
   expect(await floor()).toBe(before);
 
   passed += 2 * minute;
+  await turns();
+  expect(maintain).not.toHaveBeenCalled();
+  expect(await floor()).toBe(before);
+
+  others = stepped;
   await until('the first day is dropped', async () => (await floor()) === dayStart(dayOf(begun) + 1));
 });

@@ -71,6 +71,8 @@ export class PageAcceptance {
   /** Gaps that could not be written yet: a full disk refuses them too. */
   #owed: StoredGap[] = [];
   #wake: (() => void) | null = null;
+  /** Nobody commits any more: what came now would wait for ever. */
+  #ended = false;
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
@@ -88,6 +90,7 @@ export class PageAcceptance {
   async accept(page: AcceptedPage): Promise<number> {
     let stored = 0;
     for (const part of split(page)) {
+      if (this.#ended) throw new Error('stopped');
       stored += await new Promise<number>((done, failed) => {
         this.#queue.push({ page: part, done, failed });
         this.#wake?.();
@@ -113,6 +116,7 @@ export class PageAcceptance {
       await this.#commitNext(signal);
     }
     signal.removeEventListener('abort', wake);
+    this.#ended = true;
     for (const { failed } of this.#queue.splice(0)) failed(new Error('stopped'));
   }
 

@@ -18,6 +18,7 @@ const plain = {
 describe('a label is accepted', () => {
   test.each([
     ['as it came', plain],
+    ['of the longest collection', { ...plain, uri: `at://${plain.uri}/${'c'.repeat(317)}/1` }],
     [
       'about a record, with every field',
       { ...plain, ver: 1, uri: `at://${plain.uri}/app.bsky.feed.post/3k`, cid: 'bafy' },
@@ -54,6 +55,7 @@ describe('a label is refused', () => {
     ['malformed', 'without uri', { ...plain, uri: undefined }],
     ['malformed', 'about a page of the web', { ...plain, uri: 'https://example.com/' }],
     ['malformed', 'about a handle', { ...plain, uri: 'at://alice.example/app.bsky.feed.post/1' }],
+    ['malformed', 'of a collection that is none', { ...plain, uri: `at://${plain.uri}/${'c'.repeat(318)}/1` }],
     ['malformed', 'without val', { ...plain, val: undefined }],
     ['malformed', 'with a number as val', { ...plain, val: 17 }],
     ['malformed', 'with a text as neg', { ...plain, neg: 'yes' }],

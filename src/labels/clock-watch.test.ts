@@ -73,4 +73,37 @@ describe('the watch over the wall clock', () => {
     watch.heard(micros(wall() - minute));
     expect(watch.doubtful).toBe(false);
   });
+
+  test('is confirmed by nobody at first, and not again after a step', () => {
+    const { watch, pass, wall } = clocks();
+    expect([watch.confirmed, watch.doubtful]).toEqual([false, false]);
+    watch.heard(micros(wall() - minute));
+    expect(watch.confirmed).toBe(true);
+    pass(0, hour);
+    watch.look();
+    expect(watch.confirmed).toBe(false);
+    watch.told(wall(), wall());
+    expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
+  });
+
+  test('is put in doubt before anybody confirmed it, by those alone that we chose ourselves', () => {
+    const { watch, wall } = clocks();
+    watch.heard(micros(wall() - hour));
+    expect(watch.doubtful).toBe(false);
+    watch.told(micros(wall() - hour), wall());
+    expect(watch.doubtful).toBe(true);
+    watch.heard(wall());
+    watch.told(micros(wall() - hour), wall());
+    expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
+  });
+
+  test('takes for the time of an answer any instant since it was asked for', () => {
+    const { watch, pass, wall } = clocks();
+    const askedAt = wall();
+    pass(10 * minute);
+    watch.told(micros(askedAt - minute - 1), askedAt);
+    expect(watch.confirmed).toBe(false);
+    watch.told(askedAt, askedAt);
+    expect(watch.confirmed).toBe(true);
+  });
 });

@@ -20,16 +20,23 @@ export interface Clocks {
 export interface ClockWatch {
   /** Looks at both clocks. Gives the span between the two readings of time when they have parted since the last look. */
   look(): Interval | null;
-  /** Whether time is in doubt: stepped, and not confirmed by anyone else since. */
+  /** Whether time is in doubt: stepped, or contradicted before anybody confirmed it, and not confirmed by anyone since. */
   readonly doubtful: boolean;
+  /** Whether somebody confirmed it since the start and since the last step. */
+  readonly confirmed: boolean;
   /** What an upstream says the time is. Ends the doubt when it agrees with the wall clock. */
   heard(upstream: Micros): void;
+  /**
+   * The same from one that we chose ourselves, and that was asked at `askedAt` of the wall clock. Of a clock that nobody
+   * confirmed yet it also raises doubt.
+   */
+  told(upstream: Micros, askedAt: Micros): void;
 }
 
 /** Starts watching from now. */
 export function watchClock({ wall, monotonic }: Clocks): ClockWatch {
   let anchor = { wall: wall(), monotonic: monotonic() };
-  let doubtful = false;
+  let state: 'unheard' | 'confirmed' | 'doubtful' = 'unheard';
   return {
     look() {
       const now = { wall: wall(), monotonic: monotonic() };
@@ -40,14 +47,22 @@ export function watchClock({ wall, monotonic }: Clocks): ClockWatch {
         return null;
       }
       anchor = now;
-      doubtful = true;
+      state = 'doubtful';
       return { start: micros(Math.min(expected, now.wall)), end: micros(Math.max(expected, now.wall)) };
     },
     get doubtful() {
-      return doubtful;
+      return state === 'doubtful';
+    },
+    get confirmed() {
+      return state === 'confirmed';
     },
     heard(upstream) {
-      if (Math.abs(upstream - wall()) <= maxDisagreement) doubtful = false;
+      if (Math.abs(upstream - wall()) <= maxDisagreement) state = 'confirmed';
+    },
+    told(upstream, askedAt) {
+      const agrees = upstream >= askedAt - maxDisagreement && upstream <= wall() + maxDisagreement;
+      if (agrees) state = 'confirmed';
+      else if (state === 'unheard') state = 'doubtful';
     },
   };
 }

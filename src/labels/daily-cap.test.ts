@@ -41,3 +41,27 @@ test('what the day held before a restart counts', () => {
   cap.load([{ labeler: 'a', applied: 6, removed: 4 }]);
   expect([cap.admits('a', 1), cap.admits('b', 1)]).toEqual([false, true]);
 });
+
+test('a source gives up to the bytes of the cap, whatever its rows; after a restart its rows count at the mean', () => {
+  const time = { now: noon };
+  const cap = new DailyCap(100, () => time.now, 1_000);
+  const label = { src: 'a', uri: `did:web:${'b'.repeat(400)}`, val: 'v', cts: '' };
+  cap.countBytes([{ label, signature: 'unsigned' }], 1);
+  cap.count('a', 1);
+  expect(cap.admits('a', 1)).toBe(true);
+  cap.countBytes(
+    Array.from({ length: 4 }, () => ({ label, signature: 'unsigned' as const })),
+    2,
+  );
+  // A read that finds nothing new is no reason for a pause.
+  expect([cap.admits('a', 0), cap.admits('a', 1), cap.paused('a'), cap.admits('b', 1)]).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
+  time.now = micros(noon + 12 * hour);
+  expect(cap.admits('a', 1)).toBe(true);
+  cap.load([{ labeler: 'c', applied: 4, removed: 1 }]);
+  expect(cap.admits('c', 1)).toBe(false);
+});

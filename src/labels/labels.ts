@@ -11,8 +11,6 @@ import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
 import { DailyCap, maxDailyRows } from './daily-cap.ts';
-import { downtime } from './downtime.ts';
-import { readHold } from './hold.ts';
 import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
 import { Particulars } from './particulars.ts';
@@ -24,8 +22,10 @@ import type { Rhythm } from './rhythm.ts';
 import { maxKnown, Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
 import { Signatures } from './signatures.ts';
+import { beat, numberNote, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
+import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
 import { timeAsker } from './time-asker.ts';
 import { createVerifier } from './verifier.ts';
@@ -84,21 +84,26 @@ const retryMs = 1_000;
 /** What is under way when a stop is asked for may take this long. */
 const graceMs = 3_000;
 const cursorNote = 'jetstream-cursor';
-const throughNote = 'observed-through';
 
 /** Makes the instrument; nothing happens before `start`. */
 export function createLabels(options: LabelsOptions): Labels {
   const failing = Promise.withResolvers<never>();
   // Whoever serves the instrument listens to it; a rejection before that is not lost.
   failing.promise.catch(() => undefined);
-  let running: Running | null = null;
+  const stopping = new AbortController();
+  let running: Promise<Running> | null = null;
   return {
     failed: failing.promise,
     async start() {
-      running = await observe(options, failing.reject);
+      const started = new AbortController();
+      running = observe(options, failing.reject, stopping);
+      // Long waits are for a clock that is wrong: it may take days to be set, and a stop is not to wait for that.
+      running.then(() => started.abort()).catch(failing.reject);
+      await Promise.race([running, wait(2 * options.settings.rhythm.clockMs, started.signal)]);
     },
     async stop() {
-      await running?.stop();
+      stopping.abort();
+      await (await running)?.stop();
     },
   };
 }
@@ -107,16 +112,15 @@ interface Running {
   stop(): Promise<void>;
 }
 
-async function observe(options: LabelsOptions, fail: (error: unknown) => void): Promise<Running> {
+async function observe(
+  options: LabelsOptions,
+  fail: (error: unknown) => void,
+  stopping: AbortController,
+): Promise<Running> {
   const { settings, store, policy, clocks, random, log, telemetry } = options;
   const clock = clocks.wall;
-  const stopping = new AbortController();
   const { signal } = stopping;
   await claimOrigin(store, settings.origin);
-  const epoch = await store.epoch();
-  await recordDowntime(options, epoch.startedAt);
-  await beat(options);
-
   const http = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
   // Apart from the labelers' hosts: however many of these hang, documents are had, relays are asked, and the time is known.
   const directory = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
@@ -131,9 +135,24 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   const obstacles = watchObstacles(clocks, {
     folder: settings.folder,
     minFreeBytes: settings.minFreeBytes,
-    askTime: timeAsker(directory, settings.relays, signal, (milliseconds) => obstacles.heardTime(milliseconds)),
+    askTime: timeAsker(directory, { ...settings, dids: settings.seeds }, clock, signal, (milliseconds, askedAt) =>
+      obstacles.toldTime(milliseconds, askedAt),
+    ),
   });
   await obstacles.checkDisk();
+  await clockAtStart(obstacles, { clocks, log, telemetry, waitMs: settings.rhythm.clockMs }, signal);
+  if (signal.aborted) {
+    return {
+      async stop() {
+        await Promise.all([http.close(), directory.close()]);
+        await store.close();
+      },
+    };
+  }
+  const epoch = await store.epoch();
+  await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
+  await beat(store, clock);
+
   const acceptance = new PageAcceptance({
     store,
     clock,
@@ -145,10 +164,15 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     telemetry,
     fatal: fail,
   });
+  const cap = await dailyCap(options);
   const tools: ReaderTools = {
     http,
     policy,
-    accept: (page) => acceptance.accept(page),
+    accept: async (page) => {
+      const stored = await acceptance.accept(page);
+      cap.countBytes(page.observations, stored);
+      return stored;
+    },
     recordGap: (gap) => persist(() => store.recordGap(gap), stopping.signal),
     withdrawGap: (gap) => persist(() => store.withdrawGap(gap), stopping.signal),
     verify: (did, rows, given) => signatures.verify(did, rows, given),
@@ -156,7 +180,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     doubt: (did) => roster.resolveSoon(did, true),
     streams: createSlots({ perHost: settings.maxStreamsPerHost ?? 32, total: maxKnown, maxWaiting: 0 }),
     refused: new RefusedMemory(),
-    cap: await dailyCap(options),
+    cap,
     epoch: epoch.startedAt,
     clockEra: () => obstacles.clockEra,
     clock,
@@ -173,6 +197,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     wait,
     refreshMs: 86_400_000,
     retryMs: 60_000,
+    freshMs: 60_000,
     changed: (member) => {
       signatures.forget(member.did);
       runner.follow(member);
@@ -189,7 +214,8 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
 
   const keep = async (): Promise<void> => {
-    await beat(options);
+    await beat(store, clock);
+    await store.dropRoster(roster.takeGone());
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
   };
@@ -198,7 +224,7 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
   };
   const publish = publisher({
-    ...{ settings, store, roster, clock, log, telemetry, cap: tools.cap },
+    ...{ settings, store, roster, clock, log, telemetry, cap },
     waits: (member) => runner.waits(member),
     paused: () => acceptance.paused,
   });
@@ -220,9 +246,9 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
     }),
     every(settings.publishSeconds * 1000, publish),
     every(settings.rhythm.upkeepMs, async () => {
-      // A step since the last look must not make a day look old.
+      // A step since the last look must not make a day look old, nor a clock that nobody confirms.
       await lookAtClock();
-      if (!obstacles.steppedLately) await store.maintain(clock());
+      if (obstacles.ageKnown) await store.maintain(clock());
     }),
   ];
 
@@ -241,34 +267,6 @@ async function observe(options: LabelsOptions, fail: (error: unknown) => void): 
       log.info('stopped');
     },
   };
-}
-
-/** A sign of life; beside it, how far the rows reached: rows that were put back to an earlier time give themselves away. */
-async function beat({ store, clocks }: LabelsOptions): Promise<void> {
-  await store.beat(clocks.wall());
-  const { observedThrough } = await store.frontier();
-  if (observedThrough !== null) await store.putNote(throughNote, String(observedThrough));
-}
-
-async function numberNote(store: StoreWriter, name: string): Promise<Micros | null> {
-  const number = Number((await store.note(name)) ?? Number.NaN);
-  return Number.isSafeInteger(number) ? micros(number) : null;
-}
-
-/** The time since the last sign of life is a gap, however short, even where what was missed is filled in later. */
-async function recordDowntime({ settings, store, clocks, log }: LabelsOptions, startedAt: Micros): Promise<void> {
-  const [heartbeat, { observedThrough }, notedThrough, hold] = await Promise.all([
-    store.heartbeat(),
-    store.frontier(),
-    numberNote(store, throughNote),
-    readHold(settings.artifacts),
-  ]);
-  const gap = downtime({ startedAt, heartbeat, observedThrough, notedThrough }, clocks.wall());
-  if (gap === null) return;
-  const { start, end, restored } = gap;
-  await store.recordGap({ source: null, start, end, reason: hold ? 'maintenance' : 'ingest_paused' });
-  if (restored) log.warn('parts of the store were put back to an earlier time: all since then is a gap');
-  log.info('nobody observed since the last sign of life', { seconds: (gap.end - gap.start) / 1e6 });
 }
 
 function answeredFirst(a: Member, b: Member): number {
@@ -306,7 +304,8 @@ async function loadRoster(
   refused: RefusedMemory,
 ): Promise<void> {
   const answered = new Map<string, Micros>();
-  for (const { source, endpoint, value, acceptedAt } of await store.positions()) {
+  const positions = (await store.positions()).toSorted((a, b) => a.acceptedAt - b.acceptedAt);
+  for (const { source, endpoint, value, acceptedAt } of positions) {
     if (refused.load(source, endpoint, value)) continue;
     answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
     const position = readPosition(value);
@@ -325,7 +324,7 @@ async function serviceEvents(
   if (jetstream === null) return null;
   const onEvent = (event: ServiceEvent): void => {
     if (event.kind === 'identity') {
-      roster.resolveSoon(event.did, true);
+      roster.saidToChange(event.did);
       return;
     }
     roster.add(event.did, 'discovered', 'jetstream');

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import type { Micros } from '../contract/timestamp.ts';
 import { hour, type Interval, micros } from '../store/time.ts';
 import type { PauseReason } from './acceptance.ts';
 import { type Clocks, watchClock } from './clock-watch.ts';
@@ -11,8 +12,12 @@ export interface Obstacles {
   readonly clockEra: number;
   /** What an upstream says the time is, in milliseconds. */
   heardTime(milliseconds: number): void;
-  /** Whether the clock was set within the last hour: nothing is dropped for its age then. */
-  readonly steppedLately: boolean;
+  /** The same from one that we chose ourselves, asked at `askedAt` of the wall clock: see `ClockWatch.told`. */
+  toldTime(milliseconds: number, askedAt: Micros): void;
+  /** Whether anything may be dropped for its age: somebody confirmed the clock, and it was not set within the last hour. */
+  readonly ageKnown: boolean;
+  /** Whether somebody confirmed the clock, or contradicted it; null before either. */
+  readonly clockRight: boolean | null;
   /** Looks at the disk. */
   checkDisk(): Promise<void>;
 }
@@ -26,6 +31,13 @@ export function watchObstacles(
   let steppedAt: number | null = null;
   let diskLow = false;
   let era = 0;
+
+  function hear(what: () => void): void {
+    const before = watch.doubtful;
+    what();
+    if (before !== watch.doubtful) era += 1;
+  }
+
   return {
     look() {
       const gap = watch.look();
@@ -33,23 +45,31 @@ export function watchObstacles(
         steppedAt = clocks.monotonic();
         era += 1;
       }
-      if (watch.doubtful) askTime();
+      if (!watch.confirmed) askTime();
       return { gap, pause: watch.doubtful ? 'clock_doubtful' : diskLow ? 'disk_low' : null };
     },
     get clockEra() {
       return era;
     },
     heardTime(milliseconds) {
-      const before = watch.doubtful;
-      watch.heard(micros(Math.round(milliseconds * 1000)));
-      if (before !== watch.doubtful) era += 1;
+      hear(() => watch.heard(inMicros(milliseconds)));
     },
-    get steppedLately() {
-      return steppedAt !== null && clocks.monotonic() - steppedAt < hour;
+    toldTime(milliseconds, askedAt) {
+      hear(() => watch.told(inMicros(milliseconds), askedAt));
+    },
+    get ageKnown() {
+      return watch.confirmed && (steppedAt === null || clocks.monotonic() - steppedAt >= hour);
+    },
+    get clockRight() {
+      return watch.confirmed ? true : watch.doubtful ? false : null;
     },
     async checkDisk() {
       const { bavail, bsize } = await statfs(folder);
       diskLow = bavail * bsize < minFreeBytes;
     },
   };
+}
+
+function inMicros(milliseconds: number): Micros {
+  return micros(Math.round(milliseconds * 1000));
 }

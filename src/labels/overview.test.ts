@@ -39,7 +39,7 @@ test('each caveat names what it is a share of', () => {
     'Labelers that keep one row for each subject and value show what is there at a reading',
     '1 of 3 enrolled sources do not answer just now; their events come late',
     'Acceptance is paused for all 3 sources (disk_full)',
-    '1 of 3 enrolled sources are paused until midnight UTC, because they gave more than 2000000 labels in a day; ' +
+    '1 of 3 enrolled sources are paused until midnight UTC, because they gave more than 2000000 labels, or a gigabyte of them, in a day; ' +
       '2 that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because no more are read at a time',
     '7 further labelers were named, beyond the bound on how many are known',

@@ -4,6 +4,7 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { LabelerCount, RefusalCount, StoredGap, StoreReader } from '../store/port.ts';
 import { day, micros } from '../store/time.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
+import { maxKnown } from './roster.ts';
 
 /** What the overview is made from besides the store. */
 export interface OverviewInputs {
@@ -117,13 +118,16 @@ export function caveatsOf(
   if (unranked > 0) {
     caveats.push(
       `${capped.length} of ${sources.length} enrolled sources are paused until midnight UTC, because they gave more than ` +
-        `${dailyRows} labels in a day; ${unranked} that were paused within 7 days are not ranked.`,
+        `${dailyRows} labels, or a gigabyte of them, in a day; ${unranked} that were paused within 7 days are not ranked.`,
     );
   }
   if (waiting > 0) {
     caveats.push(`${waiting} of ${sources.length + waiting} labelers wait, because no more are read at a time.`);
   }
-  if (dropped > 0) caveats.push(`${dropped} further labelers were named, beyond the bound on how many are known.`);
+  if (dropped > 0) {
+    const more = dropped >= maxKnown ? ' or more' : '';
+    caveats.push(`${dropped}${more} further labelers were named, beyond the bound on how many are known.`);
+  }
   const refused = refusals.filter(({ reason }) => shapeless.has(reason)).reduce((sum, { count }) => sum + count, 0);
   if (refused > 0) {
     caveats.push(

@@ -21,6 +21,8 @@ export interface Rhythm {
   readonly beatMs: number;
   /** Between runs of the store's upkeep. */
   readonly upkeepMs: number;
+  /** A start waits this long for somebody to tell the time. */
+  readonly clockMs: number;
 }
 
 /** The rhythm against the live network. */
@@ -36,4 +38,5 @@ export const liveRhythm: Rhythm = {
   requestMs: 30_000,
   beatMs: 10_000,
   upkeepMs: 300_000,
+  clockMs: 5_000,
 };

@@ -41,6 +41,7 @@ function rosterOver(...answers: Resolution[]) {
     wait: (_, signal) => wait(1, signal),
     refreshMs: 86_400_000,
     retryMs: 60_000,
+    freshMs: 60_000,
     changed: (member) => changed.push(member),
   });
   return { roster, time, asked, changed };
@@ -101,4 +102,51 @@ test('more labelers than are kept are counted, and those that are known stay', (
   for (let i = 0; i < maxKnown + 3; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.add('did:web:l0.example.com', 'discovered', 'seeds');
   expect([[...roster.members].length, roster.dropped]).toEqual([maxKnown, 3]);
+});
+
+test('a full roster knows every seed, and counts who was named beyond it once', () => {
+  const { roster } = rosterOver(failed);
+  for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
+  roster.takeChanged();
+  roster.add(did, 'seeded', 'seeds');
+  expect([roster.member(did)?.origin, [...roster.members].length]).toEqual(['seeded', maxKnown]);
+  expect(roster.takeGone()).toEqual([`did:web:l${maxKnown - 1}.example.com`]);
+  expect(roster.takeGone()).toEqual([]);
+  for (let i = 0; i < 5; i++) roster.add('did:web:late.example.com', 'discovered', 'jetstream');
+  expect(roster.dropped).toBe(1);
+});
+
+test('whoever never answered in its trial gives up its place, and is read no more; who answered and seeds stay', () => {
+  const { roster, time, changed } = rosterOver(labeler);
+  roster.add(did, 'discovered', 'jetstream');
+  roster.add('did:web:seed.example.com', 'seeded', 'seeds');
+  for (let i = 2; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
+  roster.member(did)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
+  roster.add('did:web:late.example.com', 'discovered', 'jetstream');
+  expect([roster.member('did:web:late.example.com'), roster.dropped]).toEqual([undefined, 1]);
+  time.ms += 24 * 3_600_000;
+  for (const name of ['late', 'later']) roster.add(`did:web:${name}.example.com`, 'discovered', 'jetstream');
+  expect([roster.member('did:web:later.example.com')?.finding, roster.dropped]).toEqual(['unresolved', 0]);
+  expect([...roster.members].length).toBe(maxKnown);
+  expect([roster.member(did), roster.member('did:web:seed.example.com')]).not.toContain(undefined);
+  const gone = roster.takeGone();
+  expect(gone).toHaveLength(2);
+  expect(changed.map((member) => [member.did, member.endpoint])).toEqual(gone.map((one) => [one, null]));
+});
+
+test('a document that is said to change again and again is asked for anew once a minute', async () => {
+  const { roster, time, asked } = rosterOver(labeler);
+  roster.add(did, 'discovered', 'jetstream');
+  void roster.run(stop.signal);
+  await until(() => asked.length === 1);
+  roster.saidToChange(did);
+  await until(() => asked.length === 2);
+  for (let i = 0; i < 5; i++) roster.saidToChange(did);
+  // Whoever is named now is resolved after that one, were it due.
+  roster.add('did:web:other.example.com', 'discovered', 'jetstream');
+  await until(() => asked.length === 3);
+  expect(asked).toEqual([false, true, false]);
+  time.ms += 60_000;
+  await until(() => asked.length === 4);
+  expect(asked).toEqual([false, true, false, true]);
 });

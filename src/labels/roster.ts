@@ -1,8 +1,9 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { IdentityResolver, Resolution } from '../network/identity.ts';
 import type { RosterRow } from '../store/roster.ts';
+import { minute } from '../store/time.ts';
 import { isEnrolled, type Member, memberOf, rowOf } from './member.ts';
-import { Tracker, untracked } from './tracker.ts';
+import { Tracker, trialPeriod, untracked } from './tracker.ts';
 
 /** Most labelers that are known. */
 export const maxKnown = 20_000;
@@ -16,6 +17,8 @@ export interface RosterOptions {
   readonly refreshMs: number;
   /** And after this long, where none could be had. */
   readonly retryMs: number;
+  /** At most this often one is asked for anew because it is said to have changed. */
+  readonly freshMs: number;
   /** A document was read: start, move or leave the source as it is. */
   readonly changed: (member: Member) => void;
 }
@@ -26,14 +29,26 @@ export class Roster {
   readonly #members = new Map<string, Member>();
   /** When each is to be resolved, in milliseconds; `fresh` where an answer that is kept would not do. */
   readonly #due = new Map<string, { readonly at: number; readonly fresh: boolean }>();
+  /** When a document was last asked for anew, in milliseconds. */
+  readonly #freshAt = new Map<string, number>();
   /** Rows as they were last taken, as text. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
-  /** Labelers beyond the bound on how many are known. */
-  dropped = 0;
+  /** Those that were named beyond the bound on how many are known, up to as many again. */
+  readonly #dropped = new Set<string>();
+  /** Those that never answered in their trial: they give up their place to who comes. */
+  #failed: string[] = [];
+  #soughtAt = Number.NEGATIVE_INFINITY;
+  /** Those that gave up their place since rows were last taken. */
+  #gone: string[] = [];
 
   constructor(options: RosterOptions) {
     this.#options = options;
+  }
+
+  /** Labelers that were named beyond the bound on how many are known; counted up to as many again. */
+  get dropped(): number {
+    return this.#dropped.size;
   }
 
   get members(): Iterable<Member> {
@@ -67,10 +82,11 @@ export class Roster {
       known.provenance.add(provenance);
       return;
     }
-    if (this.#members.size >= maxKnown) {
-      this.dropped += 1;
+    if (this.#members.size >= maxKnown && !this.#makePlace(origin)) {
+      if (this.#dropped.size < maxKnown) this.#dropped.add(did);
       return;
     }
+    this.#dropped.delete(did);
     const tracker = new Tracker(did, untracked(this.#options.clock()));
     const member: Member = {
       did,
@@ -87,10 +103,62 @@ export class Roster {
     this.resolveSoon(did, false);
   }
 
+  /** Whether one more may be known. Who never answered in a trial gives way; for a seed anybody does that is none. */
+  #makePlace(origin: Member['origin']): boolean {
+    const now = this.#options.clock();
+    if (this.#failed.length === 0 && now - this.#soughtAt >= minute) {
+      this.#soughtAt = now;
+      this.#failed = [...this.#members.values()].filter((member) => hasFailed(member, now)).map(({ did }) => did);
+    }
+    for (let did = this.#failed.pop(); did !== undefined; did = this.#failed.pop()) {
+      const member = this.#members.get(did);
+      if (!member || !hasFailed(member, now)) continue;
+      this.#forget(member);
+      return true;
+    }
+    if (origin !== 'seeded') return false;
+    const others = [...this.#members.values()].filter((member) => !isSeed(member));
+    const last = others.findLast(({ tracker }) => tracker.tracked.lastAnswered === null) ?? others.at(-1);
+    if (last) this.#forget(last);
+    return true;
+  }
+
+  #forget(member: Member): void {
+    const { did } = member;
+    this.#members.delete(did);
+    this.#due.delete(did);
+    this.#kept.delete(did);
+    this.#freshAt.delete(did);
+    this.#gone.push(did);
+    member.finding = 'no_labeler';
+    member.endpoint = null;
+    member.pds = null;
+    this.#options.changed(member);
+  }
+
+  /** Those whose rows are to be removed: they gave up their place since the last call. */
+  takeGone(): string[] {
+    const gone = this.#gone.filter((did) => !this.#members.has(did));
+    this.#gone = [];
+    return gone;
+  }
+
   /** Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong. */
   resolveSoon(did: string, fresh: boolean): void {
+    this.#resolveAt(did, 0, fresh);
+  }
+
+  /** A stream says that a document changed, which anybody may make it say as often as they like: it waits its time. */
+  saidToChange(did: string): void {
+    const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
+    const due = this.#due.get(did);
+    // What is asked for anew before that will do.
+    if (!due?.fresh || due.at > at) this.#resolveAt(did, at, true);
+  }
+
+  #resolveAt(did: string, at: number, fresh: boolean): void {
     if (!this.#members.has(did)) return;
-    this.#due.set(did, { at: 0, fresh });
+    this.#due.set(did, { at, fresh });
     this.#wake?.();
   }
 
@@ -144,8 +212,10 @@ export class Roster {
     if (!member) return;
     const fresh = this.#due.get(did)?.fresh ?? false;
     this.#due.delete(did);
+    if (fresh) this.#freshAt.set(did, clock() / 1000);
     const resolution = await identities.resolve(did, { signal, fresh });
-    if (signal.aborted) return;
+    // It may have given up its place meanwhile.
+    if (signal.aborted || this.#members.get(did) !== member) return;
     const again = resolution.kind === 'failed' ? retryMs : refreshMs;
     if (!this.#due.has(did)) this.#due.set(did, { at: clock() / 1000 + again, fresh: true });
     if (apply(member, resolution)) changed(member);
@@ -153,6 +223,16 @@ export class Roster {
 }
 
 const concurrentResolutions = 16;
+
+function isSeed({ origin, provenance }: Member): boolean {
+  return origin === 'seeded' || provenance.has('seeds');
+}
+
+/** Whether it was found, not given to us, and its trial went by without an answer, or without anybody to ask. */
+function hasFailed(member: Member, now: Micros): boolean {
+  const { lastAnswered, firstAsked, stateSince } = member.tracker.tracked;
+  return !isSeed(member) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
+}
 
 /** Whether anything is to be done about the member: a directory that does not answer changes nothing. */
 function apply(member: Member, resolution: Resolution): boolean {

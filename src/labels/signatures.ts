@@ -16,6 +16,8 @@ export interface SignatureOptions {
 
 /** After a signature that no key fits, a document is read anew at most this often: 10 minutes. */
 const askAgain = 600_000_000;
+/** Older keys that a label is checked with besides the current one; each costs every label that none of them made. */
+const mostOlder = 4;
 
 /** Judges labels of many labelers: finds the keys, remembers them, and looks again when one does not fit. */
 export class Signatures {
@@ -55,7 +57,7 @@ export class Signatures {
     const known = await store.keys(did);
     const older = known.toSorted((a, b) => b.lastSeen - a.lastSeen).flatMap(({ key }) => read(key));
     const names = new Set(current.map(write));
-    const keys = [...current, ...older.filter((key) => !names.has(write(key)))];
+    const keys = [...current, ...older.filter((key) => !names.has(write(key))).slice(0, mostOlder)];
     if (keys.length > 0) this.#keys.set(did, keys);
     return keys;
   }

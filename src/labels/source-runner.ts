@@ -1,3 +1,4 @@
+import { ClockChanged } from './acceptance.ts';
 import { type Member, maxEnrolled } from './member.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { readSource } from './read-source.ts';
@@ -9,12 +10,19 @@ interface Running {
   readonly done: Promise<void>;
 }
 
+/** Endpoints of a labeler whose positions are kept: the newest, so that one that moves back goes on where it was. */
+const mostEndpoints = 4;
+/** Positions that are forgotten in one commit. */
+const mostForgotten = 500;
+
 /** Keeps one reader for each member that has an endpoint, and none for the others. */
 export class SourceRunner {
   readonly #tools: ReaderTools;
   readonly #signal: AbortSignal;
   /** Positions as of the start; readers then keep their own. */
   readonly #positions = new Map<string, ReadPosition>();
+  /** Endpoints of each labeler for which a position may be kept, the newest last. */
+  readonly #endpoints = new Map<string, string[]>();
   readonly #running = new Map<string, Running>();
   readonly #ending = new Set<Promise<void>>();
   readonly #failed: (error: unknown) => void;
@@ -30,9 +38,10 @@ export class SourceRunner {
     this.#most = most;
   }
 
-  /** Takes over a stored position of a source and endpoint. */
+  /** Takes over a stored position of a source and endpoint; those of one source in the order of their age. */
   keep(did: string, endpoint: string, position: ReadPosition): void {
     this.#positions.set(`${did} ${endpoint}`, position);
+    this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []), endpoint]);
   }
 
   /** Brings the reader of a member in line with what is known of it now. */
@@ -76,7 +85,9 @@ export class SourceRunner {
       ...{ seen: new Map<number, string>(), live: null, contiguous: false },
     };
     const signal = AbortSignal.any([this.#signal, stop.signal]);
+    this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []).filter((one) => one !== endpoint), endpoint]);
     const done = before
+      .then(() => this.#forgetOld(did))
       .then(() => readSource(source, this.#tools, signal))
       .catch((error: unknown) => {
         if (!signal.aborted) this.#failed(error);
@@ -85,6 +96,24 @@ export class SourceRunner {
         this.#positions.set(key, source.position);
       });
     this.#running.set(did, { endpoint, stop, done });
+  }
+
+  /** Forgets the positions of all but the newest endpoints, here and in the store. */
+  async #forgetOld(did: string): Promise<void> {
+    const endpoints = this.#endpoints.get(did) ?? [];
+    while (endpoints.length > mostEndpoints) {
+      const old = endpoints.slice(0, Math.min(mostForgotten, endpoints.length - mostEndpoints));
+      const positions = old.map((endpoint) => ({ source: did, endpoint, value: null }));
+      try {
+        await this.#tools.accept({ observations: [], refusals: [], positions, clockEra: this.#tools.clockEra() });
+      } catch (error) {
+        // No clock has a say in what is forgotten.
+        if (error instanceof ClockChanged) continue;
+        throw error;
+      }
+      endpoints.splice(0, old.length);
+      for (const endpoint of old) this.#positions.delete(`${did} ${endpoint}`);
+    }
   }
 
   #stop(did: string, { stop, done }: Running): void {

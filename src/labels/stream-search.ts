@@ -16,17 +16,23 @@ import { maxFrameBytes, streamUrl } from './stream-url.ts';
  * live alone.
  */
 export async function findStreamStart(
-  source: Source,
-  intake: SourceIntake,
-  tools: ReaderTools,
+  source: Pick<Source, 'endpoint'>,
+  intake: Pick<SourceIntake, 'keep'>,
+  tools: SearchTools,
   openedAt: Micros,
   signal: AbortSignal,
 ): Promise<number | null> {
   const samples = new Map<number, Sample>();
+  const over = new AbortController();
+  const within = AbortSignal.any([signal, over.signal]);
+  void tools.wait(mostQuiets * tools.rhythm.resumeMs, within).then(() => over.abort());
+  let held = 0;
   const read = async (cursor: number): Promise<SampledPage> => {
-    const { labels, newest } = samples.get(cursor) ?? (await sample(source.endpoint, cursor, tools, signal));
-    samples.set(cursor, { labels, newest });
-    return { authored: labels.map(authoredOf), cursor: newest };
+    const taken = samples.get(cursor) ?? (await sample(source.endpoint, cursor, tools, within));
+    if (!samples.has(cursor)) held += taken.bytes;
+    if (!signal.aborted && (over.signal.aborted || held > mostHeldBytes)) throw new SearchTooLong();
+    samples.set(cursor, taken);
+    return { authored: taken.labels.map(authoredOf), cursor: taken.newest };
   };
   const start = async (cursor: number): Promise<number> => {
     for (const { labels } of samples.values()) await intake.keep(labels, signal);
@@ -39,32 +45,49 @@ export async function findStreamStart(
     const found = await searchCursor(fillTarget(tools.epoch, tools.clock()), read);
     return found.kind === 'found' ? await start(found.cursor) : null;
   } catch (error) {
-    if (error instanceof ConnectError) return null;
+    if (error instanceof ConnectError || error instanceof SearchTooLong) return null;
+    // The connection under way was given up with the search.
+    if (over.signal.aborted && !signal.aborted) return null;
     throw error;
+  } finally {
+    over.abort();
   }
 }
+
+/** What the search takes of a reader's tools. */
+type SearchTools = Pick<ReaderTools, 'policy' | 'rhythm' | 'wait' | 'clock' | 'epoch'>;
+
+/** The search took too long, or too much memory. */
+class SearchTooLong extends Error {}
 
 interface Sample {
   readonly labels: readonly unknown[];
   /** Number of its last frame; null where none came. */
   readonly newest: number | null;
+  /** Bytes of its frames. */
+  readonly bytes: number;
 }
 
 /** Frames of a sample, whatever they hold. */
 const mostFrames = 1_000;
+/** Bytes of all samples of a search. */
+const mostHeldBytes = 4 * mostWaitingBytes;
+/** A sample takes no longer than this many times what a stream is called quiet after, and a search than that many. */
+const mostSampleQuiets = 3;
+const mostQuiets = 60;
 
 /** As many labels behind a cursor as a page would hold, or what came until the stream was live or quiet. */
 async function sample(
   endpoint: string,
   cursor: number,
-  { policy, rhythm, wait, clock }: ReaderTools,
+  { policy, rhythm, wait, clock }: SearchTools,
   signal: AbortSignal,
 ): Promise<Sample> {
   const openedAt = clock();
-  const frames: LabelFrame[] = [];
+  const frames: Extract<LabelFrame, { kind: 'labels' }>[] = [];
   const enough = new AbortController();
   let quiet = new AbortController();
-  let [labels, bytes] = [0, 0];
+  let [labels, bytes, count] = [0, 0, 0];
   const socket = await openSocket(
     {
       ...{ url: streamUrl(endpoint, cursor), policy, handshakeMs: rhythm.requestMs, closeMs: 2_000, maxFrameBytes },
@@ -72,12 +95,16 @@ async function sample(
       onFrame: (data) => {
         if (bytes >= mostWaitingBytes || frames.length >= mostFrames) return;
         const frame = readFrame(data);
-        frames.push(frame);
+        count += 1;
         bytes += data.byteLength;
-        labels += frame.kind === 'labels' ? frame.labels.length : 0;
-        const live = frame.kind === 'labels' && frame.labels.some((label) => (authoredOf(label) ?? 0) >= openedAt);
-        const full = labels >= pageLimit || bytes >= mostWaitingBytes || frames.length >= mostFrames;
-        if (live || full || frame.kind === 'future_cursor') enough.abort();
+        const full = bytes >= mostWaitingBytes || count >= mostFrames;
+        if (full || frame.kind === 'future_cursor') enough.abort();
+        // What holds no label says nothing of how far the labels reach: the stream is as quiet as without it.
+        if (frame.kind !== 'labels') return;
+        frames.push(frame);
+        labels += frame.labels.length;
+        const live = frame.labels.some((label) => (authoredOf(label) ?? 0) >= openedAt);
+        if (live || labels >= pageLimit) enough.abort();
         quiet.abort();
       },
     },
@@ -85,6 +112,7 @@ async function sample(
   );
   void socket.closed.then(() => enough.abort());
   const over = AbortSignal.any([signal, enough.signal]);
+  void wait(mostSampleQuiets * rhythm.resumeMs, over).then(() => enough.abort());
   while (!over.aborted) {
     quiet = new AbortController();
     const waiting = quiet;
@@ -92,6 +120,5 @@ async function sample(
     if (!waiting.signal.aborted) break;
   }
   socket.close();
-  const read = frames.filter((frame) => frame.kind === 'labels');
-  return { labels: read.flatMap((frame) => frame.labels), newest: read.at(-1)?.seq ?? null };
+  return { labels: frames.flatMap((frame) => frame.labels), newest: frames.at(-1)?.seq ?? null, bytes };
 }

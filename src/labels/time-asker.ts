@@ -1,25 +1,42 @@
+import type { Micros } from '../contract/timestamp.ts';
 import type { HttpClient } from '../network/http.ts';
+import { labelerCollection } from './relay-list.ts';
 
+/** Whom to ask for the time. */
+export interface TimeSources {
+  readonly relays: readonly string[];
+  /** The directory of did:plc, and DIDs that it holds. */
+  readonly plc: string;
+  readonly dids: readonly string[];
+}
+
+/** At most this often, in milliseconds. */
 const askTimeMs = 5_000;
 
-/** Asks a relay what time it is, at most every few seconds: its answers carry it. */
+/**
+ * Asks the relays and the directory what time it is, at most every few seconds: their answers carry it. `told` hears it
+ * in milliseconds, with our clock of when they were asked.
+ */
 export function timeAsker(
   http: HttpClient,
-  relays: readonly string[],
+  { relays, plc, dids }: TimeSources,
+  clock: () => Micros,
   signal: AbortSignal,
-  heard: (milliseconds: number) => void,
+  told: (milliseconds: number, askedAt: Micros) => void,
 ): () => void {
-  let askedAt = Number.NEGATIVE_INFINITY;
+  const urls = relays.map(
+    (relay) => new URL(`/xrpc/com.atproto.sync.listReposByCollection?collection=${labelerCollection}&limit=1`, relay),
+  );
+  const known = dids.find((did) => did.startsWith('did:plc:'));
+  if (known !== undefined) urls.push(new URL(`${plc.replace(/\/+$/, '')}/${known}`));
+  let asked = Number.NEGATIVE_INFINITY;
   return () => {
-    if (performance.now() - askedAt < askTimeMs) return;
-    askedAt = performance.now();
-    for (const relay of relays) {
-      const url = new URL(
-        '/xrpc/com.atproto.sync.listReposByCollection?collection=app.bsky.labeler.service&limit=1',
-        relay,
-      );
+    if (signal.aborted || performance.now() - asked < askTimeMs) return;
+    asked = performance.now();
+    for (const url of urls) {
+      const askedAt = clock();
       void http.getJson(url, { maxBytes: 65_536, timeoutMs: 10_000, signal }).then((answer) => {
-        if (answer.kind === 'json' && answer.date !== null) heard(answer.date);
+        if (answer.kind === 'json' && answer.date !== null) told(answer.date, askedAt);
       });
     }
   };

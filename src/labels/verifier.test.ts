@@ -106,6 +106,28 @@ describe('a verifier', () => {
     }
   });
 
+  it('lets them have it as often where a few labels are checked with many keys', async () => {
+    const { sign: signed, key } = labeler('secp256k1');
+    let [checks, turns] = [0, 0];
+    const check = () => {
+      checks += 1;
+      return Promise.resolve(false);
+    };
+    const verifier = createVerifier({ concurrency: 1, check });
+    let over = false;
+    const count = (): void => {
+      turns += 1;
+      if (!over) setImmediate(count);
+    };
+    setImmediate(count);
+    const few = Array<ReceivedLabel>(4).fill(signed({ ...label('a'), id: 7 }));
+    await verifier.verify(few, Array<LabelKey>(128).fill(key), never);
+    over = true;
+    expect(checks).toBe(4 * 128 * 2);
+    expect(turns).toBeGreaterThanOrEqual(checks / 32);
+    await verifier.stop();
+  });
+
   it('rejects what is aborted, or under way at its stop, and goes on with the rest', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });

@@ -57,13 +57,19 @@ export function createVerifier({ concurrency = 2, check = createSignatureCheck()
     else free += 1;
   }
 
-  /** Lets sockets and timers have their turn, however many labels wait. */
+  /** Lets sockets and timers have their turn, however many labels wait and however many keys each is checked with. */
   async function rest(): Promise<void> {
     sinceRest += 1;
     if (sinceRest < checksInOneGo) return;
     sinceRest = 0;
     await setImmediate();
   }
+
+  const restingCheck: SignatureCheck = async (signed, key) => {
+    const valid = await check(signed, key);
+    await rest();
+    return valid;
+  };
 
   /** Each label of a batch waits for a turn of its own, behind one label of every other batch. */
   async function verify(
@@ -79,7 +85,7 @@ export function createVerifier({ concurrency = 2, check = createSignatureCheck()
         try {
           signal.throwIfAborted();
           stopping.signal.throwIfAborted();
-          verdicts[index] = await judge(label, keys, check);
+          verdicts[index] = await judge(label, keys, restingCheck);
           await rest();
         } finally {
           done();

@@ -12,7 +12,7 @@ export interface DidDocument {
   readonly labelerEndpoint: URL | null;
   /** The origin of the account's own host, where its records are; null where there is none, or no https origin. */
   readonly pds: URL | null;
-  /** The keys called `#atproto_label` that can be read, in the order of the document. */
+  /** The key called `#atproto_label`: the first that can be read, for the protocol has one. Empty where there is none. */
   readonly labelKeys: readonly LabelKey[];
 }
 
@@ -45,7 +45,10 @@ export function parseDidDocument(
     labelerDeclared: declared,
     labelerEndpoint: declared ? parseOrigin(labeler.serviceEndpoint, allowHttp) : null,
     pds: pds?.type === 'AtprotoPersonalDataServer' ? parseOrigin(pds.serviceEndpoint, allowHttp) : null,
-    labelKeys: methods.filter((method) => hasId(method, did, '#atproto_label')).flatMap(keyOf),
+    labelKeys: methods
+      .filter((method) => hasId(method, did, '#atproto_label'))
+      .flatMap(keyOf)
+      .slice(0, 1),
   };
   return { kind: 'document', document };
 }

@@ -1,4 +1,4 @@
-import { subjectOf } from './subject.ts';
+import { splitUri } from './subject.ts';
 
 /**
  * A label as its labeler sent it. A field that was absent is absent here: the signature covers the fields as they
@@ -26,6 +26,9 @@ export { type SignatureVerdict, signatureVerdicts } from '../contract/vocabulary
 /** Most bytes of one label in the store; admission refuses larger ones as oversized. */
 export const maxLabelBytes = 16 * 1024;
 
+/** Longest name of a collection, in bytes (AT Protocol, NSID). */
+const maxCollectionBytes = 317;
+
 /** Bytes of a label's fields. */
 export function labelBytes(label: ReceivedLabel): number {
   let bytes = (label.sig?.length ?? 0) + (label.extra?.length ?? 0);
@@ -35,12 +38,15 @@ export function labelBytes(label: ReceivedLabel): number {
 
 /**
  * Why the store cannot hold a label: admission asks first, refuses the label under that reason, and so never has a
- * batch refused for it. `malformed`: its uri names no DID, a text is no Unicode (it would not come back as it was),
+ * batch refused for it. `malformed`: its uri names no DID, or a collection longer than any, a text is no Unicode (it would not come back as it was),
  * `ver` is no integer.
  */
 export function unfit(label: ReceivedLabel): 'malformed' | 'oversized' | null {
   if (labelBytes(label) > maxLabelBytes) return 'oversized';
-  if (subjectOf(label.uri) === null) return 'malformed';
+  const parts = splitUri(label.uri);
+  if (parts === null) return 'malformed';
+  // A day keeps each collection's name apart, so that it must not be as long as a label.
+  if (parts.kind === 'record' && Buffer.byteLength(parts.collection) > maxCollectionBytes) return 'malformed';
   if (label.ver !== undefined && !Number.isSafeInteger(label.ver)) return 'malformed';
   return texts(label).every((text) => text.isWellFormed()) ? null : 'malformed';
 }

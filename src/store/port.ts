@@ -346,6 +346,8 @@ export interface StoreWriter extends StoreReader {
   withdrawGap(gap: StoredGap): Promise<void>;
   /** Durable proof that the writer lived at this instant. Never moves back. */
   beat(at: Micros): Promise<void>;
+  /** Removes roster rows in one commit; those that are not there are none the less gone. Never touches a position. */
+  dropRoster(dids: readonly string[]): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never touches a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;
   /** Adds a key or moves its `lastSeen`. Idempotent. The newest `maxKeysPerLabeler` are kept. */

@@ -157,6 +157,9 @@ describe.each(kinds)('keeping over $name', (kind) => {
       expect(await on.store.roster()).toEqual(
         [{ ...row, did: other }, enrolled].sort((a, b) => (a.did < b.did ? -1 : 1)),
       );
+      await on.store.dropRoster([other, 'did:web:unknown.example']);
+      await on.reopen();
+      expect(await on.store.roster()).toEqual([enrolled]);
     });
 
     it('the history of keys', async () => {

@@ -25,6 +25,7 @@ export const quickRhythm = {
   requestMs: 4_000,
   beatMs: 1_000,
   upkeepMs: 300_000,
+  clockMs: 1_000,
 };
 
 /** The instrument in this process, over a store of its own. */

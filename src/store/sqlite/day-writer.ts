@@ -8,12 +8,11 @@ import { openWritable, pageBytes, type Sqlite, storeError } from './connection.t
 import { metaNames, openDayMigrations, rowColumns } from './day-schema.ts';
 import type { Faults } from './faults.ts';
 import { migrate } from './migrate.ts';
+import { RememberedNames } from './remembered-names.ts';
 import { encodeRow, type Intern, type NameTable } from './row.ts';
 
 /** Memory for pages of the day that is written; a commit that needs more takes more, as nothing is spilled. */
 const cacheBytes = 32 * 1024 * 1024;
-/** Texts remembered with their numbers; beyond it they are looked up again. */
-const maxRemembered = 100_000;
 /** Tables, counters and free-list pages of one commit, in bytes. */
 const commitOverhead = 1024 * 1024;
 
@@ -49,7 +48,7 @@ export class DayWriter {
   readonly #db: Sqlite;
   readonly #path: string;
   readonly #maxLogBytes: number;
-  readonly #names = new Map<string, number>();
+  readonly #names = new RememberedNames();
   readonly #write: (commit: Commit) => void;
 
   constructor(path: string, day: number, carried: Carried, appliedAt: string, options: DayWriterOptions) {
@@ -182,14 +181,12 @@ export class DayWriter {
       });
     }
     return (table, name) => {
-      const key = `${table} ${name}`;
-      const known = this.#names.get(key);
+      const known = this.#names.get(table, name);
       if (known !== undefined) return known;
       const { find, insert } = statements.get(table) ?? {};
       const id = find?.get(name) ?? insert?.get(name);
       if (id === undefined) throw new StoreError('damaged', `${this.#path}: ${table} gave no number`);
-      if (this.#names.size >= maxRemembered) this.#names.clear();
-      this.#names.set(key, id);
+      this.#names.set(table, name, id);
       return id;
     };
   }

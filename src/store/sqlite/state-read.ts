@@ -31,6 +31,9 @@ export function stateQueries(db: Sqlite) {
   );
   const days = db.prepare<[], { day: number; sealed: number }>('SELECT day, sealed FROM day ORDER BY day');
   const allGaps = db.prepare<[number, number], GapRow>('SELECT * FROM gap WHERE ended > ? AND started < ?');
+  const gapsWithin = db.prepare<[string, number, number], GapRow>(
+    'SELECT * FROM gap WHERE source = ? AND started < ? AND ended > ? ORDER BY started',
+  );
   const sourceGaps = db.prepare<[string], GapRow>('SELECT * FROM gap WHERE source = ? ORDER BY started');
   const rosterRows = db.prepare<[], RosterRecord>('SELECT * FROM roster ORDER BY did');
   const keyRows = db.prepare<[string], LabelerKey>(
@@ -52,6 +55,11 @@ export function stateQueries(db: Sqlite) {
     return coalesce(clip(allGaps.all(interval.start, interval.end).map(gapOf), interval));
   }
 
+  /** Those of one source alone, by the table's key: what all the others have costs nothing. */
+  function gapsWithinOf(source: string | null, interval: Interval): StoredGap[] {
+    return clip(gapsWithin.all(gapSource(source), interval.end, interval.start).map(gapOf), interval);
+  }
+
   return {
     epoch(): Epoch {
       const row = singleton();
@@ -62,12 +70,13 @@ export function stateQueries(db: Sqlite) {
     catalog: db.transaction((): Catalog => ({ floor: singleton().floor, days: days.all() })),
     gapsOf: (source: string | null): StoredGap[] => sourceGaps.all(source ?? everySource).map(gapOf),
     gaps: (interval: Interval, source?: string): StoredGap[] =>
-      gaps(interval).filter((gap) => source === undefined || gap.source === null || gap.source === source),
+      source === undefined
+        ? gaps(interval)
+        : coalesce([...gapsWithinOf(null, interval), ...gapsWithinOf(source, interval)]),
     coverage(interval: Interval, labelers: readonly string[]): LabelerCoverage[] {
-      const bySource = Map.groupBy(gaps(interval), (gap) => gap.source);
-      const own = bySource.get(null) ?? [];
+      const own = gapsWithinOf(null, interval);
       return labelers.map((labeler) => {
-        const of = coalesce([...own, ...(bySource.get(labeler) ?? [])]);
+        const of = coalesce([...own, ...gapsWithinOf(labeler, interval)]);
         return { labeler, gaps: of, gapped: gappedTime(of) };
       });
     },

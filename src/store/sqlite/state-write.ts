@@ -28,6 +28,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
      provenance = excluded.provenance, enrolled = excluded.enrolled, endpoint = excluded.endpoint,
      state = excluded.state, state_since = excluded.state_since, detail = excluded.detail`,
   );
+  const dropRosterRow = db.prepare('DELETE FROM roster WHERE did = ?');
   const putKeyRow = db.prepare(
     `INSERT INTO label_key(did, label_key, first_seen, last_seen) VALUES (?, ?, ?, ?)
      ON CONFLICT(did, label_key) DO UPDATE SET first_seen = MIN(first_seen, excluded.first_seen),
@@ -76,6 +77,9 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
     beat: (at: Micros): void => void beat.run(at),
     recordGap: db.transaction((gap: StoredGap): void => changeGaps(gap, addGap)),
     withdrawGap: db.transaction((gap: StoredGap): void => changeGaps(gap, withoutGap)),
+    dropRoster: db.transaction((dids: readonly string[]): void => {
+      for (const did of dids) dropRosterRow.run(did);
+    }),
     putRoster: db.transaction((rows: readonly RosterRow[]): void => {
       for (const row of rows) {
         bounded(row.detail, maxDetailLength, 'detail');

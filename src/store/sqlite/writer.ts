@@ -129,6 +129,7 @@ function writerOf(
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
     withdrawGap: (gap) => change(() => state.withdrawGap.immediate(gap)),
     beat: (at) => change(() => state.beat(at)),
+    dropRoster: (dids) => change(() => state.dropRoster.immediate(dids)),
     putRoster: (rows) => change(() => state.putRoster.immediate(rows)),
     putKey: (key) => change(() => state.putKey.immediate(key)),
     putDefinitions: (definitions) => change(() => state.putDefinitions.immediate(definitions)),

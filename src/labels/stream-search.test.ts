@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { encode } from '@atcute/cbor';
+import { afterEach, expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { micros } from '../store/time.ts';
+import { liveRhythm } from './rhythm.ts';
+import { findStreamStart } from './stream-search.ts';
+import { wait } from './wait.ts';
+
+const clock = () => micros(Date.now() * 1000);
+const rhythm = { ...liveRhythm, resumeMs: 100, requestMs: 5_000 };
+const tools = { policy: { allowLoopback: true }, rhythm, wait, clock, epoch: micros(0) };
+let server: WebSocketServer | null = null;
+
+afterEach(async () => {
+  const closing = server;
+  for (const socket of closing?.clients ?? []) socket.terminate();
+  await new Promise((resolve) => (closing ? closing.close(resolve) : resolve(null)));
+  server = null;
+});
+
+/** A stream that says something every few milliseconds, without an end; gives its endpoint. */
+async function endless(message: (n: number) => [header: object, body: object]): Promise<string> {
+  const made = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  server = made;
+  made.on('connection', (socket) => {
+    let n = 0;
+    const timer = setInterval(() => {
+      n += 1;
+      socket.send(Buffer.concat(message(n).map((part) => encode(part))));
+    }, 20);
+    socket.on('close', () => clearInterval(timer));
+  });
+  await once(made, 'listening');
+  const address = made.address();
+  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+}
+
+const never = new AbortController().signal;
+
+test('a stream that goes on saying what is no label is quiet', async () => {
+  const endpoint = await endless(() => [{ op: 1, t: '#later' }, {}]);
+  const intake = { keep: () => Promise.reject(new Error('nothing to keep')) };
+  expect(await findStreamStart({ endpoint }, intake, tools, clock(), never)).toBe(null);
+});
+
+test('a stream that is never quiet is sampled for a time, and what came of it is kept', async () => {
+  const label = { src: 'did:web:a.example', uri: 'did:web:b.example', val: 'v', cts: '2026-01-01T00:00:00Z' };
+  const endpoint = await endless((seq) => [
+    { op: 1, t: '#labels' },
+    { seq, labels: [label] },
+  ]);
+  let kept = 0;
+  const keep = (rows: readonly unknown[]) => {
+    kept += rows.length;
+    return Promise.resolve();
+  };
+  expect(await findStreamStart({ endpoint }, { keep }, tools, clock(), never)).toBe(0);
+  expect(kept).toBeGreaterThan(0);
+  expect(kept).toBeLessThan(100);
+});

@@ -1,32 +1,24 @@
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { createSim, type Sim } from '../sim/index.ts';
+import { expect, test } from 'vitest';
+import { createSim } from '../sim/index.ts';
 import { signatureWords } from '../src/account/page/words.ts';
 import { readSeeds } from '../src/labels/seeds.ts';
 import { day, micros } from '../src/store/time.ts';
 import { linesOf } from './support/account-view.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { startStation, until } from './support/label-station.ts';
 import { startProgram } from './support/program.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  station = null;
-  sim = null;
-});
+const stage = labelStage();
 
 test('a page shows what labelers sent about an account, in their own words, while the instrument observes on', async () => {
   const made = createSim({ seed: 5, labelers: 6, labelRate: 120, rate: 1, historyHours: 0, population: 'plain' });
-  sim = made;
+  stage.sim = made;
   const { seeds, plc, relays, jetstream } = await made.start();
   // Nothing is sent around the instant of the epoch: what is of before and what of after it is beyond doubt.
   for (const { faults } of made.labelers.list) faults.setRate(0);
   const started = await startStation({ seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream });
-  station = started;
+  stage.station = started;
   const { startedAt } = await started.store.epoch();
   const truth = () => made.labelers.truth.expected({ epochUs: startedAt, which: 'served' });
   await until('all are read', async () => (await started.overview()).coverage.sources.established === 6);

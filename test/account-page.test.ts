@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { day, hour } from '../src/store/time.ts';
+import { inspect, openPage } from './support/account-browser.ts';
 import { accounts, hostileTexts, labelers, writeHistory } from './support/account-history.ts';
 import { type Almanac, startAlmanac } from './support/almanac.ts';
 import { hasBrowser, startBrowser } from './support/browser.ts';
@@ -50,17 +50,8 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
 
   const account = (name: keyof typeof accounts, more = ''): string => `/account?did=${accounts[name]}${more}`;
 
-  /** Opens a page; what it asks for and what the browser says of it are kept. */
-  async function open(path: string, options: BrowserContextOptions = {}, program = old) {
-    const page = await browser.newPage({ javaScriptEnabled: false, ...options });
-    const asked: string[] = [];
-    const complaints: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
-    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    const response = await page.goto(program.url + path);
-    return { page, asked, complaints, status: response?.status(), headers: response?.headers() ?? {} };
-  }
+  const open = (path: string, options: BrowserContextOptions = {}, program = old) =>
+    openPage(browser, program.url + path, options);
 
   /** The terms of an observation, by its place. */
   const particulars = (page: Page, nth: number): Promise<string[]> =>
@@ -279,16 +270,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
         { ...options, javaScriptEnabled: true, bypassCSP: true },
         program,
       );
-      // Hidden parts are looked at too.
-      await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
-      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(
-        0,
-      );
-      await page.addScriptTag({ content: axe.source });
-      const found = await page.evaluate(
-        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
-      );
-      expect(found).toEqual([]);
+      expect(await inspect(page)).toEqual({ found: [], tooWide: 0 });
       await page.close();
     });
   });

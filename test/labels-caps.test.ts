@@ -1,37 +1,30 @@
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
-import { createSim, type Sim } from '../sim/index.ts';
+import { describe, expect, test } from 'vitest';
+import { createSim } from '../sim/index.ts';
 import type { Labeler } from '../sim/labelers/labeler.ts';
 import type { LabelsSettings } from '../src/labels/labels.ts';
 import { day, micros } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { type LabelStation, startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-/** Time that passed at once, for everybody, in microseconds. */
-let passed = 0;
-
-const wall = () => micros(Date.now() * 1000 + passed);
-const monotonic = () => performance.now() * 1000 + passed;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  station = null;
-  sim = null;
-  passed = 0;
-});
+const stage = labelStage();
+const { wall, monotonic } = stage;
 
 /** Labelers that give nothing by themselves, and the instrument with a bound lowered. */
 async function observe(labelers: number, settings: Partial<LabelsSettings>) {
-  sim = createSim({ rate: 1, historyHours: 0, labelers, labelRate: 0, clock: () => Date.now() + passed / 1000 });
-  const { plc, relays } = await sim.start();
-  const { list } = sim.labelers;
+  stage.sim = createSim({
+    rate: 1,
+    historyHours: 0,
+    labelers,
+    labelRate: 0,
+    clock: () => Date.now() + stage.passed / 1000,
+  });
+  const { plc, relays } = await stage.sim.start();
+  const { list } = stage.sim.labelers;
   const given = { seeds: list.map(({ did }) => did), plc: plc ?? '', relays, ...settings };
   const started = await startStation(given, { wall, monotonic });
-  station = started;
+  stage.station = started;
   return { list, station: started, given };
 }
 
@@ -80,15 +73,15 @@ describe('a source that gives more than its share of a day', () => {
 
     // A restart gives nothing anew.
     await observed.stop();
-    station = await startStation(given, { folder: observed.folder, wall, monotonic });
-    const again = station;
+    stage.station = await startStation(given, { folder: observed.folder, wall, monotonic });
+    const again = stage.station;
     await until('the pause again', async () =>
       (await again.overview()).caveats.some((text) => text.includes('paused')),
     );
     expect((await rows(again))[loud.did]).toBe(stored);
 
     const lastDay = Math.floor(wall() / day);
-    passed += (lastDay + 1) * day - wall();
+    stage.passed += (lastDay + 1) * day - wall();
     await until('what it held back', async () => (await rows(again))[loud.did] === loud.edge);
     await until('not paused any more', async () =>
       (await again.overview()).caveats.some((text) => text.startsWith('0 of 2 enrolled sources are paused')),
@@ -110,7 +103,7 @@ test('more labelers than may be read at once wait, counted beside the enrolled, 
   expect(read).toHaveLength(2);
   const [leaving] = read;
   if (!leaving) throw new Error('two are read');
-  sim?.labelers.directory.set(leaving.did, 'no_service');
+  stage.sim?.labelers.directory.set(leaving.did, 'no_service');
   // It cannot be read, so that its document is asked for.
   await leaving.faults.dead();
   const third = list.find((labeler) => !read.includes(labeler));

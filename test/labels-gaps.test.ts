@@ -1,30 +1,22 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { createSim, type Sim, type SimOptions } from '../sim/index.ts';
+import { describe, expect, test } from 'vitest';
+import { createSim, type SimOptions } from '../sim/index.ts';
 import type { Labeler } from '../sim/labelers/labeler.ts';
 import type { Quirk } from '../src/labels/telemetry.ts';
 import { micros } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { type LabelStation, startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  station = null;
-  sim = null;
-});
+const stage = labelStage();
 
 /** One labeler, observed, with a few labels read. */
 async function observeOne(shape: ReturnType<NonNullable<SimOptions['shapeLabeler']>> = {}) {
   const made = createSim({ rate: 1, historyHours: 0, labelers: 1, labelRate: 0, shapeLabeler: () => shape });
-  sim = made;
+  stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
   if (!labeler || plc === null) throw new Error('a labeler was asked for');
   const started = await startStation({ seeds: [labeler.did], plc });
-  station = started;
+  stage.station = started;
   await until('established', async () => (await started.overview()).coverage.sources.established === 1);
   labeler.faults.emit(3);
   await until('the first labels', async () => (await rows(started)) === 3);
@@ -72,7 +64,10 @@ describe.each(software)('no gap, and nothing lost, with %s', (kind) => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     await happens(labeler);
     await goesOn(labeler, observed);
-    const truth = sim?.labelers.truth.expected({ epochUs: (await observed.store.epoch()).startedAt, which: 'emitted' });
+    const truth = stage.sim?.labelers.truth.expected({
+      epochUs: (await observed.store.epoch()).startedAt,
+      which: 'emitted',
+    });
     await until('all that was emitted', async () => (await rows(observed)) === truth?.accepted);
     expect(await gaps(observed)).toEqual([]);
   });
@@ -115,12 +110,12 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
       labelRate: 20,
       shapeLabeler: () => ({ software: kind, ailment: 'no_query' }),
     });
-    sim = made;
+    stage.sim = made;
     const { plc } = await made.start();
     const [labeler] = made.labelers.list;
     if (labeler) labeler.faults.ignoresCursors = true;
-    station = await startStation({ seeds: [labeler?.did ?? ''], plc: plc ?? '' });
-    const observed = station;
+    stage.station = await startStation({ seeds: [labeler?.did ?? ''], plc: plc ?? '' });
+    const observed = stage.station;
     await until('live labels', async () => (await rows(observed)) > 5);
     expect(await gaps(observed)).toEqual([{ source: labeler?.did, reason: 'source_unavailable' }]);
     await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
@@ -136,15 +131,15 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
         labelRate: 5,
         shapeLabeler: () => ({ software: kind, ailment: 'no_query' }),
       });
-      sim = made;
+      stage.sim = made;
       const { plc } = await made.start();
       const [labeler] = made.labelers.list;
       if (!labeler) throw new Error('a labeler was asked for');
       labeler.faults.emit(20);
       // They come within our epoch, and before anybody asks for them.
       made.labelers.directory.set(labeler.did, 'no_service');
-      station = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
-      const observed = station;
+      stage.station = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
+      const observed = stage.station;
       const { startedAt: epochUs } = await observed.store.epoch();
       labeler.faults.emit(30);
       made.labelers.directory.set(labeler.did, 'whole');

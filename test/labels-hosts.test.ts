@@ -1,21 +1,13 @@
-import { afterEach, expect, test } from 'vitest';
-import { createSim, type Sim } from '../sim/index.ts';
+import { expect, test } from 'vitest';
+import { createSim } from '../sim/index.ts';
 import type { Labeler } from '../sim/labelers/labeler.ts';
 import type { LabelerProfile } from '../sim/labelers/profile.ts';
 import type { LabelsSettings } from '../src/labels/labels.ts';
 import { day, micros } from '../src/store/time.ts';
-import { type LabelStation, quickRhythm, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { type LabelStation, quickRhythm, startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  sim = null;
-  station = null;
-});
+const stage = labelStage();
 
 /** Twelve labelers of one host, and one of a host of its own. */
 async function observe(shape: Partial<LabelerProfile>, settings: Partial<LabelsSettings> = {}) {
@@ -23,7 +15,7 @@ async function observe(shape: Partial<LabelerProfile>, settings: Partial<LabelsS
     ...{ rate: 1, historyHours: 0, labelers: 13, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', ...shape }),
   });
-  sim = made;
+  stage.sim = made;
   const { plc } = await made.start();
   const [shared, alone, ...others] = made.labelers.list as [Labeler, Labeler, ...Labeler[]];
   for (const { did } of others) made.labelers.directory.point(did, shared.endpoint);
@@ -33,7 +25,7 @@ async function observe(shape: Partial<LabelerProfile>, settings: Partial<LabelsS
     async start() {
       const seeds = made.labelers.list.map(({ did }) => did);
       const started = await startStation({ seeds, plc: plc ?? '', ...settings });
-      station = started;
+      stage.station = started;
       return started;
     },
   };
@@ -85,14 +77,14 @@ test('hosts that hang hold up nobody’s document, however many they are', async
     ...{ rate: 1, historyHours: 0, labelers: 30, labelRate: 0 },
     shapeLabeler: ({ index }) => (index < 29 ? { ailment: 'no_stream' } : {}),
   });
-  sim = made;
+  stage.sim = made;
   const { plc, jetstream } = await made.start();
   const hanging = made.labelers.list.slice(0, 29);
   for (const { faults } of hanging) faults.delayed(50_000);
   const late = made.labelers.list[29] as Labeler;
   const rhythm = { ...quickRhythm, requestMs: 50_000 };
   const observed = await startStation({ seeds: hanging.map(({ did }) => did), plc: plc ?? '', jetstream, rhythm });
-  station = observed;
+  stage.station = observed;
   await until('all requests hang', () => hanging.filter(({ queriesAtOnce }) => queriesAtOnce > 0).length === 24);
   await until('the new one has its document read', async () => {
     made.labelers.declare(late.did, 'update');

@@ -1,25 +1,12 @@
-import { afterEach, expect, test } from 'vitest';
-import { createSim, type Sim } from '../sim/index.ts';
+import { expect, test } from 'vitest';
+import { createSim } from '../sim/index.ts';
 import { maxLateness } from '../src/labels/admission.ts';
 import { day, hour, micros, minute } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { type LabelStation, startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-/** Time that passed at once, for everybody, in microseconds. */
-let passed = 0;
-
-const wall = () => micros(Date.now() * 1000 + passed);
-const monotonic = () => performance.now() * 1000 + passed;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  station = null;
-  sim = null;
-  passed = 0;
-});
+const stage = labelStage();
+const { wall, monotonic } = stage;
 
 async function rows({ store }: LabelStation): Promise<number> {
   const { startedAt: start } = await store.epoch();
@@ -35,23 +22,23 @@ test.each([
   async (_, shape) => {
     const made = createSim({
       ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-      clock: () => Date.now() + passed / 1000,
+      clock: () => Date.now() + stage.passed / 1000,
       shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ...shape }),
     });
-    sim = made;
+    stage.sim = made;
     const { plc } = await made.start();
     const [labeler] = made.labelers.list;
     if (!labeler || plc === null) throw new Error('a labeler was asked for');
     const start = async (seeds: readonly string[], folder?: string): Promise<LabelStation> => {
       const started = await startStation({ seeds, plc }, { wall, monotonic, ...(folder ? { folder } : {}) });
-      station = started;
+      stage.station = started;
       return started;
     };
     const { folder, store } = await start([]);
     const { startedAt } = await store.epoch();
-    await station?.stop();
+    await stage.station?.stop();
 
-    passed += 60 * hour;
+    stage.passed += 60 * hour;
     labeler.faults.emit(600);
     // Pages come one by one, so that we can stop between two.
     labeler.faults.delayed(300);

@@ -1,26 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { createSim, type Sim } from '../sim/index.ts';
+import { describe, expect, test } from 'vitest';
+import { createSim } from '../sim/index.ts';
 import type { LabelerProfile } from '../sim/labelers/profile.ts';
 import { maxLateness } from '../src/labels/admission.ts';
 import { day, hour, micros, minute } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { type LabelStation, startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-/** Time that passed at once, for everybody, in microseconds. */
-let passed = 0;
-
-const wall = () => micros(Date.now() * 1000 + passed);
-const monotonic = () => performance.now() * 1000 + passed;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  station = null;
-  sim = null;
-  passed = 0;
-});
+const stage = labelStage();
+const { wall, monotonic } = stage;
 
 async function rows({ store }: LabelStation): Promise<number> {
   const { startedAt: start } = await store.epoch();
@@ -37,15 +24,15 @@ async function gaps({ store }: LabelStation) {
 async function outOfReach(shape: Partial<LabelerProfile>) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    clock: () => Date.now() + passed / 1000,
+    clock: () => Date.now() + stage.passed / 1000,
     shapeLabeler: () => shape,
   });
-  sim = made;
+  stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
   if (!labeler || plc === null) throw new Error('a labeler was asked for');
   const observed = await startStation({ seeds: [labeler.did], plc }, { wall, monotonic });
-  station = observed;
+  stage.station = observed;
   const established = async () => (await observed.overview()).coverage.sources.established === 1;
   // A stream that gave nothing yet establishes nothing.
   await until('read', async () => labeler.streams.length > 0 || (await established()));
@@ -67,7 +54,7 @@ describe.each([
   test('for two hours and is read on from where it was: all is stored, and its gap is taken back', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
-    passed += 2 * hour;
+    stage.passed += 2 * hour;
     await until('the gap', async () => (await gaps(observed)).length > before.length);
     const gap = (await gaps(observed)).at(-1);
     expect(gap).toMatchObject({ source: labeler.did, reason: 'source_unavailable' });
@@ -81,7 +68,7 @@ describe.each([
   test('for 60 hours: a gap is what is too old to be taken, and no more', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
-    passed += 60 * hour;
+    stage.passed += 60 * hour;
     labeler.faults.emit(4);
     await until('the gap', async () => (await gaps(observed)).length > before.length);
     const start = (await gaps(observed)).at(-1)?.start ?? 0;
@@ -98,12 +85,12 @@ describe.each([
   test('for two hours, and long looked at no more: what was read in time is no gap by then', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
-    passed += 2 * hour;
+    stage.passed += 2 * hour;
     await until('the gap', async () => (await gaps(observed)).length > before.length);
     await labeler.faults.revive();
     await until('all that was missed', async () => (await rows(observed)) === 15);
     // Before a stream is known to have given all of it, two days are over.
-    passed += 49 * hour;
+    stage.passed += 49 * hour;
     await until('no gap', async () => (await gaps(observed)).length === before.length);
     expect(await gaps(observed)).toEqual(before);
   });

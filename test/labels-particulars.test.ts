@@ -1,22 +1,14 @@
-import { afterEach, expect, test } from 'vitest';
-import { createSim, type Sim } from '../sim/index.ts';
+import { expect, test } from 'vitest';
+import { createSim } from '../sim/index.ts';
 import { labelerHandle } from '../src/store/roster.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  sim = null;
-  station = null;
-});
+const stage = labelStage();
 
 test('each labeler’s definitions are kept with their date, from its own host or the Jetstream, and its name with whether it is its own', async () => {
   const made = createSim({ rate: 1, historyHours: 0, labelers: 3, labelRate: 0 });
-  sim = made;
+  stage.sim = made;
   const { plc, jetstream } = await made.start();
   const [quiet, told, without] = made.labelers.list;
   if (!quiet || !told || !without) throw new Error('three labelers were asked for');
@@ -30,7 +22,7 @@ test('each labeler’s definitions are kept with their date, from its own host o
   };
   const begun = Date.now() * 1000;
   const observed = await startStation({ seeds, plc: plc ?? '', jetstream }, { resolveTxt });
-  station = observed;
+  stage.station = observed;
   await until('definitions', async () => (await observed.store.definitions(quiet.did)).length === 1);
   made.labelers.declare(told.did);
   await until('the event', async () => (await observed.store.definitions(told.did)).length === 1);

@@ -1,33 +1,25 @@
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { createSim, type Sim } from '../sim/index.ts';
+import { expect, test } from 'vitest';
+import { createSim } from '../sim/index.ts';
 import { noPosition, readPosition, writePosition } from '../src/labels/position.ts';
 import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { day, micros } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  sim = null;
-  station = null;
-});
+const stage = labelStage();
 
 test('the "0" of an empty page is never a position: what was read is not read again from the beginning', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
   });
-  sim = made;
+  stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
   if (!labeler || plc === null) throw new Error('a labeler was asked for');
   const observed = await startStation({ seeds: [labeler.did], plc });
-  station = observed;
+  stage.station = observed;
   const { store, quirks } = observed;
   const { startedAt: start } = await store.epoch();
   const always = { start, end: micros(Date.now() * 1000 + day) };
@@ -46,13 +38,13 @@ test('a labeler that was never read is begun with in smaller pages, where huge l
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
   });
-  sim = made;
+  stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
   if (!labeler || plc === null) throw new Error('a labeler was asked for');
   made.labelers.directory.set(labeler.did, 'no_service');
   const observed = await startStation({ seeds: [labeler.did], plc });
-  station = observed;
+  stage.station = observed;
   labeler.faults.labels('huge', { count: 20, bytes: 1_000_000 });
   labeler.faults.emit(5);
   const { startedAt: start } = await observed.store.epoch();
@@ -60,7 +52,7 @@ test('a labeler that was never read is begun with in smaller pages, where huge l
   await observed.stop();
   made.labelers.directory.set(labeler.did, 'whole');
   const again = await startStation({ seeds: [labeler.did], plc }, { folder: observed.folder });
-  station = again;
+  stage.station = again;
   await until('the labels', async () => (await again.store.countsByLabeler(always))[0]?.applied === 5);
   expect(await again.store.refusals(always)).toMatchObject([{ reason: 'oversized', count: 20 }]);
 });
@@ -70,16 +62,16 @@ test('positions of all but the newest endpoints that a labeler had are forgotten
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware' }),
   });
-  sim = made;
+  stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
   if (!labeler || plc === null) throw new Error('a labeler was asked for');
   const { did } = labeler;
   const first = await startStation({ seeds: [did], plc });
-  station = first;
+  stage.station = first;
   await until('established', async () => (await first.overview()).coverage.sources.established === 1);
   await first.stop();
-  station = null;
+  stage.station = null;
   const store = openSqliteWriter({ folder: join(first.folder, 'store'), at: micros(Date.now() * 1000) });
   const value = writePosition(noPosition);
   // The older, the later in the order of their names.
@@ -90,7 +82,7 @@ test('positions of all but the newest endpoints that a labeler had are forgotten
   }
   await store.close();
   const again = await startStation({ seeds: [did], plc }, { folder: first.folder });
-  station = again;
+  stage.station = again;
   await until('forgotten', async () => (await again.store.positions()).length <= 4);
   const kept = (await again.store.positions()).map(({ endpoint }) => endpoint);
   expect(kept.toSorted()).toEqual([labeler.endpoint, ...old.slice(-3)].toSorted());

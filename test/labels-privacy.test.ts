@@ -1,29 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { createSim, type Sim } from '../sim/index.ts';
+import { expect, test } from 'vitest';
+import { createSim } from '../sim/index.ts';
 import { oddKinds } from '../sim/labelers/odd-labels.ts';
 import type { Log, LogFields } from '../src/ops/log.ts';
 import { day, micros } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  sim = null;
-  station = null;
-});
+const stage = labelStage();
 
 test('no account and no record of one stands in the logs or the artifact, whatever a labeler sends and however it fails', async () => {
   const written: string[] = [];
   const write = (message: string, fields?: LogFields) => void written.push(JSON.stringify({ message, fields }));
   const log: Log = { debug: write, info: write, warn: write, error: write, with: () => log };
   const made = createSim({ rate: 1, historyHours: 0, labelers: 3, labelRate: 0 });
-  sim = made;
+  stage.sim = made;
   const { plc, relays, jetstream } = await made.start();
   const { list } = made.labelers;
   const labelers = new Set(list.map(({ did }) => did));
@@ -31,7 +23,7 @@ test('no account and no record of one stands in the logs or the artifact, whatev
     { seeds: [...labelers], plc: plc ?? '', relays, jetstream, maxDailyRows: 400 },
     { log },
   );
-  station = observed;
+  stage.station = observed;
   await until('read', async () => (await observed.overview()).coverage.sources.established === 3);
   for (const { faults } of list) {
     faults.emit(50);

@@ -1,20 +1,12 @@
-import { afterEach, expect, test } from 'vitest';
-import { createSim, type Sim } from '../sim/index.ts';
+import { expect, test } from 'vitest';
+import { createSim } from '../sim/index.ts';
 import type { OddKind } from '../sim/labelers/odd-labels.ts';
 import type { LabelerProfile } from '../sim/labelers/profile.ts';
 import { hour, micros } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { type LabelStation, startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  sim = null;
-  station = null;
-});
+const stage = labelStage();
 
 const span = async ({ store }: LabelStation) => ({
   start: (await store.epoch()).startedAt,
@@ -46,7 +38,7 @@ test.each<[string, Partial<LabelerProfile>]>([
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'ozone', oddShare: 0, ...shape }),
   });
-  sim = made;
+  stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
   if (!labeler || plc === null) throw new Error('a labeler was asked for');
@@ -54,7 +46,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   let emitted = 0;
   const start = async (folder?: string): Promise<LabelStation> => {
     const started = await startStation({ seeds: [labeler.did], plc }, folder === undefined ? {} : { folder });
-    station = started;
+    stage.station = started;
     await until('read', async () => {
       const { sources } = (await started.overview()).coverage;
       return sources.established === 1 || labeler.streams.length > 0;
@@ -87,12 +79,12 @@ test('more refused rows of one labeler than are remembered are counted, and do n
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ailment: 'no_stream' }),
   });
-  sim = made;
+  stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
   if (!labeler || plc === null) throw new Error('a labeler was asked for');
   const observed = await startStation({ seeds: [labeler.did], plc });
-  station = observed;
+  stage.station = observed;
   const { store } = observed;
   labeler.faults.labels('pre_epoch', { count: 2 });
   labeler.faults.labels('foreign', { count: 4_000 });
@@ -103,7 +95,7 @@ test('more refused rows of one labeler than are remembered are counted, and do n
   expect(kept).toHaveLength(16);
   await observed.stop();
   const again = await startStation({ seeds: [labeler.did], plc }, { folder: observed.folder });
-  station = again;
+  stage.station = again;
   labeler.faults.emit(1);
   await until('what comes then', async () => (await rows(again)) === 4);
   expect(await refused(again)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });

@@ -1,25 +1,17 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSim, type Sim, type SimOptions } from '../sim/index.ts';
 import type { OddKind } from '../sim/labelers/odd-labels.ts';
 import { readSeeds } from '../src/labels/seeds.ts';
 import { micros } from '../src/store/time.ts';
-import { type LabelStation, removeStation, startStation, until } from './support/label-station.ts';
+import { labelStage } from './support/label-stage.ts';
+import { type LabelStation, startStation, until } from './support/label-station.ts';
 
-let sim: Sim | null = null;
-let station: LabelStation | null = null;
-
-afterEach(async () => {
-  await station?.stop();
-  if (station) removeStation(station);
-  await sim?.stop();
-  station = null;
-  sim = null;
-});
+const stage = labelStage();
 
 /** A simulated network without a past, and the instrument that observes it. */
 async function observe(options: SimOptions) {
   const made = createSim({ rate: 1, historyHours: 0, ...options });
-  sim = made;
+  stage.sim = made;
   const { seeds, plc, relays, jetstream } = await made.start();
   const started = await startStation({
     seeds: await readSeeds(seeds ?? ''),
@@ -27,7 +19,7 @@ async function observe(options: SimOptions) {
     relays,
     jetstream,
   });
-  station = started;
+  stage.station = started;
   return { sim: made, station: started };
 }
 

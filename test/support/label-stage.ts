@@ -1,0 +1,36 @@
+import { afterEach } from 'vitest';
+import type { Sim } from '../../sim/index.ts';
+import type { Micros } from '../../src/contract/timestamp.ts';
+import { micros } from '../../src/store/time.ts';
+import { type LabelStation, removeStation } from './label-station.ts';
+
+/** A simulated network and the instrument that observes it, for one test: whatever it puts here is ended after it. */
+export interface LabelStage {
+  sim: Sim | null;
+  station: LabelStation | null;
+  /** Time that passed at once, for everybody that goes by the clocks of the stage, in microseconds. */
+  passed: number;
+  readonly wall: () => Micros;
+  readonly monotonic: () => number;
+}
+
+/** The stage of a file's tests. */
+export function labelStage(): LabelStage {
+  const stage: LabelStage = {
+    sim: null,
+    station: null,
+    passed: 0,
+    wall: () => micros(Date.now() * 1000 + stage.passed),
+    monotonic: () => performance.now() * 1000 + stage.passed,
+  };
+  afterEach(async () => {
+    const { sim, station } = stage;
+    stage.sim = null;
+    stage.station = null;
+    stage.passed = 0;
+    await station?.stop();
+    if (station) removeStation(station);
+    await sim?.stop();
+  });
+  return stage;
+}

@@ -48,24 +48,25 @@ async function gaps({ store }: LabelStation) {
 
 describe('a source that gives more than its share of a day', () => {
   test('pauses with a gap and a count, unranked, and is read on at midnight; the others go on', async () => {
-    const { list, station: observed, given } = await observe(2, { maxDailyRows: 40 });
+    const { list, station: observed, given } = await observe(2, { maxDailyRows: 45 });
     const [loud, calm] = pair(list);
     await until('established', async () => (await observed.overview()).coverage.sources.established === 2);
-    loud.faults.emit(25);
+    loud.faults.emit(40);
     calm.faults.emit(5);
-    await until('the first labels', async () => (await rows(observed))[loud.did] === 25);
-    loud.faults.emit(30);
+    await until('the first labels', async () => (await rows(observed))[loud.did] === 40);
+    // Few enough that they may come twice, by stream and by page, and still fit into the next day.
+    loud.faults.emit(10);
     calm.faults.emit(5);
     await until('the pause', async () => (await gaps(observed)).length > 0);
     await until('the other one', async () => (await rows(observed))[calm.did] === 10);
     await until('said', async () =>
       (await observed.overview()).caveats.includes(
-        '1 of 2 enrolled sources are paused until midnight UTC, because they gave more than 40 labels, or a gigabyte of them, in a day; ' +
+        '1 of 2 enrolled sources are paused until midnight UTC, because they gave more than 45 labels, or a gigabyte of them, in a day; ' +
           '1 that were paused within 7 days are not ranked.',
       ),
     );
     const stored = (await rows(observed))[loud.did] ?? 0;
-    expect(stored).toBeLessThanOrEqual(40);
+    expect(stored).toBeLessThanOrEqual(45);
     expect((await observed.overview()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
     const [begun] = await gaps(observed);
     await until('it grows', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));

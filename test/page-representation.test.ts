@@ -64,7 +64,7 @@ describe('the page', () => {
     const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
     const led = factsInMemory(now, { url: 'http://127.0.0.1:8401', samples: [{ did, shows: 'none observed' }] });
     const html = led.get('/').body?.toString('utf8') ?? '';
-    expect(html).toContain('href="http://127.0.0.1:8401/account"');
+    expect(html).toContain('href="http://127.0.0.1:8401/"');
     expect(html).toContain('href="http://127.0.0.1:8401/account?did=did%3Aplc%3Aaaaaaaaaaaaaaaaaaaaaaaaa"');
     expect(
       untrueOn(html, {

@@ -141,7 +141,8 @@ export class Tracker {
   /** What came since then is being filled in. */
   fellBehind(since: Micros): void {
     this.#whole = false;
-    this.#readAt = null;
+    // Where it was behind already, what was taken so far still counts.
+    if (this.#behindSince === null) this.#readAt = null;
     this.#behindSince = since;
   }
 

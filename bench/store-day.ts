@@ -73,32 +73,43 @@ function reportQuarters(name: string, { quarters, whole, p99 }: Timing, report: 
   report(`${name}, p99 of a batch, ms`, p99);
 }
 
+/** Appends rows as if accepted at an instant. */
+export type Append = (observations: NewObservation[], at: number) => Promise<void>;
+
 /** Appends a plan's rows in batches; only the appending is timed. */
-export async function timed(
-  plan: DayPlan,
-  batchRows: number,
-  append: (observations: NewObservation[], at: number) => Promise<void>,
-): Promise<Timing> {
+export async function timed(plan: DayPlan, batchRows: number, append: Append): Promise<Timing> {
+  const [timing] = await timedInTurn(plan, batchRows, [append]);
+  if (!timing) throw new Error('one way to append gives one timing');
+  return timing;
+}
+
+/** Appends a plan's rows to each, batch by batch in turn; a timing for each. */
+export async function timedInTurn(plan: DayPlan, batchRows: number, ways: readonly Append[]): Promise<Timing[]> {
   const rows = plan.accounts.length;
-  const spent = [0, 0, 0, 0];
-  const took = [0, 0, 0, 0];
-  const batches: number[] = [];
+  const batches: number[][] = ways.map(() => []);
   for (let row = 0; row < rows; row += batchRows) {
     const end = Math.min(rows, row + batchRows);
-    const observations = Array.from({ length: end - row }, (_, i) => labelOf(plan, row + i));
-    const started = performance.now();
-    await append(observations, dayStart(plan.day) + (plan.offsets[row] ?? 0));
-    const milliseconds = performance.now() - started;
-    const quarter = Math.min(3, Math.floor((row / rows) * 4));
-    spent[quarter] = (spent[quarter] ?? 0) + milliseconds;
-    took[quarter] = (took[quarter] ?? 0) + end - row;
-    batches.push(milliseconds);
+    for (const [way, append] of ways.entries()) {
+      const observations = Array.from({ length: end - row }, (_, i) => labelOf(plan, row + i));
+      const started = performance.now();
+      await append(observations, dayStart(plan.day) + (plan.offsets[row] ?? 0));
+      batches[way]?.push(performance.now() - started);
+    }
   }
-  batches.sort((a, b) => a - b);
+  return batches.map((took) => timingOf(took, rows));
+}
+
+function timingOf(batches: readonly number[], rows: number): Timing {
+  const sum = (some: readonly number[]): number => some.reduce((a, b) => a + b, 0);
+  const cut = (quarter: number): number => Math.floor((batches.length * quarter) / 4);
+  const sorted = batches.toSorted((a, b) => a - b);
   return {
-    quarters: spent.map((milliseconds, i) => ((took[i] ?? 0) / milliseconds) * 1000),
-    whole: (rows / spent.reduce((a, b) => a + b, 0)) * 1000,
-    p99: batches[Math.floor(batches.length * 0.99)] ?? 0,
+    quarters: [0, 1, 2, 3].map((quarter) => {
+      const some = batches.slice(cut(quarter), cut(quarter + 1));
+      return ((rows * some.length) / batches.length / sum(some)) * 1000;
+    }),
+    whole: (rows / sum(batches)) * 1000,
+    p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
   };
 }
 

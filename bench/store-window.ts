@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { StoreWriter } from '../src/store/port.ts';
 import { scanAccount } from '../src/store/scan.ts';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { day, dayOf, dayStart, hour, type Interval, micros } from '../src/store/time.ts';
-import { type Report, timed } from './store-day.ts';
-import { accountDid, denseAccount, labelOf, planDay } from './store-traffic.ts';
+import { type Append, type Report, timed, timedInTurn } from './store-day.ts';
+import { accountDid, denseAccount, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
 
 /** Measures reading a generated window, dropping its oldest day and appending the next. Changes the store. */
 export async function measureWindow(folder: string, report: Report): Promise<void> {
@@ -121,22 +122,34 @@ async function measureExpiry(folder: string, report: Report): Promise<void> {
   await store.close();
 }
 
-/** The same rows appended after a full window and to an empty store. */
+/**
+ * One whole day appended behind a full window and to an empty store, batch by batch in turn, so that the machine's moods
+ * are the same for both. The full window has its last two days open, as they are while duplicates of them may come.
+ */
 async function measureFullAndEmpty(folder: string, report: Report): Promise<void> {
   const reader = openSqliteReader(folder);
   const { end } = await reader.frontier();
   await reader.close();
-  const plan = planDay(dayOf(end) + 1, 200_000);
+  const first = dayOf(end) + 1;
   const empty = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
-  for (const [name, place] of Object.entries({ 'an empty store': empty, 'a full window': folder })) {
-    const store = openSqliteWriter({ folder: place, at: dayStart(plan.day) });
-    const { whole } = await timed(plan, 500, async (observations, at) => {
-      await store.append({ at: micros(at), observations, refusals: [], positions: [] });
-    });
-    report(`append to ${name}, rows a second`, whole);
-    await store.close();
+  const full = openSqliteWriter({ folder, at: dayStart(first) });
+  for (const day of [first, first + 1]) {
+    const { whole } = await timed(planDay(day, rowsOfDay), 500, appendTo(full));
+    report(`append to a full window, ${day - first} open days before it, rows a second`, whole);
   }
+  const plan = planDay(first + 2, rowsOfDay);
+  const fresh = openSqliteWriter({ folder: empty, at: dayStart(plan.day) });
+  const [inFull, inEmpty] = await timedInTurn(plan, 500, [appendTo(full), appendTo(fresh)]);
+  report('append to a full window, its last two days open, rows a second', inFull?.whole ?? 0);
+  report('append to an empty store in turn with it, rows a second', inEmpty?.whole ?? 0);
+  await Promise.all([full.close(), fresh.close()]);
   rmSync(empty, { recursive: true, force: true });
+}
+
+function appendTo(store: StoreWriter): Append {
+  return async (observations, at) => {
+    await store.append({ at: micros(at), observations, refusals: [], positions: [] });
+  };
 }
 
 async function wholeWindow(reader: ReturnType<typeof openSqliteReader>): Promise<Interval> {

@@ -83,7 +83,8 @@ describe.each([
   });
 });
 
-// With both ways at once the gap may stay, which overstates: which of them was last to look decides.
+// By one way at a time: with both, what is stored does not say how far reading has come (samples of a search are stored
+// before it begins, and the other way may know already that nothing is left), so the two days would pass at any moment.
 describe.each([
   ['pages alone', { ailment: 'no_stream' }],
   ['a stream alone', { ailment: 'no_query' }],

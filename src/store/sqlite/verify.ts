@@ -32,12 +32,14 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   let rows = 0;
   let last = 0;
   let before: { subject: SubjectKey; id: number } | null = null;
+  const mayHold = filterOf(day, report);
   for (const [row, identity] of day.rows()) {
     const [id, subject, source] = row;
     rows += 1;
     last = Math.max(last, id);
     if (dayOf(id) !== day.day) report(`row ${id} is of another day`);
     if (before && !follows(day, before, { subject, id })) report(`row ${id} is out of order`);
+    if (!mayHold(subject)) report(`row ${id} is of a subject that the filter rules out`);
     before = { subject, id };
     const { label } = decodeRow(row, day.nameOf);
     if (identity) {
@@ -60,6 +62,18 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   const stated = day.meta(metaNames.last);
   if (rows > 0 && stated !== last) report(`the file says that ${stated} is the last row, it is ${last}`);
   return rows;
+}
+
+/** The day's filter; one that rules out nothing where it cannot be read, which is reported. */
+function filterOf(day: DayReader, report: (problem: string) => void): (subject: SubjectKey) => boolean {
+  try {
+    day.mayHold('');
+    return (subject) => day.mayHold(subject);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    report('the filter of its subjects is damaged');
+    return () => true;
+  }
 }
 
 function follows(day: DayReader, a: { subject: SubjectKey; id: number }, b: { subject: SubjectKey; id: number }) {

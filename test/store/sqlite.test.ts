@@ -194,8 +194,8 @@ describe('damage', () => {
     ['of counts', 'UPDATE busy SET applied = applied + 1', /the counts of did:plc:\S+ are not those of its rows/],
     ['of counts that are gone', 'DELETE FROM busy', /the counts of did:plc:\S+ are not those of its rows/],
     ['of counts of nobody', "INSERT INTO busy VALUES (x'ff', 1, 1, 0, 1, 0)", /counts are kept of a subject/],
-    ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /the filter of its subjects is damaged/],
-    ['of bits that are gone', 'DELETE FROM subject_filter', /the filter of its subjects is damaged/],
+    ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /the filter of its subjects is not that/],
+    ['of bits that are gone', 'DELETE FROM subject_filter', /the filter of its subjects is not that/],
   ])('%s that a sealed day keeps is found by verify', async (_, change, problem) => {
     await sealBusyDay();
     const db = new Database(join(folder, 'days', '2024-10-04.sealed.sqlite'));
@@ -203,6 +203,19 @@ describe('damage', () => {
     db.close();
     const reader = openSqliteReader(folder);
     expect((await problemsOf(reader)).join('\n')).toMatch(problem);
+    await reader.close();
+  });
+
+  it.each([
+    ['bits that changed', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
+    ['bits that are gone', 'DELETE FROM subject_filter'],
+  ])('of %s hides no row of a sealed day: reading says so', async (_, change) => {
+    await sealBusyDay();
+    const db = new Database(join(folder, 'days', '2024-10-04.sealed.sqlite'));
+    db.exec(change);
+    db.close();
+    const reader = openSqliteReader(folder);
+    await expect(reader.readAccount(page)).rejects.toMatchObject({ code: 'damaged' });
     await reader.close();
   });
 

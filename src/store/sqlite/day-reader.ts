@@ -11,7 +11,7 @@ import { assertKnown, schemaVersion } from './migrate.ts';
 import { type CountedRows, KeptTallies, PackedCounts, packedSql } from './packed-counts.ts';
 import { decodeRow, type NameOf, type NameTable, removalFlag, type StoredRow, type SubjectKey } from './row.ts';
 import { unpackStamps } from './stamps.ts';
-import { keptFilter, type SubjectFilter } from './subject-filter.ts';
+import { mayHold, subjectsSql } from './subject-filter.ts';
 
 /** Memory for pages of one day's file: the system's own cache does the rest. */
 const cacheBytes = 2 * 1024 * 1024;
@@ -36,8 +36,9 @@ export class DayReader {
   };
   readonly #statements = new Map<string, RawStatement>();
   readonly #tallies = new KeptTallies();
-  readonly #keepsFilter: boolean;
-  #filter: SubjectFilter | null = null;
+  /** Whether the file keeps a filter of its subjects: a sealed one does, unless it is of an older version. */
+  readonly keepsFilter: boolean;
+  #filterBlocks: number | null = null;
 
   constructor(path: string, day: number, form: DayForm) {
     this.day = day;
@@ -47,7 +48,7 @@ export class DayReader {
       assertKnown(this.#db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
       const version = schemaVersion(this.#db);
       this.keepsBusy = form === 'sealed' && version >= 2;
-      this.#keepsFilter = form === 'sealed' && version >= 3;
+      this.keepsFilter = form === 'sealed' && version >= 3;
     } catch (error) {
       this.#db.close();
       throw storeError(error, path);
@@ -65,9 +66,22 @@ export class DayReader {
 
   /** False where the file is known to hold no row of the account, which takes no look at its rows. */
   mayHold(key: SubjectKey): boolean {
-    if (!this.#keepsFilter) return true;
-    this.#filter ??= keptFilter(this.#db);
-    return this.#filter.mayHold(key);
+    if (!this.keepsFilter) return true;
+    const blocks = this.#filterBlocks ?? this.#column('SELECT count(*) FROM subject_filter', [])[0] ?? 0;
+    this.#filterBlocks = blocks;
+    const read = (block: number) =>
+      this.#all<[Buffer]>('SELECT bits FROM subject_filter WHERE block = ?', [block])[0]?.[0];
+    return mayHold(key, blocks, read);
+  }
+
+  /** Every block of the filter, in order. */
+  filterBlocks(): Buffer[] {
+    return this.#all<[Buffer]>('SELECT bits FROM subject_filter ORDER BY block', []).map(([bits]) => bits);
+  }
+
+  /** Every subject once, in order. */
+  *subjects(): Generator<SubjectKey> {
+    for (const [subject] of this.#iterate<[SubjectKey]>(subjectsSql, [])) yield subject;
   }
 
   /** An account's rows with `start <= id < end` that agree with the filter, in the asked order. */

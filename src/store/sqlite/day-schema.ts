@@ -75,7 +75,7 @@ applied INTEGER NOT NULL, removed INTEGER NOT NULL, PRIMARY KEY(subject, source,
   {
     version: 3,
     name: 'which subjects have no row',
-    sql: 'CREATE TABLE subject_filter(bits BLOB NOT NULL, crc INTEGER NOT NULL);',
+    sql: 'CREATE TABLE subject_filter(block INTEGER PRIMARY KEY, bits BLOB NOT NULL);',
   },
 ];
 

@@ -5,6 +5,7 @@ import { dayName, dayOf, minute } from '../time.ts';
 import type { DayReader } from './day-reader.ts';
 import { metaNames } from './day-schema.ts';
 import { decodeRow, type SubjectKey, subjectDid } from './row.ts';
+import { filterBlocks } from './subject-filter.ts';
 
 /** Problems listed of one day; one damaged page can make thousands. */
 const maxProblems = 50;
@@ -32,14 +33,12 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   let rows = 0;
   let last = 0;
   let before: { subject: SubjectKey; id: number } | null = null;
-  const mayHold = filterOf(day, report);
   for (const [row, identity] of day.rows()) {
     const [id, subject, source] = row;
     rows += 1;
     last = Math.max(last, id);
     if (dayOf(id) !== day.day) report(`row ${id} is of another day`);
     if (before && !follows(day, before, { subject, id })) report(`row ${id} is out of order`);
-    if (!mayHold(subject)) report(`row ${id} is of a subject that the filter rules out`);
     before = { subject, id };
     const { label } = decodeRow(row, day.nameOf);
     if (identity) {
@@ -57,23 +56,12 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   if (day.form === 'sealed') {
     compareStamps(day, minutes, report);
     compareBusy(day, report);
+    compareFilter(day, report);
     if (day.meta(metaNames.rows) !== rows) report(`the file says ${day.meta(metaNames.rows)} rows, it holds ${rows}`);
   }
   const stated = day.meta(metaNames.last);
   if (rows > 0 && stated !== last) report(`the file says that ${stated} is the last row, it is ${last}`);
   return rows;
-}
-
-/** The day's filter; one that rules out nothing where it cannot be read, which is reported. */
-function filterOf(day: DayReader, report: (problem: string) => void): (subject: SubjectKey) => boolean {
-  try {
-    day.mayHold('');
-    return (subject) => day.mayHold(subject);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    report('the filter of its subjects is damaged');
-    return () => true;
-  }
 }
 
 function follows(day: DayReader, a: { subject: SubjectKey; id: number }, b: { subject: SubjectKey; id: number }) {
@@ -122,6 +110,18 @@ function compareBusy(day: DayReader, report: (problem: string) => void): void {
   } finally {
     // A query left open would keep the file from its next one.
     kept.return(undefined);
+  }
+}
+
+/** A sealed day's filter must be that of its subjects, bit by bit. */
+function compareFilter(day: DayReader, report: (problem: string) => void): void {
+  if (!day.keepsFilter) return;
+  const kept = day.filterBlocks();
+  let subjects = 0;
+  for (const _ of day.subjects()) subjects += 1;
+  const expected = filterBlocks(day.subjects(), subjects);
+  if (kept.length !== expected.length || !expected.every((block, i) => kept[i]?.equals(block))) {
+    report('the filter of its subjects is not that of its rows');
   }
 }
 

@@ -15,6 +15,7 @@ import { migrate } from '../src/store/sqlite/migrate.ts';
 import { encodeRow, type Intern } from '../src/store/sqlite/row.ts';
 import { packStamps, type Stamp } from '../src/store/sqlite/stamps.ts';
 import { stateChanges } from '../src/store/sqlite/state-write.ts';
+import { keepFilter } from '../src/store/sqlite/subject-filter.ts';
 import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { dayFromName, dayName, dayStart, minute } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
@@ -81,6 +82,7 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
     }
     writeCounters(db, stamps);
     countBusy(db);
+    keepFilter(db);
     const setMeta = db.prepare('INSERT INTO meta(name, value) VALUES (?, ?)');
     const end = dayStart(plan.day) + (plan.offsets.at(-1) ?? 0);
     setMeta.run(metaNames.generation, generationId);

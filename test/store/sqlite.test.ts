@@ -194,6 +194,8 @@ describe('damage', () => {
     ['of counts', 'UPDATE busy SET applied = applied + 1', /the counts of did:plc:\S+ are not those of its rows/],
     ['of counts that are gone', 'DELETE FROM busy', /the counts of did:plc:\S+ are not those of its rows/],
     ['of counts of nobody', "INSERT INTO busy VALUES (x'ff', 1, 1, 0, 1, 0)", /counts are kept of a subject/],
+    ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /the filter of its subjects is not that/],
+    ['of bits that are gone', 'DELETE FROM subject_filter', /the filter of its subjects is not that/],
   ])('%s that a sealed day keeps is found by verify', async (_, change, problem) => {
     await sealBusyDay();
     const db = new Database(join(folder, 'days', '2024-10-04.sealed.sqlite'));
@@ -201,6 +203,19 @@ describe('damage', () => {
     db.close();
     const reader = openSqliteReader(folder);
     expect((await problemsOf(reader)).join('\n')).toMatch(problem);
+    await reader.close();
+  });
+
+  it.each([
+    ['bits that changed', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
+    ['bits that are gone', 'DELETE FROM subject_filter'],
+  ])('of %s hides no row of a sealed day: reading says so', async (_, change) => {
+    await sealBusyDay();
+    const db = new Database(join(folder, 'days', '2024-10-04.sealed.sqlite'));
+    db.exec(change);
+    db.close();
+    const reader = openSqliteReader(folder);
+    await expect(reader.readAccount(page)).rejects.toMatchObject({ code: 'damaged' });
     await reader.close();
   });
 
@@ -227,14 +242,20 @@ describe('damage', () => {
 });
 
 describe('opening', () => {
-  it('reads days of the first version, sealed and open, and goes on with the open one', async () => {
+  it('reads days of earlier versions, sealed and open, and goes on with the open one', async () => {
     await sealBusyDay();
     const reader = openSqliteReader(folder);
     const asked = { account: alice, start: noon, end: micros(noon + 5 * day), budget: 1_000 };
     const before = await reader.tallyAccount(asked);
     await reader.close();
-    toFirstVersion('2024-10-04.sealed.sqlite', 'DROP TABLE busy');
-    toFirstVersion(
+    toVersion(2, '2024-10-04.sealed.sqlite', 'DROP TABLE subject_filter');
+    const second = openSqliteReader(folder);
+    expect(await second.tallyAccount(asked)).toEqual(before);
+    expect(await problemsOf(second)).toEqual([]);
+    await second.close();
+    toVersion(1, '2024-10-04.sealed.sqlite', 'DROP TABLE busy');
+    toVersion(
+      1,
       '2024-10-08.open.sqlite',
       'DROP INDEX observation_subject; CREATE INDEX observation_subject ON observation(subject)',
     );
@@ -336,10 +357,10 @@ async function sealBusyDay(): Promise<void> {
   await writer.close();
 }
 
-/** Takes a day's file back to what the first version wrote. */
-function toFirstVersion(name: string, sql: string): void {
+/** Takes a day's file back to what an earlier version wrote. */
+function toVersion(version: number, name: string, sql: string): void {
   const db = new Database(join(folder, 'days', name));
-  db.exec(`${sql}; DELETE FROM migration WHERE version = 2; PRAGMA user_version = 1`);
+  db.exec(`${sql}; DELETE FROM migration WHERE version > ${version}; PRAGMA user_version = ${version}`);
   db.close();
 }
 

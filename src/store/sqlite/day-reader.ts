@@ -11,6 +11,7 @@ import { assertKnown, schemaVersion } from './migrate.ts';
 import { type CountedRows, KeptTallies, PackedCounts, packedSql } from './packed-counts.ts';
 import { decodeRow, type NameOf, type NameTable, removalFlag, type StoredRow, type SubjectKey } from './row.ts';
 import { unpackStamps } from './stamps.ts';
+import { mayHold, subjectsSql } from './subject-filter.ts';
 
 /** Memory for pages of one day's file: the system's own cache does the rest. */
 const cacheBytes = 2 * 1024 * 1024;
@@ -35,6 +36,9 @@ export class DayReader {
   };
   readonly #statements = new Map<string, RawStatement>();
   readonly #tallies = new KeptTallies();
+  /** Whether the file keeps a filter of its subjects: a sealed one does, unless it is of an older version. */
+  readonly keepsFilter: boolean;
+  #filterBlocks: number | null = null;
 
   constructor(path: string, day: number, form: DayForm) {
     this.day = day;
@@ -42,7 +46,9 @@ export class DayReader {
     this.#db = form === 'sealed' ? openImmutable(path, cacheBytes) : openReadonly(path, cacheBytes);
     try {
       assertKnown(this.#db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
-      this.keepsBusy = form === 'sealed' && schemaVersion(this.#db) >= 2;
+      const version = schemaVersion(this.#db);
+      this.keepsBusy = form === 'sealed' && version >= 2;
+      this.keepsFilter = form === 'sealed' && version >= 3;
     } catch (error) {
       this.#db.close();
       throw storeError(error, path);
@@ -58,8 +64,29 @@ export class DayReader {
     return this.#db.transaction(work)();
   }
 
+  /** False where the file is known to hold no row of the account, which takes no look at its rows. */
+  mayHold(key: SubjectKey): boolean {
+    if (!this.keepsFilter) return true;
+    const blocks = this.#filterBlocks ?? this.#column('SELECT count(*) FROM subject_filter', [])[0] ?? 0;
+    this.#filterBlocks = blocks;
+    const read = (block: number) =>
+      this.#all<[Buffer]>('SELECT bits FROM subject_filter WHERE block = ?', [block])[0]?.[0];
+    return mayHold(key, blocks, read);
+  }
+
+  /** Every block of the filter, in order. */
+  filterBlocks(): Buffer[] {
+    return this.#all<[Buffer]>('SELECT bits FROM subject_filter ORDER BY block', []).map(([bits]) => bits);
+  }
+
+  /** Every subject once, in order. */
+  *subjects(): Generator<SubjectKey> {
+    for (const [subject] of this.#iterate<[SubjectKey]>(subjectsSql, [])) yield subject;
+  }
+
   /** An account's rows with `start <= id < end` that agree with the filter, in the asked order. */
   account(key: SubjectKey, start: number, end: number, order: Order, limit: number, filter?: AccountFilter) {
+    if (!this.mayHold(key)) return [];
     const direction = order === 'oldest' ? 'ASC' : 'DESC';
     const { sql, parameters } = filterSql(filter);
     const rows = this.#all<StoredRow>(
@@ -74,6 +101,7 @@ export class DayReader {
    * at. Rows of an open day that were looked at before are not looked at again: behind its newest row nothing comes.
    */
   counts(key: SubjectKey, start: number, end: number, most: number): CountedRows | null {
+    if (!this.mayHold(key)) return { counts: new PackedCounts(), looked: 0 };
     if (this.form === 'open') return this.#countsOnwards(key, start, end, most);
     const rows = this.#packed(key, start, end, most + 1);
     return rows.length > most ? null : { counts: new PackedCounts().add(rows), looked: rows.length };
@@ -128,6 +156,7 @@ export class DayReader {
 
   /** The first rows of an account with `start <= id < end`, at most so many: their number, and the stamp of the last. */
   passing(key: SubjectKey, start: number, end: number, most: number): { rows: number; last: number } | null {
+    if (!this.mayHold(key)) return null;
     const ids = 'SELECT id FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?';
     const [found] = this.#all<[number, number | null]>(`SELECT count(*), max(id) FROM (${ids})`, [
       key,

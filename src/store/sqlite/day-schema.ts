@@ -6,7 +6,8 @@ import type { Migration } from './migrate.ts';
  *  - open: in order of acceptance, with the identity of each row and an index by subject;
  *  - sealed: clustered by (subject, id), so that an account's rows lie side by side, without identities: a day is
  *    sealed only when it can hold no more duplicates. `counter_minute.stamps` then says when each row was accepted,
- *    and `busy` counts the rows of every subject with at least `busyRows` of them.
+ *    `busy` counts the rows of every subject with at least `busyRows` of them, and `subject_filter` says of a subject
+ *    without rows that there are none.
  *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, the DID's text for others. `cts` is
  * milliseconds when that gives the text back, else NULL and `cts_text` has it.
@@ -70,6 +71,11 @@ PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
     name: 'counts of subjects with many rows',
     sql: `CREATE TABLE busy(subject NOT NULL, source INTEGER NOT NULL, val INTEGER NOT NULL, target INTEGER NOT NULL,
 applied INTEGER NOT NULL, removed INTEGER NOT NULL, PRIMARY KEY(subject, source, val, target)) WITHOUT ROWID;`,
+  },
+  {
+    version: 3,
+    name: 'which subjects have no row',
+    sql: 'CREATE TABLE subject_filter(block INTEGER PRIMARY KEY, bits BLOB NOT NULL);',
   },
 ];
 

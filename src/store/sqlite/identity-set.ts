@@ -26,7 +26,8 @@ export class IdentitySet {
 
   /** Whether the identity is known. */
   has(identity: Buffer): boolean {
-    return this.#tables.some((table) => table.has(identity));
+    const words = wordsOf(identity);
+    return this.#tables.some((table) => table.has(words));
   }
 
   /** Adds an identity that was accepted at an instant; instants never fall by more than a table's span. */
@@ -40,7 +41,7 @@ export class IdentitySet {
       // Newest first: that is where a repeat most often lies.
       this.#tables.unshift(table);
     }
-    table.add(identity);
+    table.add(wordsOf(identity));
   }
 }
 
@@ -54,14 +55,12 @@ class Table {
     this.span = span;
   }
 
-  has(identity: Buffer): boolean {
-    const [a, b, c, d] = wordsOf(identity);
+  has([a, b, c, d]: Words): boolean {
     return this.#words[this.#find(a, b, c, d)] !== 0;
   }
 
-  add(identity: Buffer): void {
+  add([a, b, c, d]: Words): void {
     if (this.size >= this.#slots * fullest) this.#grow();
-    const [a, b, c, d] = wordsOf(identity);
     const at = this.#find(a, b, c, d);
     if (this.#words[at] !== 0) return;
     this.#put(at, a, b, c, d);
@@ -99,8 +98,10 @@ class Table {
   }
 }
 
+type Words = readonly [number, number, number, number];
+
 /** The identity as four words; the first is never 0, which marks an empty slot. */
-function wordsOf(identity: Buffer): readonly [number, number, number, number] {
+function wordsOf(identity: Buffer): Words {
   const first = identity.readInt32LE(0);
   return [first === 0 ? 1 : first, identity.readInt32LE(4), identity.readInt32LE(8), identity.readInt32LE(12)];
 }

@@ -9,6 +9,7 @@ import { removeDatabase } from './files.ts';
 import { migrate } from './migrate.ts';
 import { removalFlag, type SubjectKey } from './row.ts';
 import { packStamps, type Stamp } from './stamps.ts';
+import { keepFilter } from './subject-filter.ts';
 
 /** Rows written between two flushes: a writer beside us then never waits for a whole day's bytes. */
 const rowsAtOnce = 20_000;
@@ -35,6 +36,7 @@ export function sealDay(open: string, growing: string, day: number): number {
     for (const table of sharedTables) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
     copyStamps(db, day);
     countBusy(db);
+    keepFilter(db);
     const expected = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get();
     if (expected !== rows)
       throw new StoreError('damaged', `${open} holds ${expected} rows, ${rows} were found by subject`);

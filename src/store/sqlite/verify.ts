@@ -5,6 +5,7 @@ import { dayName, dayOf, minute } from '../time.ts';
 import type { DayReader } from './day-reader.ts';
 import { metaNames } from './day-schema.ts';
 import { decodeRow, type SubjectKey, subjectDid } from './row.ts';
+import { filterBlocks } from './subject-filter.ts';
 
 /** Problems listed of one day; one damaged page can make thousands. */
 const maxProblems = 50;
@@ -55,6 +56,7 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   if (day.form === 'sealed') {
     compareStamps(day, minutes, report);
     compareBusy(day, report);
+    compareFilter(day, report);
     if (day.meta(metaNames.rows) !== rows) report(`the file says ${day.meta(metaNames.rows)} rows, it holds ${rows}`);
   }
   const stated = day.meta(metaNames.last);
@@ -108,6 +110,18 @@ function compareBusy(day: DayReader, report: (problem: string) => void): void {
   } finally {
     // A query left open would keep the file from its next one.
     kept.return(undefined);
+  }
+}
+
+/** A sealed day's filter must be that of its subjects, bit by bit. */
+function compareFilter(day: DayReader, report: (problem: string) => void): void {
+  if (!day.keepsFilter) return;
+  const kept = day.filterBlocks();
+  let subjects = 0;
+  for (const _ of day.subjects()) subjects += 1;
+  const expected = filterBlocks(day.subjects(), subjects);
+  if (kept.length !== expected.length || !expected.every((block, i) => kept[i]?.equals(block))) {
+    report('the filter of its subjects is not that of its rows');
   }
 }
 

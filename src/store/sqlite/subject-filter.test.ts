@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type SubjectKey, subjectKey } from './row.ts';
+import { filterBlocks, mayHold } from './subject-filter.ts';
+
+const plc = fc
+  .string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567'), minLength: 24, maxLength: 24 })
+  .map((name) => subjectKey(`did:plc:${name}`));
+const subject = fc.oneof(plc, fc.string({ maxLength: 80 }));
+
+function filterOf(subjects: readonly SubjectKey[]) {
+  const blocks = filterBlocks(subjects, subjects.length);
+  const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
+  return { bytes, holds: (one: SubjectKey) => mayHold(one, blocks.length, (n) => blocks[n]) };
+}
+
+test('rules out no subject that is there', () => {
+  fc.assert(
+    fc.property(fc.array(subject, { maxLength: 300 }), (subjects) => {
+      const filter = filterOf(subjects);
+      expect(subjects.filter((one) => !filter.holds(one))).toEqual([]);
+    }),
+  );
+});
+
+test('rules out all but one or two in a hundred of those that are not, in ten bits for each that is', () => {
+  const filter = filterOf(Array.from({ length: 20_000 }, (_, n) => `did:web:there-${n}.example`));
+  const others = Array.from({ length: 20_000 }, (_, n) => `did:web:not-${n}.example`);
+  expect(others.filter(filter.holds).length).toBeLessThan(300);
+  expect(filter.bytes).toBeLessThan(26_000);
+});
+
+test('of no subject rules out every one', () => {
+  expect(filterOf([]).holds('did:web:anyone.example')).toBe(false);
+});
+
+test('is damaged, and rules out nothing, where a bit of it changed', () => {
+  const [block = Buffer.alloc(0)] = filterBlocks(['did:web:there.example'], 1);
+  block[3] = (block[3] ?? 0) ^ 4;
+  expect(() => mayHold('did:web:there.example', 1, () => block)).toThrowError(
+    expect.objectContaining({ name: 'StoreError', code: 'damaged' }),
+  );
+});

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { StoreError } from '../errors.ts';
+import type { Sqlite } from './connection.ts';
+import type { SubjectKey } from './row.ts';
+
+/**
+ * Which subjects have no row in a sealed day: a Bloom filter in blocks, each a row of a table, so that a look costs one
+ * small read at most and no memory. What it rules out is not there; most accounts have rows in a few days of a window,
+ * and only those are worth a look at the rows.
+ */
+
+/** Ten bits a subject, seven of them looked at: of a hundred subjects that are not there, one seems to be. */
+const bitsEach = 10;
+const looks = 7;
+const blockBits = 2_048;
+const crcBytes = 4;
+
+/** How many blocks the filter of so many subjects has. */
+function blocksFor(subjects: number): number {
+  return Math.max(1, Math.ceil((subjects * bitsEach) / blockBits));
+}
+
+/** The blocks of a filter that holds these subjects, as many as `count` says; each ends with its checksum. */
+export function filterBlocks(subjects: Iterable<SubjectKey>, count: number): Buffer[] {
+  const blocks = Array.from({ length: blocksFor(count) }, () => Buffer.alloc(blockBits / 8 + crcBytes));
+  for (const subject of subjects) {
+    const { block, bits } = placesOf(subject, blocks.length);
+    const of = blocks[block];
+    if (of) for (const bit of bits) of[bit >>> 3] = (of[bit >>> 3] ?? 0) | (1 << (bit & 7));
+  }
+  for (const block of blocks) block.writeUInt32LE(crc32(block.subarray(0, -crcBytes)), blockBits / 8);
+  return blocks;
+}
+
+/**
+ * False where a day has no row of the subject. `read` gives one of its `count` blocks. Throws `damaged` where that is
+ * not as it was kept: a bit that is lost would hide rows.
+ */
+export function mayHold(subject: SubjectKey, count: number, read: (block: number) => Buffer | undefined): boolean {
+  const { block, bits } = placesOf(subject, count);
+  const of = read(block);
+  if (of?.length !== blockBits / 8 + crcBytes || crc32(of.subarray(0, -crcBytes)) !== of.readUInt32LE(blockBits / 8)) {
+    throw new StoreError('damaged', `block ${block} of ${count} of the filter of subjects is not as it was kept`);
+  }
+  return bits.every((bit) => ((of[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0);
+}
+
+/** SQL that gives every subject of a day once, in order. */
+export const subjectsSql = 'SELECT DISTINCT subject FROM main.observation';
+
+/** Keeps the filter of a sealed day that has all its rows. */
+export function keepFilter(db: Sqlite): void {
+  const count = db.prepare<[], number>(`SELECT count(*) FROM (${subjectsSql})`).pluck().get() ?? 0;
+  const blocks = filterBlocks(db.prepare<[], SubjectKey>(subjectsSql).pluck().iterate(), count);
+  const insert = db.prepare('INSERT INTO main.subject_filter(block, bits) VALUES (?, ?)');
+  db.transaction(() => {
+    for (const [block, bits] of blocks.entries()) insert.run(block, bits);
+  })();
+}
+
+function placesOf(subject: SubjectKey, blocks: number): { readonly block: number; readonly bits: readonly number[] } {
+  const digest = hash('sha1', subject, 'buffer');
+  const [first, step] = [digest.readUInt32LE(4), digest.readUInt32LE(8) | 1];
+  const bits = Array.from({ length: looks }, (_, look) => (first + look * step) & (blockBits - 1));
+  return { block: digest.readUInt32LE(0) % blocks, bits };
+}

@@ -102,6 +102,16 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
     if (quirk) expect(observed.quirks.get(quirk)).toBeGreaterThan(0);
   });
 
+  test('cursor_reset: a database that was put back and grew, also where the look at it fails in passing', async () => {
+    const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
+    labeler.faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2, limit: 1 });
+    labeler.faults.loseTail(2);
+    labeler.faults.emit(4);
+    await until('the look that failed', () => labeler.faults.fired.get('query_answer') === 2);
+    await until('all that was emitted', async () => (await rows(observed)) === 7);
+    expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
+  });
+
   test('source_unavailable: live alone, where what lies before cannot be had by stream either', async () => {
     const made = createSim({
       rate: 1,

@@ -59,6 +59,8 @@ export interface Switched {
 /** An answer in the place of the sound one, so many times. */
 interface Armed {
   readonly answer: FaultyAnswer;
+  /** Pages of so many labels alone meet it; null for every one. */
+  readonly limit: number | null;
   times: number;
 }
 
@@ -95,16 +97,17 @@ export class LabelerFaults {
     this.#unordered = labeler.profile.unordered;
   }
 
-  /** Answers pages, handshakes or both in another way, `times` times or until `heal`. */
+  /** Answers pages (of `limit` labels alone, where that is given), handshakes or both in another way, `times` times or until `heal`. */
   answer(
     answer: FaultyAnswer,
     {
       on = 'both',
       times = Number.POSITIVE_INFINITY,
-    }: { readonly on?: 'query' | 'stream' | 'both'; readonly times?: number } = {},
+      limit = null,
+    }: { readonly on?: 'query' | 'stream' | 'both'; readonly times?: number; readonly limit?: number | null } = {},
   ): void {
-    if (on !== 'stream') this.#query = { answer, times };
-    if (on !== 'query') this.#stream = { answer, times };
+    if (on !== 'stream') this.#query = { answer, limit, times };
+    if (on !== 'query') this.#stream = { answer, limit: null, times };
   }
 
   /** Ends what `answer`, `withoutCursor`, `withoutOrder`, `delayed` and `several` have set. */
@@ -265,9 +268,10 @@ export class LabelerFaults {
     } else if (ailment === 'dead') this.#fire('dead');
   }
 
-  /** For the host: what a page is answered with instead. */
-  onQuery(): FaultyAnswer | null {
-    return this.#meet(this.#query, 'query_answer');
+  /** For the host: what a page of so many labels is answered with instead. */
+  onQuery(limit: number): FaultyAnswer | null {
+    const armed = this.#query;
+    return armed?.limit === null || armed?.limit === limit ? this.#meet(armed, 'query_answer') : null;
   }
 
   /** For the host: what a handshake is answered with instead. */

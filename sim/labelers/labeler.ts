@@ -188,7 +188,7 @@ export class Labeler {
   }
 
   #page(response: ServerResponse, target: URL): void {
-    const fault = this.faults.onQuery();
+    const fault = this.faults.onQuery(Number(target.searchParams.get('limit')));
     if (fault) {
       answerFaultily(fault, response);
       return;

@@ -41,7 +41,8 @@ export class Alignment {
       now.seq !== null && now.seq >= seq ? { ...now, cursor: now.seq, cursorTail: now.seqTail } : now;
     void rowAt({ source: this.#source, tools: this.#tools, signal: this.#signal }, seq)
       .then(async (row) => {
-        if (row === seqTail) await this.#intake.take({ rows: [], way: 'poll', move }, this.#signal);
+        if (row.kind === 'row' && row.fingerprint === seqTail)
+          await this.#intake.take({ rows: [], way: 'poll', move }, this.#signal);
       })
       // The reading meets the same, and says it.
       .catch(() => undefined)

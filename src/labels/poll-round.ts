@@ -48,15 +48,19 @@ export async function pollRound(
     let fresh = page.labels.filter((row) => !source.unplaced.has(fingerprint(row)));
     if (tail !== null) {
       const known = tail;
-      const there = page.labels.some((row) => fingerprint(row) === known);
-      if (!there && (await lostTail(round, page, start, known)) === 'reset') return { kind: 'reset' };
+      if (!page.labels.some((row) => fingerprint(row) === known)) {
+        const lost = await lostTail(round, page, start, known);
+        if (lost.kind !== 'gap') return lost;
+      }
       fresh = fresh.filter((row) => fingerprint(row) !== known);
       tail = null;
     }
     if (unlooked !== null && fresh.length > 0) {
       // What is put back and grows again would pass the remembered row by: its place is looked at before it is left.
       const row = await rowAt(round, start);
-      if (row !== null && row !== unlooked) {
+      // Who cannot be asked now is asked again: nothing is left behind unseen because a look failed in passing.
+      if (row.kind === 'fault') return row;
+      if (row.kind === 'row' && row.fingerprint !== unlooked) {
         tools.telemetry.quirk('tail_missing');
         await recordReset(source, tools);
         await forgetPosition(source, intake);
@@ -128,12 +132,22 @@ async function ask({ source, tools, signal }: Round, cursor: number): Promise<As
   }
 }
 
-/** The row that stands under exactly that number; null where none does, or nobody can tell. */
-export async function rowAt({ source, tools, signal }: Omit<Round, 'intake'>, number: number): Promise<string | null> {
+/** What stands under a number. */
+export type RowAt =
+  | { readonly kind: 'row'; readonly fingerprint: string }
+  /** No row, or the labeler does not tell. */
+  | { readonly kind: 'none' }
+  /** It cannot be asked now. */
+  | ({ readonly kind: 'fault' } & SourceFault);
+
+/** The row that stands under exactly that number. */
+export async function rowAt({ source, tools, signal }: Omit<Round, 'intake'>, number: number): Promise<RowAt> {
   const options = { limit: 1, timeoutMs: tools.rhythm.requestMs, signal };
   const page = await queryLabels(tools.http, source.endpoint, number - 1, options);
-  if (page.kind === 'fault' || decimal(page.cursor) !== number || page.labels.length !== 1) return null;
-  return fingerprint(page.labels[0]);
+  // Who gives pages and never answers this would never be read on: that is one who does not tell.
+  if (page.kind === 'fault') return page.fault === null || page.fault === 'failed' ? page : { kind: 'none' };
+  if (decimal(page.cursor) !== number || page.labels.length !== 1) return { kind: 'none' };
+  return { kind: 'row', fingerprint: fingerprint(page.labels[0]) };
 }
 
 interface Start {
@@ -184,15 +198,21 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
 }
 
 /** What was last read is not where it was. A labeler that replaces rows does that too: a gap, which overstates. */
-async function lostTail(round: Round, page: LabelPage, number: number, tail: string): Promise<'gap' | 'reset'> {
+async function lostTail(
+  round: Round,
+  page: LabelPage,
+  number: number,
+  tail: string,
+): Promise<{ readonly kind: 'gap' } | { readonly kind: 'reset' } | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, intake, tools } = round;
+  const row = page.labels.length > 0 ? await rowAt(round, number) : null;
+  if (row?.kind === 'fault') return row;
   tools.telemetry.quirk('tail_missing');
   await recordReset(source, tools);
   // Another row under its number is another database.
-  const row = page.labels.length > 0 ? await rowAt(round, number) : null;
-  if (page.labels.length > 0 && (row === null || row === tail)) return 'gap';
+  if (row !== null && (row.kind === 'none' || row.fingerprint === tail)) return { kind: 'gap' };
   await forgetPosition(source, intake);
-  return 'reset';
+  return { kind: 'reset' };
 }
 
 /** The labeler began anew: nothing that was read says where to go on. */

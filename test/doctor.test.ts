@@ -218,10 +218,16 @@ describe('the upstreams', () => {
     expect(said.of('relay')).toMatchObject([
       { level: 'ok' },
       { level: 'ok' },
-      { level: 'warn', found: `${gone} cannot be reached (connect: ECONNREFUSED)`, todo: 'another relay answers' },
+      {
+        level: 'warn',
+        found: `${gone} cannot be reached (connect): the connection was refused (ECONNREFUSED)`,
+        todo: 'another relay answers',
+      },
     ]);
     expect(said.of('directory')).toMatchObject([{ level: 'fail', todo: expect.stringMatching(/firewall/) }]);
-    expect(said.of('jetstream')).toMatchObject([{ level: 'fail', found: expect.stringMatching(/ECONNREFUSED$/) }]);
+    expect(said.of('jetstream')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/: the connection was refused \(ECONNREFUSED\)$/) },
+    ]);
   });
 
   it('comes to an end where nothing answers', async () => {
@@ -366,7 +372,12 @@ describe('the ports', () => {
 
   it('fails an address that this machine does not have', async () => {
     expect((await doctor([...flags(), '--host', '192.0.2.1'])).of('facts port')).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(/cannot listen on 192\.0\.2\.1:\d+ \(EADDRNOTAVAIL\)$/) },
+      {
+        level: 'fail',
+        found: expect.stringMatching(
+          /cannot listen on 192\.0\.2\.1:\d+: this machine has no such address \(EADDRNOTAVAIL\)$/,
+        ),
+      },
     ]);
   });
 });

@@ -3,7 +3,7 @@ import { type Answer, exchange } from '../client/exchange.ts';
 import { retryAfterSeconds } from '../client/headers.ts';
 import { accountPaths } from '../contract/account.ts';
 import { createBackoff } from '../network/backoff.ts';
-import { systemCode } from '../ops/errors.ts';
+import { codeInWords, systemCode } from '../ops/errors.ts';
 import { parseRefusal, type Refusal } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 
@@ -84,5 +84,5 @@ async function once(path: string, { base, fetch, timeoutMs, clock, signal }: Ser
 function noAnswer({ reason, cause }: NetworkError): string {
   if (reason === 'timeout') return 'the service does not answer in time';
   const code = systemCode(cause instanceof Error ? cause.cause : cause);
-  return `the service cannot be reached${code === null ? '' : ` (${code})`}`;
+  return `the service cannot be reached${code === null ? '' : `: ${codeInWords(code)}`}`;
 }

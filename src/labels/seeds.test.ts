@@ -37,7 +37,9 @@ test.each([
 });
 
 test('a file that is not there is named, with the setting that names another', async () => {
-  await expect(readSeeds(join(folder, 'none.json'))).rejects.toThrow('ENOENT); name another with --seeds');
+  await expect(readSeeds(join(folder, 'none.json'))).rejects.toThrow(
+    'none.json: no such file or folder (ENOENT); name another with --seeds',
+  );
 });
 
 test('the list that comes along can be read', async () => {

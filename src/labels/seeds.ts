@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isDid } from '../contract/identifiers.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemWords } from '../ops/errors.ts';
 import { isObject } from './label-fields.ts';
 
 /** Reads a seeds file: a JSON array of objects with a `did`; other keys are ignored. Throws OperatorError. */
@@ -9,9 +9,7 @@ export async function readSeeds(path: string): Promise<readonly string[]> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new OperatorError(
-      `cannot read the seeds file ${path} (${systemCode(error) ?? 'unknown error'}); name another with --seeds`,
-    );
+    throw new OperatorError(`cannot read the seeds file ${path}: ${systemWords(error)}; name another with --seeds`);
   }
   let value: unknown;
   try {

@@ -1,10 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileSource } from '../artifact/file-source.ts';
 import { recogniseLabels, recogniseWeather } from '../artifact/recognise.ts';
 import { artifactNames } from '../artifact/write.ts';
 import { defaultMaxArtifactBytes } from '../contract/limits.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
 import type { ObservatoryLog } from './observatory-log.ts';
 import { listeningAt } from './observatory-parts.ts';
 import { type Display, plainDisplay, screenDisplay } from './screen.ts';
@@ -97,12 +96,4 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
 function addressOf(part: string, line: string): { part: string; url: string }[] {
   const url = listeningAt(line);
   return url === null ? [] : [{ part, url }];
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw new OperatorError(`cannot use the folder ${folder} (${systemCode(error) ?? 'unknown error'})`);
-  }
 }

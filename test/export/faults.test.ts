@@ -127,7 +127,7 @@ describe('a service that goes away', () => {
     const { code, stderr } = await runProgram(exporting(url, file, ['--give-up-seconds', '1']));
     expect([code, stderr.at(-1)]).toEqual([
       3,
-      `${incomplete}the service cannot be reached (ECONNREFUSED); gave up within 1 s`,
+      `${incomplete}the service cannot be reached: the connection was refused (ECONNREFUSED); gave up within 1 s`,
     ]);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -221,7 +221,7 @@ describe('what the service refuses', () => {
 describe('a file that cannot be written', () => {
   it.each<[string, (folder: string) => string, string]>([
     ['in no folder', (folder) => join(folder, 'none', 'rows.json'), 'its folder does not exist'],
-    ['over a folder', (folder) => join(folder, 'folder'), 'it is a folder'],
+    ['over a folder', (folder) => join(folder, 'folder'), 'it is a folder (EISDIR)'],
     ['in a file', (folder) => join(folder, 'file', 'rows.json'), 'its folder is no folder'],
   ])('is one clear line: %s', async (_what, place, said) => {
     const { url, folder } = await station(40);
@@ -242,7 +242,7 @@ describe('a file that cannot be written', () => {
     const command = ['-c', script, 'sh', folder, process.execPath, bin, ...exporting(url, 'rows.json')];
     const { stdout, stderr } = await run('unshare', ['-rm', 'sh', ...command]);
     expect(stdout).toBe('exit 6\n');
-    expect(stderr.trimEnd().split('\n').at(-1)).toBe(`${incomplete}cannot write rows.json: the disk is full`);
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe(`${incomplete}cannot write rows.json: the disk is full (ENOSPC)`);
   });
 });
 

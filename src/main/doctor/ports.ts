@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { isObject } from '../../labels/label-fields.ts';
-import { systemCode } from '../../ops/errors.ts';
+import { codeInWords, systemCode } from '../../ops/errors.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
 /** How long a listener on this machine may take to say who it is, in milliseconds. */
@@ -38,7 +38,11 @@ export async function checkPort({ check, host, port, path, isOurs, flag }: Liste
   if (refusal === 'EACCES')
     return fail(check, `this user may not listen on ${at}`, `choose a port above 1023 with --${flag}`);
   if (refusal !== 'EADDRINUSE') {
-    return fail(check, `this machine cannot listen on ${at} (${refusal})`, 'choose another address with --host');
+    return fail(
+      check,
+      `this machine cannot listen on ${at}: ${codeInWords(refusal)}`,
+      'choose another address with --host',
+    );
   }
   const body = await ask(host, port, path);
   if (body !== null && isOurs(body)) return ok(check, `${at} is taken by the process that it is for`);

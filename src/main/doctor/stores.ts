@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError, systemCode } from '../../ops/errors.ts';
+import { codeInWords, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
 import { inspect } from '../../store/open.ts';
 import { weatherStoreVersion } from '../../weather/store-schema.ts';
@@ -70,7 +70,7 @@ function refused(check: string, url: string, error: unknown): Finding {
   if (code === null) throw error;
   return warn(
     check,
-    `${url} cannot be read by this user (${code})`,
+    `${url} cannot be read by this user: ${codeInWords(code)}`,
     'run almanac doctor as the user of almanac labels',
   );
 }
@@ -106,7 +106,7 @@ export function checkWeatherStore(folder: string): Finding {
       return warn(check, `${path} is not there yet`, 'the first start of almanac weather makes it');
     return warn(
       check,
-      `${path} cannot be read by this user (${code})`,
+      `${path} cannot be read by this user: ${codeInWords(code)}`,
       'run almanac doctor as the user of almanac weather',
     );
   }

@@ -296,6 +296,18 @@ describe('--help', () => {
     expect(flags.split(' ').filter((flag) => !words.includes(flag))).toEqual([]);
   });
 
+  it('of check tells every exit code that it ends with, and no other', async () => {
+    const { stdout } = await runProgram(['check', '--help']);
+    const told = stdout
+      .slice(stdout.indexOf('exit codes:') + 1)
+      .map((line) => /^ {2}(\d+) +(.+?):/.exec(line)?.slice(1));
+    expect(told).toEqual([
+      ['0', 'servable'],
+      ['1', 'refused'],
+      ['2', 'not an artifact'],
+    ]);
+  });
+
   it('lists every command', async () => {
     const { code, stdout } = await runProgram(['--help']);
     expect(code).toBe(0);

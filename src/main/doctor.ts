@@ -13,6 +13,11 @@ export const doctorCommand: Command = {
   summary: "checks this machine's set-up: upstreams, clock, disk, stores, artifacts, ports",
   operands: '',
   settings: doctorSettings,
+  exitCodes: [
+    { code: exitCodes.ok, meaning: 'everything is ok' },
+    { code: exitCodes.fail, meaning: 'something fails (fail), or a setting cannot be used' },
+    { code: exitCodes.warn, meaning: 'nothing fails, something wants a look (warn)' },
+  ],
   async run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(doctorSettings, { args, env, knownFlags });
     const findings = await examine(values);

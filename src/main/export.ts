@@ -26,6 +26,22 @@ export const exportCommand: Command = {
   summary: 'downloads what was observed on one account from an account-view service, verified, as a file',
   operands: 'DID',
   settings,
+  exitCodes: [
+    { code: exportExitCodes.complete, meaning: 'the file stands under its name, verified' },
+    { code: 1, meaning: 'a mistake on the command line' },
+    {
+      code: exportExitCodes.refused,
+      meaning: 'the service refuses what is asked for, or the address is none of such a service',
+    },
+    { code: exportExitCodes.unreachable, meaning: 'no usable answer in time; try later' },
+    { code: exportExitCodes.expired, meaning: 'the export expired before its last page, each time' },
+    {
+      code: exportExitCodes.damaged,
+      meaning: 'what arrived is not what the service made, or does not agree with itself',
+    },
+    { code: exportExitCodes.unwritable, meaning: 'the file cannot be written' },
+    { code: exportExitCodes.interrupted, meaning: 'by a signal' },
+  ],
   async run(context) {
     const { values, positionals } = resolveSettings(settings, context);
     const [named] = positionals;

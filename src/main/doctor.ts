@@ -39,6 +39,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     stores,
     { checkArtifacts },
     ports,
+    { readsStore, servesArtifacts },
     { checkRuntime },
     seeds,
   ] = await Promise.all([
@@ -48,6 +49,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     import('./doctor/stores.ts'),
     import('./doctor/artifacts.ts'),
     import('./doctor/ports.ts'),
+    import('./doctor/whose.ts'),
     import('./doctor/runtime.ts'),
     import('../labels/seeds.ts'),
   ]);
@@ -60,10 +62,20 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     { allowLoopback: values.allowLoopback },
     Date.now,
   );
+  const store = stores.checkStore(storeUrl, Date.now());
+  const factsAt = { host, port, flag: 'port', of: artifacts };
+  const accountAt = { host, port: accountPort, flag: 'account-port', of: storeUrl };
   const listeners = Promise.all([
-    ports.checkPort(ports.servicePort('facts port', 'almanac-facts', { host, port, flag: 'port' }, basePath)),
     ports.checkPort(
-      ports.servicePort('account port', 'almanac-account', { host, port: accountPort, flag: 'account-port' }),
+      ports.servicePort(
+        'facts port',
+        'almanac-facts',
+        { ...factsAt, isOurs: servesArtifacts(artifacts, values.maxArtifactBytes, basePath) },
+        basePath,
+      ),
+    ),
+    ports.checkPort(
+      ports.servicePort('account port', 'almanac-account', { ...accountAt, isOurs: readsStore(store.generation) }),
     ),
     ...(metricsPort === null
       ? []
@@ -71,7 +83,6 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
           ports.checkPort(ports.metricsPort(part, metricsPort + i)),
         )),
   ]);
-  const store = stores.checkStore(storeUrl, Date.now());
   const here = [
     checkRuntime(),
     checkFolder('data folder', data),

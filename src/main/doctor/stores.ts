@@ -15,6 +15,8 @@ export interface StoreFindings {
   readonly findings: readonly Finding[];
   /** What the store takes on its disk, in bytes. */
   readonly bytes: number;
+  /** Its epoch; null where it cannot be read. */
+  readonly generation: string | null;
 }
 
 /** The label store: opens, schema, epoch, days, heartbeat, writer. `now` in milliseconds. */
@@ -28,9 +30,13 @@ export function checkStore(url: string, now: number): StoreFindings {
       missingDays.length > 0
         ? fail(check, `the files of ${missingDays.join(', ')} are gone`, 'put them back, or restore a backup')
         : ok(check, `${found} (almanac labels verify derives its counters again)`);
-    return { findings: [store, writer(writing, heartbeat === null ? null : now - heartbeat / 1000)], bytes };
+    return {
+      findings: [store, writer(writing, heartbeat === null ? null : now - heartbeat / 1000)],
+      bytes,
+      generation: epoch.generationId,
+    };
   } catch (error) {
-    return { findings: [refused(check, url, error)], bytes: 0 };
+    return { findings: [refused(check, url, error)], bytes: 0, generation: null };
   }
 }
 

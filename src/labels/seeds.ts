@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isDid } from '../contract/identifiers.ts';
+import { didInWords, isDid } from '../contract/identifiers.ts';
 import { OperatorError, systemWords } from '../ops/errors.ts';
 import { isObject } from './label-fields.ts';
 
@@ -20,7 +20,7 @@ export async function readSeeds(path: string): Promise<readonly string[]> {
   if (!Array.isArray(value)) throw new OperatorError(`the seeds file ${path} is not a JSON array of {"did"} objects`);
   const dids = value.map((entry, i) => {
     if (isObject(entry) && typeof entry.did === 'string' && isDid(entry.did)) return entry.did;
-    throw new OperatorError(`entry ${i + 1} of the seeds file ${path} has no did:plc or did:web as its "did"`);
+    throw new OperatorError(`entry ${i + 1} of the seeds file ${path} has no DID as its "did": ${didInWords}`);
   });
   return [...new Set(dids)];
 }

@@ -1,4 +1,4 @@
-import { canonicalDid, isDid } from '../contract/identifiers.ts';
+import { canonicalDid, didInWords, isDid } from '../contract/identifiers.ts';
 import { type Micros, parseInstant } from '../contract/timestamp.ts';
 import type { FailureKind } from '../export/failure.ts';
 import type { PartSummary } from '../export/format.ts';
@@ -46,7 +46,8 @@ export const exportCommand: Command = {
     const { values, positionals } = resolveSettings(settings, context);
     const [named] = positionals;
     if (named === undefined || positionals.length > 1) throw new OperatorError('export wants one DID');
-    if (!isDid(named)) throw new OperatorError('export wants a did:plc or did:web; a handle is to be resolved first');
+    if (!isDid(named))
+      throw new OperatorError(`export wants a DID: ${didInWords}; a handle is to be resolved to its DID first`);
     const account = canonicalDid(named);
     const order: ExportOrder = {
       account,
@@ -136,7 +137,7 @@ function intervalOf({ days, start, end }: ExportValues): AskedInterval {
 }
 
 function filtersOf({ labeler, value, action, targetKind }: ExportValues): ExportOrder['filters'] {
-  if (labeler !== null && !isDid(labeler)) throw new OperatorError('--labeler wants a did:plc or did:web');
+  if (labeler !== null && !isDid(labeler)) throw new OperatorError(`--labeler wants a DID: ${didInWords}`);
   return {
     ...(labeler === null ? {} : { labeler: canonicalDid(labeler) }),
     ...(value === null ? {} : { value }),

@@ -24,8 +24,8 @@ export interface ObservatoryOptions {
   /** Address of the Jetstream host, for the words. */
   readonly endpoint: string;
   readonly parts: readonly SupervisedPart[];
-  /** What is said above the state. */
-  readonly remarks: readonly string[];
+  /** What is said above the state, with the addresses of the parts that listen, by their names. */
+  readonly remarks: (urls: ReadonlyMap<string, string>) => readonly string[];
   /** A screen in the terminal instead of plain lines. */
   readonly screen: boolean;
   readonly print: (line: string) => void;
@@ -34,7 +34,7 @@ export interface ObservatoryOptions {
 
 /** Runs the parts of an observatory and tells how they are. */
 export async function startObservatory(options: ObservatoryOptions): Promise<Running> {
-  const { name, data, endpoint, parts, remarks, screen, print, log } = options;
+  const { name, data, endpoint, parts, screen, print, log } = options;
   const artifacts = join(data, 'artifacts');
   makeFolder(artifacts);
   let report: WeatherReport | null = null;
@@ -51,6 +51,7 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
     throw error;
   });
   const addresses = [...supervised.ready].flatMap(([part, line]) => addressOf(part, line));
+  const remarks = options.remarks(new Map(addresses.map(({ part, url }) => [part, url])));
   const head = [...remarks, ...addresses.map(({ part, url }) => `${part.padEnd(9)}${url}`)];
   const display: Display = screen
     ? screenDisplay(process.stdout, [

@@ -27,7 +27,8 @@ describe('a fault of the command line', () => {
     ['a flag', ['facts', '--base-pth', '/a'], {}, 'unknown setting --base-pth; did you mean --base-path?'],
     ['a flag of old', ['facts', '--max-age', '5'], {}, 'unknown setting --max-age; did you mean --max-age-seconds?'],
     ['a flag like no other', ['facts', '--zzzzzzzzzzzzzzzz'], {}, 'unknown setting --zzzzzzzzzzzzzzzz'],
-    ['a flag a little like another', ['facts', '--hots', 'x'], {}, 'unknown setting --hots'],
+    ['a flag with two letters swapped', ['facts', '--hots', 'x'], {}, 'unknown setting --hots; did you mean --host?'],
+    ['a flag a little like another', ['facts', '--pots', 'x'], {}, 'unknown setting --pots'],
     ['a command a little like another', ['logs'], {}, 'unknown command logs'],
     ['a variable', ['facts'], { ALMANAC_PROT: '1' }, 'unknown setting ALMANAC_PROT; did you mean ALMANAC_PORT?'],
     [

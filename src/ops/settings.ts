@@ -138,9 +138,17 @@ export function unknown(
 ): OperatorError {
   // The start of a name is meant as that name, however much of it is missing.
   const begun = known.find((one) => name.length > 2 && one.startsWith(name));
-  const nearest = begun ?? closest(name, known);
-  const near = begun !== undefined || isSlip(distance(name, nearest), name);
+  const meant = begun ?? known.find((one) => isSwap(name, one));
+  const nearest = meant ?? closest(name, known);
+  const near = meant !== undefined || isSlip(distance(name, nearest), name);
   return new OperatorError(`unknown ${what}${near ? `; did you mean ${spell(nearest)}?` : ''}`);
+}
+
+/** Two neighbours in each other's place: one slip of the fingers, though two edits. */
+function isSwap(name: string, one: string): boolean {
+  const at = [...name].findIndex((letter, i) => letter !== one[i]);
+  const [first = '', second = ''] = name.slice(Math.max(0, at));
+  return at >= 0 && one === name.slice(0, at) + second + first + name.slice(at + 2);
 }
 
 /** A letter or two beside, of a name that is otherwise there: anything further off is a guess that leads astray. */

@@ -99,7 +99,7 @@ describe('the page of an account', () => {
       'Observation began on 18 Nov 2026, 12:00 UTC: of the 5 d before it nothing was observed.',
       'Nothing was received from any labeler since 20 Nov 2026, 11:00 UTC: what came later is not known.',
       'We were interrupted once in this interval, for 1 h in all: nothing was observed then.',
-      '1 of 2 labelers that we follow is being read, each from where we stopped last. What the others applied and removed is missing here: 1 does not answer. 3 known labelers are not read at all.',
+      '1 of 2 labelers that we follow is being read, each from where we stopped last. The others are not, and labels of theirs are missing here: 1 does not answer. 3 known labelers are not read at all.',
       'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
       'Our own interruptions',
       '20 Nov 2026, 09:00:00 UTC',

@@ -35,7 +35,7 @@ test('each caveat names what it is a share of', () => {
   expect(caveats.map((caveat) => caveat.replace(/[.:].*/, ''))).toEqual([
     '2 of 3 labelers that this instrument follows are being read',
     '1 of 2 labelers whose labels were observed in the window is being read; it gave 25 of its 100 events',
-    '5 of 8 known labelers are not followed, because no document names an address for it, or that one never answered; each is asked again daily',
+    '5 of 8 known labelers are not followed',
     'Some labelers keep only one row for each thing and value',
     '1 of 3 labelers that this instrument follows does not answer just now; its events come late',
     'No labels of any of the 3 labelers are accepted just now (disk_full)',
@@ -55,6 +55,9 @@ test('each caveat counts in singular and plural', () => {
     source.did === 'did:plc:a' ? { ...source, state: 'probing' as const } : source,
   );
   const said = caveatsOf({ ...other, sources }, counts, refusals, 1);
+  expect(said[2]).toBe(
+    '1 of 4 known labelers is not followed: no document names its address, or that never answered. Each is asked again daily.',
+  );
   expect(said.map((caveat) => caveat.replace(/[.:;,].*/, ''))).toEqual([
     '1 of 3 labelers that this instrument follows is being read',
     '0 of 2 labelers whose labels were observed in the window are being read',

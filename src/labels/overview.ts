@@ -106,8 +106,8 @@ export function caveatsOf(
     `${share(reading.size, sources.length)} that this instrument follows ${are(reading.size)} being read.`,
     `${share(emitting.length, inWindow.length)} whose labels were observed in the window ${are(emitting.length)} being ` +
       `read; ${emitting.length === 1 ? 'it' : 'they'} gave ${rows} of its ${all} events.`,
-    `${share(notEnrolled, sources.length + notEnrolled, 'known labeler')} ${are(notEnrolled)} not followed, because no ` +
-      'document names an address for it, or that one never answered; each is asked again daily.',
+    `${share(notEnrolled, sources.length + notEnrolled, 'known labeler')} ${are(notEnrolled)} not followed: ` +
+      `no document names ${notEnrolled === 1 ? 'its' : 'their'} address, or that never answered. Each is asked again daily.`,
     'Some labelers keep only one row for each thing and value: what such a one applied and removed again between two ' +
       'readings is not seen.',
   ];

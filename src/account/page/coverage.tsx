@@ -138,7 +138,8 @@ function networkSentence({ byState, notEnrolled }: AccountView['network']): stri
     .filter(([state]) => state !== 'established')
     .map(([state, n]) => `${countText(n)} ${stateWords(state, n)}`)
     .sort();
-  const rest = others.length === 0 ? '' : ` What the others applied and removed is missing here: ${others.join('; ')}.`;
+  const rest =
+    others.length === 0 ? '' : ` The others are not, and labels of theirs are missing here: ${others.join('; ')}.`;
   const known =
     notEnrolled === 0
       ? ''

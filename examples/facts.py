@@ -1,5 +1,6 @@
 """Asks the facts API with the standard library alone."""
 
+import http.client
 import json
 import sys
 import urllib.error
@@ -9,19 +10,30 @@ MOST_BYTES = 4 * 1024 * 1024
 
 
 def fact(path, contract):
-    """The body of a fact. Ends the program with exit code 3 when the service refuses it."""
+    """The body of a fact. Ends the program with exit code 3 when the service refuses it, and 1 without a usable answer."""
     base = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8400"
     try:
-        with urllib.request.urlopen(base.rstrip("/") + path, timeout=10) as answer:
-            body = json.loads(answer.read(MOST_BYTES))
+        body = answer_of(base.rstrip("/") + path)
+        if "error" in body:
+            # The refusal is the answer: nothing is shown in its place.
+            error = body["error"]
+            print("refused", f"{error['status']} {error['code']}", error["message"], sep="\t", file=sys.stderr)
+            sys.exit(3)
+        if body["contract"] != contract:
+            sys.exit(f"not {contract}: {body['contract']}")
+        return body
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as fault:
+        sys.exit(f"no usable answer from {base}: {fault}")
+
+
+def answer_of(address):
+    """The JSON of an address, whatever its status."""
+    try:
+        answer = urllib.request.urlopen(address, timeout=10)
     except urllib.error.HTTPError as refusal:
-        error = json.loads(refusal.read(MOST_BYTES))["error"]
-        # The refusal is the answer: nothing is shown in its place.
-        print("refused", f"{error['status']} {error['code']}", error["message"], sep="\t", file=sys.stderr)
-        sys.exit(3)
-    if body["contract"] != contract:
-        sys.exit(f"not {contract}: {body['contract']}")
-    return body
+        answer = refusal
+    with answer:
+        return json.loads(answer.read(MOST_BYTES))
 
 
 def known(value):

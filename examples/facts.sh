@@ -1,15 +1,20 @@
 # Asks the facts API with curl and jq. Sourced by the examples beside it.
 
-# fact BASE PATH: the body of a fact. Ends the program with exit code 3 when the service refuses it.
+# fact BASE PATH: the body of a fact. Ends the program with exit code 3 when the service refuses it, and 1 without a
+# usable answer.
 fact() {
-  local answer status
+  local answer status refusal
   answer=$(curl --silent --show-error --max-time 10 --max-filesize 4194304 --write-out '\n%{http_code}' "${1%/}$2") || exit 1
   status=${answer##*$'\n'}
   answer=${answer%$'\n'*}
-  if [ "$status" != 200 ]; then
+  if refusal=$(jq -er '.error | select(.code) | ["refused", "\(.status) \(.code)", .message] | join("\t")' <<<"$answer" 2>/dev/null); then
     # The refusal is the answer: nothing is shown in its place.
-    jq -r '.error | ["refused", "\(.status) \(.code)", .message] | join("\t")' <<<"$answer" >&2
+    echo "$refusal" >&2
     exit 3
+  fi
+  if [ "$status" != 200 ] || ! jq -e .contract <<<"$answer" >/dev/null 2>&1; then
+    echo "no usable answer from $1: status $status" >&2
+    exit 1
   fi
   printf '%s' "$answer"
 }

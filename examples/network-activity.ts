@@ -1,7 +1,8 @@
 /** How busy is the network? `node network-activity.ts BASE-ADDRESS`. Exit code 3 when the service refuses the fact. */
-import { createFactsClient, FactsError } from 'almanac/client';
+import { AnswerError, createFactsClient, FactsError, NetworkError } from 'almanac/client';
 
-const client = createFactsClient(process.argv[2] ?? 'http://127.0.0.1:8400');
+const base = process.argv[2] ?? 'http://127.0.0.1:8400';
+const client = createFactsClient(base);
 try {
   const { value } = await client.weatherMetrics();
   const { window, collections, total_events } = value.facts;
@@ -19,8 +20,12 @@ try {
   // Caveats are part of the fact.
   for (const caveat of value.caveats) console.log(`caveat\t${caveat}`);
 } catch (error) {
-  if (!(error instanceof FactsError)) throw error;
-  // The refusal is the answer: nothing is shown in its place.
-  console.error(`refused\t${error.status} ${error.code}\t${error.message}`);
-  process.exitCode = 3;
+  if (error instanceof NetworkError || error instanceof AnswerError) {
+    console.error(`no usable answer from ${base}: ${error.message}`);
+    process.exitCode = 1;
+  } else if (error instanceof FactsError) {
+    // The refusal is the answer: nothing is shown in its place.
+    console.error(`refused\t${error.status} ${error.code}\t${error.message}`);
+    process.exitCode = 3;
+  } else throw error;
 }

@@ -1,9 +1,10 @@
+import type { Command } from '../src/main/command.ts';
 import { commands } from '../src/main/commands.ts';
 import { variableOf } from '../src/ops/setting.ts';
 
 /** The table of every command's settings, made from the tables that the parser reads. */
 export function settingsDocument(): string {
-  const sections = Object.entries(commands).map(([name, { summary, operands, settings }]) => {
+  const sections = Object.entries<Command>(commands).map(([name, { summary, operands, settings, exitCodes = [] }]) => {
     const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
       const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder.replaceAll('|', '\\|')}`;
       // An empty list reads as an empty text.
@@ -11,6 +12,8 @@ export function settingsDocument(): string {
       const given = text === '' ? '' : `\`${text}\``;
       return `| \`${usage}\` | \`${variableOf(flag)}\` | ${given} | ${help} |`;
     });
+    const told = exitCodes.map(({ code, meaning }) => `| ${code} | ${meaning} |`);
+    const codes = told.length === 0 ? [] : ['', '| exit code | means |', '|---|---|', ...told];
     return [
       `## almanac ${[name, operands].filter((word) => word !== '').join(' ')}`,
       '',
@@ -19,6 +22,7 @@ export function settingsDocument(): string {
       '| flag | variable | default | meaning |',
       '|---|---|---|---|',
       ...rows,
+      ...codes,
     ].join('\n');
   });
   return `${head}\n\n${sections.join('\n\n')}\n`;
@@ -27,8 +31,8 @@ export function settingsDocument(): string {
 const head = `# Settings
 
 Flags win over \`ALMANAC_*\` variables, and these over the config file that \`--config FILE\` (or \`ALMANAC_CONFIG\`) names: one
-JSON object, keyed by flag names without dashes. An unknown flag, variable or key is an error that names the nearest
-known one. A switch takes no value as a flag, and \`true\` or \`false\` elsewhere; a list is given by repeating the flag,
+JSON object, keyed by flag names without dashes. An unknown flag, variable or key is an error, which names
+the known one that it is a letter or two away from. A switch takes no value as a flag, and \`true\` or \`false\` elsewhere; a list is given by repeating the flag,
 or with commas in a variable.
 
 This page is generated from the program: \`npm run generate\`.`;

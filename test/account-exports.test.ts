@@ -258,10 +258,29 @@ describe('a download', () => {
     const { folder, url } = await observed(3);
     const created = await create(url);
     const refused = { status: 409, code: 'invalid_cursor' };
-    const download = await ask(`${url}/download`, { cursor: created.cursor });
-    expect({ status: download.status, code: download.body.error.code }).toEqual(refused);
-    const exported = await ask(`${url}/exports`, { cursor: snapshotOf(folder, created) });
-    expect({ status: exported.status, code: exported.body.error.code }).toEqual(refused);
+    expect((await ask(`${url}/download`, { cursor: created.cursor })).body.error).toEqual({
+      ...refused,
+      message:
+        'This cursor is of an export, whose pages are at /exports. /download takes the cursor of an account page alone.',
+    });
+    expect((await ask(`${url}/exports`, { cursor: snapshotOf(folder, created) })).body.error).toEqual({
+      ...refused,
+      message:
+        'This cursor is of an account page, for its /download. An export begins at /exports with did, without a cursor.',
+    });
+  });
+
+  it.each([
+    ['nothing', '', 'invalid_cursor'],
+    ['an account', `did=${account}`, 'unknown_parameter'],
+  ])('asked for %s says what it takes and where an account is asked for', async (_what, search, code) => {
+    const { url } = await observed(1);
+    expect((await ask(`${url}/download`, search)).body.error).toEqual({
+      status: 409,
+      code,
+      message:
+        '/download takes the cursor of an account page, alone. The rows of an account begin at /exports, with did.',
+    });
   });
 });
 
@@ -290,8 +309,14 @@ describe('a cursor', () => {
   it('goes with no other parameter', async () => {
     const { url } = await observed(1);
     const { cursor } = await create(url);
-    const { status, body } = await ask(`${url}/exports`, { cursor, did: account });
-    expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'unknown_parameter' });
+    for (const path of ['exports', 'download']) {
+      const { body } = await ask(`${url}/${path}`, { cursor, did: account });
+      expect(body.error).toEqual({
+        status: 409,
+        code: 'unknown_parameter',
+        message: 'A cursor already carries its whole query: give it alone, or leave it out to ask for something else.',
+      });
+    }
   });
 
   it('that has expired, or is of another generation of the store, is gone', async () => {

@@ -96,10 +96,10 @@ describe('the page of an account', () => {
     };
     expect(await lines({ ownGaps: [gap], change }, 'What could not be seen', 'The whole of it')).toEqual([
       'What could not be seen',
-      'Observation began on 18 Nov 2026, 12:00 UTC: the 5 d before it were not observed.',
+      'Observation began on 18 Nov 2026, 12:00 UTC: of the 5 d before it nothing was observed.',
       'Nothing was received from any labeler since 20 Nov 2026, 11:00 UTC: what came later is not known.',
       'We were interrupted once in this interval, for 1 h in all: nothing was observed then.',
-      '1 of 2 labelers is read from the place where we stopped last. The others are not, and their labels are missing here (1: does not answer). 3 known labelers are not read at all.',
+      '1 of 2 labelers that we follow is being read, each from where we stopped last. The others are not, and labels of theirs are missing here: 1 does not answer. 3 known labelers are not read at all.',
       'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
       'Our own interruptions',
       '20 Nov 2026, 09:00:00 UTC',
@@ -119,11 +119,11 @@ describe('the page of an account', () => {
     ).toEqual([
       'Labelers of these observations',
       labelers[0],
-      '1 applied, 0 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully on',
+      '1 applied, 0 removed in this interval, whatever the filters. State: being read, from where we stopped last. Last asked successfully on',
       '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval, which does not prove that there was none.',
       labelers[1],
-      '0 applied, 1 removed in this interval, whatever the filters. State: read from its position on. Last asked successfully on',
+      '0 applied, 1 removed in this interval, whatever the filters. State: being read, from where we stopped last. Last asked successfully on',
       '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval, which does not prove that there was none.',
     ]);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +27,9 @@ describe('a fault of the command line', () => {
     ['a flag', ['facts', '--base-pth', '/a'], {}, 'unknown setting --base-pth; did you mean --base-path?'],
     ['a flag of old', ['facts', '--max-age', '5'], {}, 'unknown setting --max-age; did you mean --max-age-seconds?'],
     ['a flag like no other', ['facts', '--zzzzzzzzzzzzzzzz'], {}, 'unknown setting --zzzzzzzzzzzzzzzz'],
+    ['a flag with two letters swapped', ['facts', '--hots', 'x'], {}, 'unknown setting --hots; did you mean --host?'],
+    ['a flag a little like another', ['facts', '--pots', 'x'], {}, 'unknown setting --pots'],
+    ['a command a little like another', ['logs'], {}, 'unknown command logs'],
     ['a variable', ['facts'], { ALMANAC_PROT: '1' }, 'unknown setting ALMANAC_PROT; did you mean ALMANAC_PORT?'],
     [
       'a key of the config file',
@@ -61,7 +64,7 @@ describe('a fault of the command line', () => {
       'a config file that is not there',
       ['facts', '--config', missing],
       {},
-      `cannot read the config file ${missing} (ENOENT)`,
+      `cannot read the config file ${missing}: no such file or folder (ENOENT)`,
     ],
     [
       'a config file that is no JSON',
@@ -111,11 +114,33 @@ describe('a fault of the command line', () => {
     ['check without a file', ['check'], {}, 'check wants one FILE'],
     ['check of two files', ['check', aFile, aFile], {}, 'check wants one FILE'],
     ['check of a folder', ['check', folder], {}, `not a file: ${folder}`],
-    ['check of nothing', ['check', missing], {}, `cannot read ${missing} (ENOENT)`],
+    ['check of nothing', ['check', missing], {}, `cannot read ${missing}: no such file or folder (ENOENT)`],
   ])('%s: one line on stderr, exit 1', async (_what, args, env, line) => {
     const { code, stdout, stderr } = await runProgram(args, { env });
     const said = stderr.filter((one) => !one.startsWith('{'));
     expect({ code, stdout, said }).toEqual({ code: 1, stdout: [], said: [`almanac: ${line}`] });
+  });
+
+  it.skipIf(!existsSync('/proc/self')).each<[readonly string[], string]>([
+    [['up', '--data', '/proc/x'], 'cannot make the folder /proc/x/artifacts'],
+    [['demo', '--data', '/proc/x', '--port', '0', '--account-port', '0'], 'cannot make the folder /proc/x'],
+    [['weather', '--data', '/proc/x'], 'cannot make the folder /proc/x/artifacts'],
+    [
+      ['labels', '--store', 'sqlite:/proc/x/labels'],
+      'cannot open the store sqlite:/proc/x/labels: cannot make the folder /proc/x/labels/days',
+    ],
+    [
+      ['sim', '--label-history', 'sqlite:/proc/x/labels'],
+      'cannot open the store sqlite:/proc/x/labels: cannot make the folder /proc/x/labels/days',
+    ],
+    [['account', '--data', '/proc/x', '--port', '0'], 'cannot make the folder /proc/x'],
+  ])('a file system that takes no folders: one line on stderr, exit 1: %j', async (args, line) => {
+    const { code, stderr } = await runProgram(args);
+    const said = stderr.filter((one) => !one.startsWith('{'));
+    expect({ code, said }).toEqual({
+      code: 1,
+      said: [`almanac: ${line}: its file system takes no new folders there`],
+    });
   });
 
   it.each([['--port'], ['--metrics-port']])('a %s in use: one line on stderr, exit 1', async (flag) => {
@@ -135,7 +160,7 @@ describe('a fault of the command line', () => {
     const wanted =
       flag === '--port'
         ? `cannot listen on 127.0.0.1:${port}: the port is in use; choose another with --port`
-        : `cannot serve metrics on port ${port} (EADDRINUSE)`;
+        : `cannot serve metrics on port ${port}: the port is in use (EADDRINUSE); choose another with --metrics-port`;
     expect({ code, stdout, said: stderr.filter((line) => !line.startsWith('{')) }).toEqual({
       code: 1,
       stdout: [],
@@ -161,7 +186,7 @@ describe('a fault of the command line', () => {
   it.skipIf(process.getuid?.() === 0)('a file that may not be read: one line on stderr, exit 1', async () => {
     const path = file('secret.json', {});
     chmodSync(path, 0);
-    const wanted = [`almanac: cannot read the artifact ${path} (EACCES)`];
+    const wanted = [`almanac: cannot read the artifact ${path}: permission denied (EACCES)`];
     const { code, stderr } = await runProgram(['facts', '--artifacts', folder, '--labels-artifact', path]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: wanted });
   });
@@ -270,6 +295,18 @@ describe('--help', () => {
     expect([code, stderr]).toEqual([0, []]);
     const words = stdout.join(' ').split(/\s+/);
     expect(flags.split(' ').filter((flag) => !words.includes(flag))).toEqual([]);
+  });
+
+  it('of check tells every exit code that it ends with, and no other', async () => {
+    const { stdout } = await runProgram(['check', '--help']);
+    const told = stdout
+      .slice(stdout.indexOf('exit codes:') + 1)
+      .map((line) => /^ {2}(\d+) +(.+?):/.exec(line)?.slice(1));
+    expect(told).toEqual([
+      ['0', 'servable'],
+      ['1', 'refused'],
+      ['2', 'not an artifact'],
+    ]);
   });
 
   it('lists every command', async () => {

@@ -82,7 +82,7 @@ describe('almanac demo', () => {
   });
 
   it('names sample accounts in which there is to see what it says', async () => {
-    const named = demo.lines.flatMap((line) => [...line.matchAll(/^account {2}(did:\S+) {2}(.+)$/g)]);
+    const named = demo.lines.flatMap((line) => [...line.matchAll(/^account {2}\S+\?did=(did:\S+) {2}(.+)$/g)]);
     const store = openStoreReader(`sqlite:${join(folder, 'demo', 'labels')}`);
     try {
       const { floor: start, end } = await store.frontier();
@@ -115,9 +115,16 @@ describe('almanac demo', () => {
     }
   });
 
+  it('prints the whole address of each sample account’s page, where what it says is to see', async () => {
+    const service = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
+    const printed = demo.lines.flatMap((line) => /^account {2}(\S+) {2}/.exec(line)?.[1] ?? []);
+    expect(printed.map((url) => url.split('?did=')[0])).toEqual(Array(4).fill(`${service}/account`));
+    for (const url of printed) expect((await fetch(url)).status, url).toBe(200);
+  });
+
   it('serves what was observed of a sample account, and says in the export that it is simulated', async () => {
     const url = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
-    const [, did = ''] = demo.lines.flatMap((line) => /^account {2}(did:\S+) {2}/.exec(line)?.[1] ?? []);
+    const [, did = ''] = demo.lines.flatMap((line) => /^account {2}\S+\?did=(did:\S+) {2}/.exec(line)?.[1] ?? []);
     const created = await fetch(`${url}/exports?did=${did}&days=30`);
     const { manifest, cursor } = (await created.json()) as { manifest: unknown; cursor: string };
     expect([created.status, manifest]).toMatchObject([200, { account: did, origin: 'simulated', clipped: true }]);

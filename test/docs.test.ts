@@ -12,6 +12,7 @@ import { exportFormats } from '../src/export/format.ts';
 import { pagePath } from '../src/facts/app.ts';
 import { factsDocuments } from '../src/facts/documents.ts';
 import { pauseReasons } from '../src/labels/acceptance.ts';
+import { checkExitCodes } from '../src/main/check.ts';
 import { commands } from '../src/main/commands.ts';
 import { exportExitCodes } from '../src/main/export.ts';
 import { root } from './support/imports.ts';
@@ -197,6 +198,22 @@ describe('docs/operations.md', () => {
         if (anchor !== undefined) expect(anchors, target).toContain(anchor);
       }
     }
+  });
+});
+
+describe('docs/settings.md', () => {
+  it('lists every exit code of a command that tells more by it than well or not, and no other', () => {
+    const sections = page('docs/settings.md').split('\n## almanac ').slice(1);
+    const telling = sections.filter((section) => section.includes('| exit code |'));
+    const listed = telling.map((section) => {
+      const codes = rowsOf(section.slice(section.indexOf('| exit code |')));
+      return [section.split(/\s/)[0], codes.map(([code]) => Number(code))];
+    });
+    expect(listed).toEqual([
+      ['export', [0, 1, ...Object.values(exportExitCodes).filter((code) => code !== 0)]],
+      ['check', Object.values(checkExitCodes)],
+      ['doctor', [0, 1, 2]],
+    ]);
   });
 });
 

@@ -161,7 +161,9 @@ describe('almanac doctor', () => {
     expect(lines.find((line) => line.includes('label writer'))).toMatch(
       /one runs, alive \d+ s ago; a second one would/,
     );
-    expect(lines.find((line) => line.includes('facts port'))).toMatch(/taken by the process that it is for$/);
+    expect(lines.find((line) => line.includes('facts port'))).toBe(
+      `ok    facts port       127.0.0.1:${port} is taken by the Almanac of ${join(data, 'artifacts')}`,
+    );
     expect([0, 2]).toContain(said.code);
   });
 
@@ -218,10 +220,16 @@ describe('the upstreams', () => {
     expect(said.of('relay')).toMatchObject([
       { level: 'ok' },
       { level: 'ok' },
-      { level: 'warn', found: `${gone} cannot be reached (connect: ECONNREFUSED)`, todo: 'another relay answers' },
+      {
+        level: 'warn',
+        found: `${gone} cannot be reached (connect): the connection was refused (ECONNREFUSED)`,
+        todo: 'another relay answers',
+      },
     ]);
     expect(said.of('directory')).toMatchObject([{ level: 'fail', todo: expect.stringMatching(/firewall/) }]);
-    expect(said.of('jetstream')).toMatchObject([{ level: 'fail', found: expect.stringMatching(/ECONNREFUSED$/) }]);
+    expect(said.of('jetstream')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/: the connection was refused \(ECONNREFUSED\)$/) },
+    ]);
   });
 
   it('comes to an end where nothing answers', async () => {
@@ -364,9 +372,65 @@ describe('the ports', () => {
     expect(said.of('facts metrics')).toMatchObject([{ level: 'fail', found }]);
   });
 
+  async function running(command: 'facts' | 'account', args: readonly string[]): Promise<number> {
+    const env = { ALMANAC_LOG_LEVEL: 'silent' };
+    return (await startProgram([command, ...args, '--port', '0'], { env }).listening()).port;
+  }
+
+  it('tells the Almanac of these artifacts and of this store from others, and says where it cannot', async () => {
+    await settle();
+    const other = join(data, 'other');
+    mkdirSync(join(other, 'artifacts'), { recursive: true });
+    writeFileSync(
+      join(other, 'artifacts', artifactNames.labels),
+      JSON.stringify(youngArtifact('recent', Date.now() - 60_000)),
+    );
+    await openSqliteWriter({ folder: join(other, 'labels'), at: micros(Date.now() * 1000) }).close();
+    const place = (folder: string) => ({
+      artifacts: join(folder, 'artifacts'),
+      store: `sqlite:${join(folder, 'labels')}`,
+    });
+    const ours = place(data);
+    const facts = await running('facts', ['--artifacts', ours.artifacts]);
+    const account = await running('account', ['--store', ours.store, '--data', data]);
+    const asked = async ({ artifacts, store }: ReturnType<typeof place>) => {
+      const ports = ['--port', String(facts), '--account-port', String(account)];
+      const said = await doctor([...flags(), '--artifacts', artifacts, '--store', store, ...ports]);
+      return ['facts port', 'account port'].map((check) => said.of(check).map(({ level, found }) => [level, found])[0]);
+    };
+    expect(await asked(ours)).toEqual([
+      ['ok', `127.0.0.1:${facts} is taken by the Almanac of ${ours.artifacts}`],
+      ['ok', `127.0.0.1:${account} is taken by the Almanac of ${ours.store}`],
+    ]);
+    const theirs = place(other);
+    expect(await asked(theirs)).toEqual([
+      ['fail', `127.0.0.1:${facts} is taken by another Almanac than that of ${theirs.artifacts}`],
+      ['fail', `127.0.0.1:${account} is taken by another Almanac than that of ${theirs.store}`],
+    ]);
+    const untold = (port: number) =>
+      `127.0.0.1:${port} is taken: an Almanac answers, and does not tell of which set-up`;
+    expect(await asked(place(join(data, 'none')))).toEqual([
+      ['ok', untold(facts)],
+      ['ok', untold(account)],
+    ]);
+  });
+
+  it('does not take the metrics of any Almanac for ours', async () => {
+    const metrics = createServer((_request, response) => response.end('almanac_process_cpu_seconds_total 1'));
+    const { port: taken } = await listenForTest(metrics);
+    expect((await doctor([...flags(), '--metrics-port', String(taken)])).of('facts metrics')).toMatchObject([
+      { level: 'ok', found: `127.0.0.1:${taken} is taken: an Almanac answers, and does not tell of which set-up` },
+    ]);
+  });
+
   it('fails an address that this machine does not have', async () => {
     expect((await doctor([...flags(), '--host', '192.0.2.1'])).of('facts port')).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(/cannot listen on 192\.0\.2\.1:\d+ \(EADDRNOTAVAIL\)$/) },
+      {
+        level: 'fail',
+        found: expect.stringMatching(
+          /cannot listen on 192\.0\.2\.1:\d+: this machine has no such address \(EADDRNOTAVAIL\)$/,
+        ),
+      },
     ]);
   });
 });

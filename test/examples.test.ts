@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { artifactNames } from '../src/artifact/write.ts';
@@ -7,6 +8,7 @@ import type { LabelsOverview, WeatherMetricsEnvelope } from '../src/client/index
 import { artifactFolderInTest, youngArtifact } from './support/artifacts.ts';
 import type { ArtifactFixture } from './support/fixtures.ts';
 import { root } from './support/imports.ts';
+import { listenForTest } from './support/listen.ts';
 import { startProgram } from './support/program.ts';
 
 /** The examples as a reader runs them, against the running program. Each says the same in every language. */
@@ -104,6 +106,39 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
         stdout: '',
         stderr: `refused\t503 source_unavailable\t${refused.error.message}\n`,
       });
+    },
+  );
+
+  const all = named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const));
+
+  it.each(all)('say in one line that nothing listens, in %s: %s', async (language, name) => {
+    const closed = createServer();
+    const { port } = await listenForTest(closed);
+    await new Promise((resolve) => closed.close(resolve));
+    const { code, stdout, stderr } = await example(language, name, `http://127.0.0.1:${port}`);
+    expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
+      1,
+      '',
+      [
+        expect.stringMatching(
+          language === 'shell' ? /^curl: .*connect to 127\.0\.0\.1/ : /^no usable answer from http:/,
+        ),
+      ],
+    ]);
+  });
+
+  it.each(all.flatMap(([language, name]) => [200, 404].map((status) => [language, name, status] as const)))(
+    'say in one line that another server answers, in %s: %s, status %i',
+    async (language, name, status) => {
+      const server = createServer((_request, response) => response.writeHead(status).end('<!doctype html>'));
+      const { port } = await listenForTest(server);
+      const url = `http://127.0.0.1:${port}`;
+      const { code, stdout, stderr } = await example(language, name, url);
+      expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
+        1,
+        '',
+        [expect.stringContaining(`no usable answer from ${url}: `)],
+      ]);
     },
   );
 

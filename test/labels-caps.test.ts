@@ -61,8 +61,8 @@ describe('a source that gives more than its share of a day', () => {
     await until('the other one', async () => (await rows(observed))[calm.did] === 10);
     await until('said', async () =>
       (await observed.overview()).caveats.includes(
-        '1 of 2 enrolled sources are paused until midnight UTC, because they gave more than 45 labels, or a gigabyte of them, in a day; ' +
-          '1 that were paused within 7 days are not ranked.',
+        '1 of 2 labelers that this instrument follows is paused until midnight UTC, because it gave more than 45 labels, or a gigabyte of them, in a day; ' +
+          '1 that was paused within 7 days is not ranked.',
       ),
     );
     const stored = (await rows(observed))[loud.did] ?? 0;
@@ -85,7 +85,9 @@ describe('a source that gives more than its share of a day', () => {
     stage.passed += (lastDay + 1) * day - wall();
     await until('what it held back', async () => (await rows(again))[loud.did] === loud.edge);
     await until('not paused any more', async () =>
-      (await again.overview()).caveats.some((text) => text.startsWith('0 of 2 enrolled sources are paused')),
+      (await again.overview()).caveats.some((text) =>
+        text.startsWith('0 of 2 labelers that this instrument follows are paused'),
+      ),
     );
     // Still not ranked: its week is counted in part alone.
     expect((await again.overview()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
@@ -98,7 +100,7 @@ test('more labelers than may be read at once wait, counted beside the enrolled, 
   await until('two are read', async () => (await sources()).established === 2);
   expect(await sources()).toMatchObject({ enrolled: 2, established: 2 });
   await until('said', async () =>
-    (await observed.overview()).caveats.includes('1 of 3 labelers wait, because no more are read at a time.'),
+    (await observed.overview()).caveats.includes('1 of 3 labelers waits, because no more are read at a time.'),
   );
   const read = list.filter(({ streams }) => streams.length > 0);
   expect(read).toHaveLength(2);

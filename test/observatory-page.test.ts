@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     held: { says: ['Labels: held back, and refused', 'source_held'], never: ['1,391,204'] },
     unavailable: { says: ['Labels: unavailable, and refused', 'source_unavailable'], never: ['1,391,204'] },
     no_collection: { says: ['The newest collected page has no usable time'], never: ['1,391,204'] },
-    gaps: { says: ['a source could not be reached', 'Earlier gaps'], never: [] },
+    gaps: { says: ['a labeler could not be reached', 'Earlier gaps'], never: [] },
     overflow: { says: ['the whole window counts as one'], never: ['No gap is recorded'] },
     weather_absent: { says: ['There is no reading of the weather', '1,391,204'], never: ['Busier', '330.4'] },
     weather_old: {

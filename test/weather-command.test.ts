@@ -55,7 +55,9 @@ describe('almanac weather', () => {
     const jetstream = `ws://127.0.0.1:${port}/subscribe`;
     const command = run(['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback']);
     expect(await command.ready).toBe('almanac weather observing');
-    await until('it says why', () => command.stderr().includes(`cannot connect to ${jetstream}: ECONNREFUSED`));
+    await until('it says why', () =>
+      command.stderr().includes(`cannot connect to ${jetstream}: the connection was refused (ECONNREFUSED)`),
+    );
     expect(readArtifact(data)).toMatchObject({ total_events: { total: null }, collections: {} });
     command.child.kill('SIGTERM');
     expect(await command.ended).toBe(0);
@@ -77,13 +79,13 @@ describe('almanac weather', () => {
 
   test.each([
     ['golden_v1.jsonl', 'not a zstd dictionary'],
-    ['no-such-file', 'ENOENT'],
+    ['no-such-file', 'no such file or folder (ENOENT)'],
     ['.', 'not a file of at most 16 MiB'],
   ])('takes no other file for a dictionary, and says so in one line: %s', async (name, why) => {
     const path = join(import.meta.dirname, 'fixtures', 'jetstream', name);
     const command = run(['weather', '--data', folder(), '--jetstream-dictionary', path]);
     expect(await command.ended).toBe(1);
-    expect(command.stderr()).toBe(`almanac: cannot use the dictionary ${path} (${why})\n`);
+    expect(command.stderr()).toBe(`almanac: cannot use the dictionary ${path}: ${why}\n`);
   });
 
   test('feeds the facts API: a client sees rates by collection, coverage and conditions', async () => {

@@ -160,7 +160,7 @@ describe('a connection that does not come about', () => {
       done(Object.assign(new Error('not found'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' }), []);
     expect(await refusal('wss://host.example/', { resolve })).toEqual({
       kind: 'dns',
-      message: 'cannot connect to wss://host.example/: ENOTFOUND',
+      message: 'cannot connect to wss://host.example/: no such host name (ENOTFOUND)',
       status: null,
       retryable: true,
     });
@@ -174,7 +174,7 @@ describe('a connection that does not come about', () => {
     expect(free).not.toBe(port);
     expect(await refusal(`ws://127.0.0.1:${free}/`)).toEqual({
       kind: 'connect',
-      message: `cannot connect to ws://127.0.0.1:${free}/: ECONNREFUSED`,
+      message: `cannot connect to ws://127.0.0.1:${free}/: the connection was refused (ECONNREFUSED)`,
       status: null,
       retryable: true,
     });
@@ -185,7 +185,7 @@ describe('a connection that does not come about', () => {
     const port = await listen(server);
     expect(await refusal(`wss://localhost:${port}/`)).toEqual({
       kind: 'tls',
-      message: `cannot connect to wss://localhost:${port}/: DEPTH_ZERO_SELF_SIGNED_CERT`,
+      message: `cannot connect to wss://localhost:${port}/: its certificate is signed by itself alone (DEPTH_ZERO_SELF_SIGNED_CERT)`,
       status: null,
       retryable: true,
     });

@@ -8,21 +8,39 @@ export interface AskedCursor<K extends Cursor['kind']> {
   readonly cursor: Extract<Cursor, { kind: K }>;
 }
 
+/** A query that is not a cursor of its path's kind, alone; with what to do, where more can be told than the code does. */
+export interface CursorRefusal {
+  readonly kind: 'refused';
+  readonly code: 'invalid_cursor' | 'unknown_parameter';
+  readonly message?: string;
+}
+
 /** The cursor of a query string, or why it is refused; null when the query names none. */
 export function askedCursor<K extends Cursor['kind']>(
   search: string,
   kind: K,
   cursors: Cursors,
-): AskedCursor<K> | { readonly kind: 'refused'; readonly code: 'invalid_cursor' | 'unknown_parameter' } | null {
+): AskedCursor<K> | CursorRefusal | null {
   const parameters = parseParameters(search);
   if (!parameters?.has('cursor')) return null;
-  if (parameters.size > 1) return { kind: 'refused', code: 'unknown_parameter' };
+  if (parameters.size > 1) return { kind: 'refused', code: 'unknown_parameter', message: carriesItsQuery };
   const text = parameters.get('cursor') ?? null;
   const cursor = text === null ? null : cursors.open(text);
-  return cursor !== null && isOf(cursor, kind)
-    ? { kind: 'cursor', cursor }
-    : { kind: 'refused', code: 'invalid_cursor' };
+  if (cursor === null) return { kind: 'refused', code: 'invalid_cursor' };
+  if (isOf(cursor, kind)) return { kind: 'cursor', cursor };
+  return { kind: 'refused', code: 'invalid_cursor', message: elsewhere[cursor.kind] };
 }
+
+const carriesItsQuery =
+  'A cursor already carries its whole query: give it alone, or leave it out to ask for something else.';
+
+/** A cursor of the other path: where it belongs. */
+const elsewhere = {
+  export:
+    'This cursor is of an export, whose pages are at /exports. /download takes the cursor of an account page alone.',
+  snapshot:
+    'This cursor is of an account page, for its /download. An export begins at /exports with did, without a cursor.',
+} as const satisfies Record<Cursor['kind'], string>;
 
 function isOf<K extends Cursor['kind']>(cursor: Cursor, kind: K): cursor is Extract<Cursor, { kind: K }> {
   return cursor.kind === kind;

@@ -18,8 +18,8 @@ const patience = 5;
 export function downloadRoute(services: AccountServices): AccountRoute {
   return async (request) => {
     const asked = askedCursor(request.search, 'snapshot', services.cursors);
-    if (asked === null) return accountError(withoutCursor(request.search));
-    if (asked.kind === 'refused') return accountError(asked.code);
+    if (asked === null) return accountError(withoutCursor(request.search), { message: cursorAlone });
+    if (asked.kind === 'refused') return accountError(asked.code, asked);
     const { snapshot } = asked.cursor;
     const found = await services.read(request, async (store) => {
       const refused =
@@ -41,6 +41,9 @@ export function downloadRoute(services: AccountServices): AccountRoute {
     };
   };
 }
+
+const cursorAlone =
+  '/download takes the cursor of an account page, alone. The rows of an account begin at /exports, with did.';
 
 function withoutCursor(search: string): 'invalid_cursor' | 'unknown_parameter' {
   return parseParameters(search)?.size === 0 ? 'invalid_cursor' : 'unknown_parameter';

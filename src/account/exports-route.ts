@@ -12,7 +12,7 @@ export function exportsRoute(services: AccountServices): AccountRoute {
   return (request) => {
     const asked = askedCursor(request.search, 'export', services.cursors);
     if (asked === null) return create(services, request);
-    return asked.kind === 'refused' ? accountError(asked.code) : page(services, request, asked);
+    return asked.kind === 'refused' ? accountError(asked.code, asked) : page(services, request, asked);
   };
 }
 

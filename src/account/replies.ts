@@ -20,15 +20,21 @@ export const accountCommonHeaders: HeaderList = [
   ...privateHeaders,
 ];
 
+/** What goes with the code of an error. */
+export interface ErrorDetails {
+  /** In the place of the code's own message, where more can be told. */
+  readonly message?: string;
+  readonly retryAfterSeconds?: number;
+  readonly intervals?: readonly AccountInterval[];
+}
+
 /** The Error object of a code, with what goes with it. */
-export function accountError(
-  code: AccountErrorCode,
-  more: { readonly retryAfterSeconds?: number; readonly intervals?: readonly AccountInterval[] } = {},
-): Reply {
-  const { retryAfterSeconds, intervals } = more;
+export function accountError(code: AccountErrorCode, more: ErrorDetails = {}): Reply {
+  const { message, retryAfterSeconds, intervals } = more;
   const body = accountErrorBody(
     code,
     intervals?.map(({ start, end, rows }) => ({ start: formatMicros(start), end: formatMicros(end), rows })),
+    message,
   );
   return json(accountErrorTable[code].status, body, [
     ...accountCommonHeaders,

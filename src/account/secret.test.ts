@@ -43,5 +43,5 @@ it.skipIf(process.getuid?.() === 0)('a file that may not be read is said', () =>
   const path = join(folder(), 'secret');
   writeFileSync(path, '', { mode: 0o000 });
   chmodSync(path, 0o000);
-  expect(() => readSecrets(path)).toThrow(`cannot read or make the secret file ${path} (EACCES)`);
+  expect(() => readSecrets(path)).toThrow(`cannot read or make the secret file ${path}: permission denied (EACCES)`);
 });

@@ -1,17 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
 
 /** Secrets that cursors are made under: the first is the current one. */
 export type Secrets = readonly [Buffer, ...Buffer[]];
@@ -29,7 +20,7 @@ export function readSecrets(path: string): Secrets {
     return parseSecrets(path, readOrMake(path));
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot read or make the secret file ${path} (${systemCode(error) ?? 'unknown error'})`);
+    throw new OperatorError(`cannot read or make the secret file ${path}: ${systemWords(error)}`);
   }
 }
 
@@ -45,7 +36,7 @@ function readOrMake(path: string): string {
 
 /** Complete before it has its name, so that nobody reads half of one. */
 function make(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const growing = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const file = openSync(growing, 'wx', 0o600);
   try {

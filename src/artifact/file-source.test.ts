@@ -93,7 +93,10 @@ it('is unreadable where no file is, and never waits for one', () => {
   execFileSync('mkfifo', [path]);
   expect(source().read()).toEqual({ kind: 'unreadable', why: 'it is not a regular file' });
   path = join(folder, 'x'.repeat(300));
-  expect(source().read()).toEqual({ kind: 'unreadable', why: 'it cannot be read (ENAMETOOLONG)' });
+  expect(source().read()).toEqual({
+    kind: 'unreadable',
+    why: 'it cannot be read: its name is too long (ENAMETOOLONG)',
+  });
 });
 
 it('a folder that is no folder is a missing artifact', () => {

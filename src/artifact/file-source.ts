@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { systemCode, systemWords } from '../ops/errors.ts';
 import { decodeArtifact } from './decode.ts';
 import type { Missing, Reading, Recogniser, Unreadable } from './reading.ts';
 import type { ArtifactSource, ReadingObserver } from './source.ts';
@@ -129,7 +130,7 @@ function missing(): Missing {
 }
 
 function failure(error: unknown): Missing | Unreadable {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const code = systemCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return missing();
-  return { kind: 'unreadable', why: `it cannot be read (${code})` };
+  return { kind: 'unreadable', why: `it cannot be read: ${systemWords(error)}` };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemCode, systemWords } from '../ops/errors.ts';
 import { decodeArtifact } from './decode.ts';
 import type { Reading, Recogniser } from './reading.ts';
 import type { ArtifactSource, ReadingObserver } from './source.ts';
@@ -176,6 +177,5 @@ function modificationTime(text: string | null): number | null {
 function reason(error: unknown, deadline: AbortSignal): string {
   if (deadline.aborted) return 'no answer in time';
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (cause instanceof Error && 'code' in cause) return String(cause.code);
-  return 'the request failed';
+  return systemCode(cause) === null ? 'the request failed' : systemWords(cause);
 }

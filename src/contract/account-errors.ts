@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { errorTable } from './errors.ts';
+import { didInWords } from './identifiers.ts';
 import { closed, count, timestamp, word } from './schema.ts';
 
 const { bad_request, not_found, method_not_allowed, request_timeout, uri_too_long, headers_too_large } = errorTable;
@@ -12,7 +13,7 @@ export const accountErrorTable = {
   request_timeout,
   invalid_account: {
     status: 409,
-    message: 'did must be given once and be a did:plc or did:web. Resolve a handle to its DID first.',
+    message: `did must be given once and be a DID: ${didInWords}. Resolve a handle to its DID first.`,
   },
   invalid_interval: {
     status: 409,
@@ -106,8 +107,12 @@ export const AccountErrorBody = closed(
 /** The Error object of this surface. */
 export type AccountErrorBody = Type.Static<typeof AccountErrorBody>;
 
-/** The Error object of a code. */
-export function accountErrorBody(code: AccountErrorCode, intervals?: readonly FittingInterval[]): AccountErrorBody {
-  const { status, message } = accountErrorTable[code];
+/** The Error object of a code; with words of its own where more can be told than the code does. */
+export function accountErrorBody(
+  code: AccountErrorCode,
+  intervals?: readonly FittingInterval[],
+  message: string = accountErrorTable[code].message,
+): AccountErrorBody {
+  const { status } = accountErrorTable[code];
   return { error: { status, code, message, ...(intervals ? { intervals: [...intervals] } : {}) } };
 }

@@ -31,6 +31,9 @@ export const didPlcPattern = '^did:plc:[a-z2-7]{24}$';
 export const didWebPattern =
   '^did:web:(?:localhost(?:%3[Aa][0-9]{1,5})?|(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)$';
 
+/** What a DID looks like, for a person whose text is none. */
+export const didInWords = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
+
 /** Longest DID accepted anywhere, in characters. */
 export const maxDidLength = 261;
 

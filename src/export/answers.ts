@@ -33,6 +33,18 @@ export interface Refusal {
 /** Most parts that an answer may name. */
 const maxIntervals = 10_000;
 
+/** Whether the first answer is of such a service at all, whole or damaged: a web page and other JSON are not. */
+export function isOfService(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false;
+  try {
+    const object = recordOf(JSON.parse(text));
+    return object !== null && ('manifest' in object || 'cursor' in object);
+  } catch {
+    // An object that was cut short or altered on its way.
+    return true;
+  }
+}
+
 /** Reads the answer that creates an export. Members that are not known here are let through: v1 may gain some. */
 export function parseCreated(text: string): Created {
   const { manifest, cursor } = objectOf(text);

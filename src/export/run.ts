@@ -1,11 +1,11 @@
 import type { ExportManifest } from '../contract/account.ts';
-import { parseCreated, parsePage, type Refusal, type Total } from './answers.ts';
+import { isOfService, parseCreated, parsePage, type Refusal, type Total } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 import { type ExportFormat, layouts, type PartSummary } from './format.ts';
 import { type AskedInterval, intervalQuery, partsOf } from './interval.ts';
 import { beginPart, type Part } from './part.ts';
 import type { Progress } from './progress.ts';
-import { askExports, type ServiceOptions } from './service.ts';
+import { askExports, noService, type ServiceOptions } from './service.ts';
 import type { Target } from './target.ts';
 
 /** What is to be exported. */
@@ -67,6 +67,7 @@ export async function runExport(
         if (code !== 'export_too_large' || intervals.length === 0) throw refused(said.refusal);
         return partsOf(interval, intervals);
       }
+      if (!isOfService(said.text)) throw noService('answers with something else than an export');
       const created = parseCreated(said.text);
       const part = beginPart(created, order, interval);
       await target.write(

@@ -3,7 +3,7 @@ import { type Answer, exchange } from '../client/exchange.ts';
 import { retryAfterSeconds } from '../client/headers.ts';
 import { accountPaths } from '../contract/account.ts';
 import { createBackoff } from '../network/backoff.ts';
-import { systemCode } from '../ops/errors.ts';
+import { codeInWords, systemCode } from '../ops/errors.ts';
 import { parseRefusal, type Refusal } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 
@@ -72,17 +72,24 @@ async function once(path: string, { base, fetch, timeoutMs, clock, signal }: Ser
   }
   const { status, headers, text } = answer;
   if (status === 200) return { kind: 'body', text };
+  // No path of such a service is unknown to it: another kind of server, or another path of this one.
+  if (status === 404) throw noService(`answers with status ${status}`);
   const refusal = parseRefusal(status, text);
   if (transient.includes(status)) {
     const why = refusal ? `the service is busy (${refusal.code})` : `a proxy answers with status ${status}`;
     return { kind: 'nothing', why, retryAfterMs: (retryAfterSeconds(headers, clock()) ?? 0) * 1000 };
   }
   if (refusal) return { kind: 'refusal', refusal };
-  throw new ExportFailure('refused', `that address answers with status ${status} and is no account-view service`);
+  throw noService(`answers with status ${status}`);
+}
+
+/** The failure of an address that is none of an account-view service. */
+export function noService(does: string): ExportFailure {
+  return new ExportFailure('refused', `that address ${does} and is no account-view service; name one with --from`);
 }
 
 function noAnswer({ reason, cause }: NetworkError): string {
   if (reason === 'timeout') return 'the service does not answer in time';
   const code = systemCode(cause instanceof Error ? cause.cause : cause);
-  return `the service cannot be reached${code === null ? '' : ` (${code})`}`;
+  return `the service cannot be reached${code === null ? '' : `: ${codeInWords(code)}`}`;
 }

@@ -1,7 +1,7 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { systemCode } from '../ops/errors.ts';
+import { systemCode, systemWords } from '../ops/errors.ts';
 import { ExportFailure } from './failure.ts';
 
 /** A place in the file to which it can be taken back. */
@@ -85,20 +85,13 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
+/** What is wrong with a place for a new file, where the system's words leave it open. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder is no folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'its file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota is used up',
-  EISDIR: 'it is a folder',
-  EFBIG: 'it would be larger than this file system or user may have',
-  ENAMETOOLONG: 'its name is too long',
 };
 
 function unwritable(path: string, error: unknown): ExportFailure {
-  const code = systemCode(error) ?? 'unknown error';
-  return new ExportFailure('unwritable', `cannot write ${path}: ${reasons[code] ?? code}`);
+  const why = reasons[systemCode(error) ?? ''] ?? systemWords(error);
+  return new ExportFailure('unwritable', `cannot write ${path}: ${why}`);
 }

@@ -1,7 +1,8 @@
-import { mkdir, readFile, unlink } from 'node:fs/promises';
+import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeArtifact } from '../artifact/write.ts';
-import { systemCode } from '../ops/errors.ts';
+import { systemCode, systemWords } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
 import { isObject } from './label-fields.ts';
 
 /** A decision of the operator that the label facts are not to be served for now. */
@@ -23,7 +24,7 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
     text = await readFile(holdPath(artifacts), 'utf8');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
-    return { reason: `the hold cannot be read (${systemCode(error) ?? 'unknown error'})`, since: '' };
+    return { reason: `the hold cannot be read: ${systemWords(error)}`, since: '' };
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -38,7 +39,7 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
 
 /** Sets the hold, for the instrument's next artifact and for the one that stands. */
 export async function setHold(artifacts: string, artifactName: string, hold: Hold): Promise<void> {
-  await mkdir(artifacts, { recursive: true });
+  makeFolder(artifacts);
   await writeArtifact(holdPath(artifacts), hold);
   await markArtifact(join(artifacts, artifactName), true);
 }

@@ -33,17 +33,42 @@ test('each caveat names what it is a share of', () => {
   ] as const;
   const caveats = caveatsOf(troubled, counts, refusals, 2);
   expect(caveats.map((caveat) => caveat.replace(/[.:].*/, ''))).toEqual([
-    '2 of 3 enrolled sources are being read',
-    '1 of 2 labelers that emitted in the window are being read; they gave 25 of its 100 events',
-    '5 of 8 known labelers are not enrolled',
-    'Labelers that keep one row for each subject and value show what is there at a reading',
-    '1 of 3 enrolled sources do not answer just now; their events come late',
-    'Acceptance is paused for all 3 sources (disk_full)',
-    '1 of 3 enrolled sources are paused until midnight UTC, because they gave more than 2000000 labels, or a gigabyte of them, in a day; ' +
+    '2 of 3 labelers that this instrument follows are being read',
+    '1 of 2 labelers whose labels were observed in the window is being read; it gave 25 of its 100 events',
+    '5 of 8 known labelers are not followed',
+    'Some labelers keep only one row for each thing and value',
+    '1 of 3 labelers that this instrument follows does not answer just now; its events come late',
+    'No labels of any of the 3 labelers are accepted just now (disk_full)',
+    '1 of 3 labelers that this instrument follows is paused until midnight UTC, because it gave more than 2000000 labels, or a gigabyte of them, in a day; ' +
       '2 that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because no more are read at a time',
     '7 further labelers were named, beyond the bound on how many are known',
-    '2 rows of the window were refused for their form, size or foreign author, of 102',
+    '2 rows of the window were refused for form, size or foreign author, of 102',
+  ]);
+});
+
+test('each caveat counts in singular and plural', () => {
+  const two = ['did:plc:a', 'did:plc:b'];
+  const other = { ...inputs, notEnrolled: 1, delayed: 2, waiting: 1, dropped: 1, capped: two, paused: 'disk_full' };
+  const refusals = [{ source: 'did:plc:a', reason: 'oversized', count: 1 }] as const;
+  const sources = inputs.sources.map((source) =>
+    source.did === 'did:plc:a' ? { ...source, state: 'probing' as const } : source,
+  );
+  const said = caveatsOf({ ...other, sources }, counts, refusals, 1);
+  expect(said[2]).toBe(
+    '1 of 4 known labelers is not followed: no document names its address, or that never answered. Each is asked again daily.',
+  );
+  expect(said.map((caveat) => caveat.replace(/[.:;,].*/, ''))).toEqual([
+    '1 of 3 labelers that this instrument follows is being read',
+    '0 of 2 labelers whose labels were observed in the window are being read',
+    '1 of 4 known labelers is not followed',
+    'Some labelers keep only one row for each thing and value',
+    '2 of 3 labelers that this instrument follows do not answer just now',
+    'No labels of any of the 3 labelers are accepted just now (disk_full)',
+    '2 of 3 labelers that this instrument follows are paused until midnight UTC',
+    '1 of 4 labelers waits',
+    '1 further labeler was named',
+    '1 row of the window was refused for form',
   ]);
 });
 

@@ -32,8 +32,8 @@ export interface OverviewInputs {
 /** What a label overview never says. */
 const doesNotMeasure = [
   'labels that are active now: applications and removals are observed, current state is not',
-  'labels of labelers that are not enrolled, and labels that a labeler applied before the epoch',
-  'what an account-replacing labeler applied and removed again between two readings',
+  'labels of labelers that this instrument does not follow, and labels that were applied before its observation began',
+  'what a labeler that keeps only the newest row of each label applied and removed again between two readings',
 ];
 
 /** Reads the store and makes the overview. */
@@ -103,38 +103,54 @@ export function caveatsOf(
   const emitting = inWindow.filter(({ labeler }) => reading.has(labeler));
   const [rows, all] = [total(emitting), total(inWindow)];
   const caveats = [
-    `${reading.size} of ${sources.length} enrolled sources are being read.`,
-    `${emitting.length} of ${inWindow.length} labelers that emitted in the window are being read; ` +
-      `they gave ${rows} of its ${all} events.`,
-    `${notEnrolled} of ${sources.length + notEnrolled} known labelers are not enrolled: ` +
-      'no document names an endpoint of theirs, or that never answered. They are asked again daily.',
-    'Labelers that keep one row for each subject and value show what is there at a reading: ' +
-      'what came and went between two readings is not seen.',
+    `${share(reading.size, sources.length)} that this instrument follows ${are(reading.size)} being read.`,
+    `${share(emitting.length, inWindow.length)} whose labels were observed in the window ${are(emitting.length)} being ` +
+      `read; ${emitting.length === 1 ? 'it' : 'they'} gave ${rows} of its ${all} events.`,
+    `${share(notEnrolled, sources.length + notEnrolled, 'known labeler')} ${are(notEnrolled)} not followed: ` +
+      `no document names ${notEnrolled === 1 ? 'its' : 'their'} address, or that never answered. Each is asked again daily.`,
+    'Some labelers keep only one row for each thing and value: what such a one applied and removed again between two ' +
+      'readings is not seen.',
   ];
   if (delayed > 0) {
-    caveats.push(`${delayed} of ${sources.length} enrolled sources do not answer just now; their events come late.`);
+    const late = delayed === 1 ? 'does not answer just now; its' : 'do not answer just now; their';
+    caveats.push(`${share(delayed, sources.length)} that this instrument follows ${late} events come late.`);
   }
-  if (paused !== null) caveats.push(`Acceptance is paused for all ${sources.length} sources (${paused}).`);
+  if (paused !== null) {
+    const all = sources.length === 1 ? 'the one labeler' : `any of the ${sources.length} labelers`;
+    caveats.push(`No labels of ${all} are accepted just now (${paused}).`);
+  }
   if (unranked > 0) {
     caveats.push(
-      `${capped.length} of ${sources.length} enrolled sources are paused until midnight UTC, because they gave more than ` +
-        `${dailyRows} labels, or a gigabyte of them, in a day; ${unranked} that were paused within 7 days are not ranked.`,
+      `${share(capped.length, sources.length)} that this instrument follows ${are(capped.length)} paused until midnight ` +
+        `UTC, because ${capped.length === 1 ? 'it' : 'they'} gave more than ${dailyRows} labels, or a gigabyte of them, ` +
+        `in a day; ${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
     );
   }
   if (waiting > 0) {
-    caveats.push(`${waiting} of ${sources.length + waiting} labelers wait, because no more are read at a time.`);
+    const wait = waiting === 1 ? 'waits' : 'wait';
+    caveats.push(`${share(waiting, sources.length + waiting)} ${wait}, because no more are read at a time.`);
   }
   if (dropped > 0) {
-    const more = dropped >= maxKnown ? ' or more' : '';
-    caveats.push(`${dropped}${more} further labelers were named, beyond the bound on how many are known.`);
+    const further =
+      dropped === 1 ? ' further labeler was' : `${dropped >= maxKnown ? ' or more' : ''} further labelers were`;
+    caveats.push(`${dropped}${further} named, beyond the bound on how many are known.`);
   }
   const refused = refusals.filter(({ reason }) => shapeless.has(reason)).reduce((sum, { count }) => sum + count, 0);
   if (refused > 0) {
     caveats.push(
-      `${refused} rows of the window were refused for their form, size or foreign author, of ${all + refused}.`,
+      `${refused} ${refused === 1 ? 'row' : 'rows'} of the window ${refused === 1 ? 'was' : 'were'} refused for form, size or foreign author, of ${all + refused}.`,
     );
   }
   return caveats;
+}
+
+/** So many of all: `1 of 11 labelers`. The noun is that of all. */
+function share(some: number, all: number, noun = 'labeler'): string {
+  return `${some} of ${all} ${noun}${all === 1 ? '' : 's'}`;
+}
+
+function are(some: number): string {
+  return some === 1 ? 'is' : 'are';
 }
 
 const shapeless: ReadonlySet<string> = new Set(['malformed', 'oversized', 'foreign_src']);

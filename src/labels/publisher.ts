@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { artifactNames, writeArtifact } from '../artifact/write.ts';
 import type { Micros } from '../contract/timestamp.ts';
+import { makeFolder } from '../ops/folder.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import type { StoreReader } from '../store/port.ts';
@@ -55,7 +55,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         capped: cap.pausedSources,
         dailyRows: cap.limit,
       });
-      await mkdir(settings.artifacts, { recursive: true });
+      makeFolder(settings.artifacts);
       await writeArtifact(join(settings.artifacts, artifactNames.labels), overview);
       telemetry.sources(inStates(sources), {
         not_enrolled: notEnrolled,

@@ -29,7 +29,7 @@ test.each([
   ['not JSON', 'is not JSON'],
   ['{"did":"x"}', 'is not a JSON array of {"did"} objects'],
   [`[{"did":"${a}"},"did:plc:b"]`, 'entry 2 of the seeds file'],
-  ['[{"did":"did:key:z"}]', 'has no did:plc or did:web as its "did"'],
+  ['[{"did":"did:key:z"}]', 'has no DID as its "did": did:plc: and 24 of'],
 ])('%s is refused in a line that says why', async (text, why) => {
   const refusal = seeds(text);
   await expect(refusal).rejects.toThrow(OperatorError);
@@ -37,7 +37,9 @@ test.each([
 });
 
 test('a file that is not there is named, with the setting that names another', async () => {
-  await expect(readSeeds(join(folder, 'none.json'))).rejects.toThrow('ENOENT); name another with --seeds');
+  await expect(readSeeds(join(folder, 'none.json'))).rejects.toThrow(
+    'none.json: no such file or folder (ENOENT); name another with --seeds',
+  );
 });
 
 test('the list that comes along can be read', async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { isDid } from '../contract/identifiers.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { didInWords, isDid } from '../contract/identifiers.ts';
+import { OperatorError, systemWords } from '../ops/errors.ts';
 import { isObject } from './label-fields.ts';
 
 /** Reads a seeds file: a JSON array of objects with a `did`; other keys are ignored. Throws OperatorError. */
@@ -9,9 +9,7 @@ export async function readSeeds(path: string): Promise<readonly string[]> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new OperatorError(
-      `cannot read the seeds file ${path} (${systemCode(error) ?? 'unknown error'}); name another with --seeds`,
-    );
+    throw new OperatorError(`cannot read the seeds file ${path}: ${systemWords(error)}; name another with --seeds`);
   }
   let value: unknown;
   try {
@@ -22,7 +20,7 @@ export async function readSeeds(path: string): Promise<readonly string[]> {
   if (!Array.isArray(value)) throw new OperatorError(`the seeds file ${path} is not a JSON array of {"did"} objects`);
   const dids = value.map((entry, i) => {
     if (isObject(entry) && typeof entry.did === 'string' && isDid(entry.did)) return entry.did;
-    throw new OperatorError(`entry ${i + 1} of the seeds file ${path} has no did:plc or did:web as its "did"`);
+    throw new OperatorError(`entry ${i + 1} of the seeds file ${path} has no DID as its "did": ${didInWords}`);
   });
   return [...new Set(dids)];
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileSource } from '../artifact/file-source.ts';
 import type { Reading, Recogniser } from '../artifact/reading.ts';
@@ -6,7 +6,8 @@ import { type LabelArtifact, recogniseLabels, recogniseWeather, type WeatherArti
 import type { ArtifactSource } from '../artifact/source.ts';
 import { urlSource } from '../artifact/url-source.ts';
 import { artifactNames } from '../artifact/write.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemWords } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
 import type { Log } from '../ops/log.ts';
 import { defaultData } from './facts-settings.ts';
 
@@ -86,7 +87,7 @@ function httpUrl(place: string): URL | null {
 function usableFolder({ artifacts, labelsArtifact, weatherArtifact }: ArtifactSettings): string {
   if (artifacts === null) {
     const folder = join(defaultData, 'artifacts');
-    if (labelsArtifact === null || weatherArtifact === null) mkdirSync(folder, { recursive: true });
+    if (labelsArtifact === null || weatherArtifact === null) makeFolder(folder);
     return folder;
   }
   requireFolder(artifacts);
@@ -102,7 +103,7 @@ function usableFile(path: string): string {
     if (stats) accessSync(path, constants.R_OK);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot read the artifact ${path} (${systemCode(error) ?? 'unknown error'})`);
+    throw new OperatorError(`cannot read the artifact ${path}: ${systemWords(error)}`);
   }
   return path;
 }

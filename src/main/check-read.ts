@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { decodeArtifact } from '../artifact/decode.ts';
 import type { Reading, Recognised } from '../artifact/reading.ts';
 import { type LabelArtifact, recogniseLabels, recogniseWeather, type WeatherArtifact } from '../artifact/recognise.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemWords } from '../ops/errors.ts';
 
 /** Reads a file as the facts API would, whichever instrument's it is. Throws OperatorError when there is no file to read. */
 export function readArtifact(file: string, maxBytes: number): Reading<LabelArtifact | WeatherArtifact> {
@@ -13,7 +13,7 @@ export function readArtifact(file: string, maxBytes: number): Reading<LabelArtif
     return decodeArtifact(readFileSync(file), stats.mtimeMs, recogniseAny);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot read ${file} (${systemCode(error) ?? 'unknown error'})`);
+    throw new OperatorError(`cannot read ${file}: ${systemWords(error)}`);
   }
 }
 

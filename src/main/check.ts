@@ -8,13 +8,24 @@ import { freshnessSettings } from './facts-settings.ts';
 const settings = { json: toggle('json', 'print the verdict as one JSON object'), ...freshnessSettings };
 
 /** Exit codes of `almanac check`. */
-const exitCodes = { servable: 0, refused: 1, not_an_artifact: 2 } as const satisfies Record<Verdict['verdict'], number>;
+export const checkExitCodes = { servable: 0, refused: 1, not_an_artifact: 2 } as const satisfies Record<
+  Verdict['verdict'],
+  number
+>;
 
 /** `almanac check FILE`: what the facts API would make of an artifact, and why. */
 export const checkCommand: Command = {
   summary: 'judges an artifact as the facts API would and explains it',
   operands: 'FILE',
   settings,
+  exitCodes: [
+    { code: checkExitCodes.servable, meaning: 'servable: the facts API answers with every fact of it' },
+    {
+      code: checkExitCodes.refused,
+      meaning: 'refused: held, stale, malformed or too large; also a file that cannot be read, or a wrong setting',
+    },
+    { code: checkExitCodes.not_an_artifact, meaning: 'not an artifact: of no known schema, or not JSON' },
+  ],
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(settings, { args, env, knownFlags });
     const [file] = positionals;
@@ -34,6 +45,6 @@ export const checkCommand: Command = {
       Date.now(),
     );
     print(values.json ? JSON.stringify(verdict, null, 2) : explain(file, verdict));
-    return exitCodes[verdict.verdict];
+    return checkExitCodes[verdict.verdict];
   },
 };

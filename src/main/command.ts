@@ -18,7 +18,15 @@ export interface Command {
   /** What stands after the command's name besides flags. */
   readonly operands: string;
   readonly settings: Settings;
+  /** What each exit code means, of a command that tells more by it than 0 for well and 1 for a fault. */
+  readonly exitCodes?: readonly ExitCode[];
   run(context: CommandContext): Promise<number>;
+}
+
+/** An exit code and its meaning, for the help and the docs. */
+export interface ExitCode {
+  readonly code: number;
+  readonly meaning: string;
 }
 
 /** The folder of the installed package: above the built program, or above its sources in a checkout. */

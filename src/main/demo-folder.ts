@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemWords } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
 import { StoreError } from '../store/errors.ts';
 import type { WriterLock } from '../store/sqlite/lock.ts';
 
@@ -25,13 +26,12 @@ export interface DemoFolder {
  */
 export async function takeDemoFolder(named: string | null): Promise<DemoFolder> {
   if (named === null) {
-    const path = mkdtempSync(join(tmpdir(), 'almanac-demo-'));
-    writeFileSync(join(path, markName), mark);
+    const path = temporaryFolder();
     return { path, release: () => rmSync(path, { recursive: true, force: true }) };
   }
   let lock: WriterLock | null = null;
   try {
-    mkdirSync(named, { recursive: true });
+    makeFolder(named);
     const entries = readdirSync(named);
     if (entries.length > 0 && !entries.includes(markName)) {
       throw new OperatorError(`${named} holds something that is no demo's; name another folder with --data, or none`);
@@ -46,7 +46,17 @@ export async function takeDemoFolder(named: string | null): Promise<DemoFolder> 
   } catch (error) {
     lock?.release();
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot use the folder ${named} (${systemCode(error) ?? 'unknown error'})`);
+    throw new OperatorError(`cannot use the folder ${named}: ${systemWords(error)}`);
+  }
+}
+
+function temporaryFolder(): string {
+  try {
+    const path = mkdtempSync(join(tmpdir(), 'almanac-demo-'));
+    writeFileSync(join(path, markName), mark);
+    return path;
+  } catch (error) {
+    throw new OperatorError(`cannot make a folder in ${tmpdir()}: ${systemWords(error)}; name one with --data`);
   }
 }
 

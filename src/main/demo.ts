@@ -1,3 +1,4 @@
+import { accountPaths } from '../contract/account.ts';
 import { silentLog } from '../ops/log.ts';
 import { optionalText } from '../ops/setting.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
@@ -53,9 +54,9 @@ export const demoCommand: Command = {
               data: folder.path,
               endpoint: network.jetstream,
               parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network)),
-              remarks: [
+              remarks: (urls) => [
                 'SIMULATED: nothing here is real',
-                ...network.accounts.map(({ did, shows }) => `account  ${did}  ${shows}`),
+                ...network.accounts.map(({ did, shows }) => `account  ${pageOf(did, urls.get('account'))}  ${shows}`),
               ],
               screen,
               print,
@@ -71,6 +72,11 @@ export const demoCommand: Command = {
     });
   },
 };
+
+/** The address of an account's page; its DID alone where no account part listens. */
+function pageOf(did: string, url: string | undefined): string {
+  return url === undefined ? did : `${url}${accountPaths.account}?did=${did}`;
+}
 
 /** The parts observe the simulated network, whatever variables or a config file say. */
 function extraOf({ jetstream, plc, relay, seeds, accounts }: DemoNetwork): Extra {

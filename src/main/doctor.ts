@@ -13,6 +13,11 @@ export const doctorCommand: Command = {
   summary: "checks this machine's set-up: upstreams, clock, disk, stores, artifacts, ports",
   operands: '',
   settings: doctorSettings,
+  exitCodes: [
+    { code: exitCodes.ok, meaning: 'everything is ok' },
+    { code: exitCodes.fail, meaning: 'something fails (fail), or a setting cannot be used' },
+    { code: exitCodes.warn, meaning: 'nothing fails, something wants a look (warn)' },
+  ],
   async run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(doctorSettings, { args, env, knownFlags });
     const findings = await examine(values);
@@ -34,6 +39,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     stores,
     { checkArtifacts },
     ports,
+    { readsStore, servesArtifacts },
     { checkRuntime },
     seeds,
   ] = await Promise.all([
@@ -43,6 +49,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     import('./doctor/stores.ts'),
     import('./doctor/artifacts.ts'),
     import('./doctor/ports.ts'),
+    import('./doctor/whose.ts'),
     import('./doctor/runtime.ts'),
     import('../labels/seeds.ts'),
   ]);
@@ -55,10 +62,20 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     { allowLoopback: values.allowLoopback },
     Date.now,
   );
+  const store = stores.checkStore(storeUrl, Date.now());
+  const factsAt = { host, port, flag: 'port', of: artifacts };
+  const accountAt = { host, port: accountPort, flag: 'account-port', of: storeUrl };
   const listeners = Promise.all([
-    ports.checkPort(ports.servicePort('facts port', 'almanac-facts', { host, port, flag: 'port' }, basePath)),
     ports.checkPort(
-      ports.servicePort('account port', 'almanac-account', { host, port: accountPort, flag: 'account-port' }),
+      ports.servicePort(
+        'facts port',
+        'almanac-facts',
+        { ...factsAt, isOurs: servesArtifacts(artifacts, values.maxArtifactBytes, basePath) },
+        basePath,
+      ),
+    ),
+    ports.checkPort(
+      ports.servicePort('account port', 'almanac-account', { ...accountAt, isOurs: readsStore(store.generation) }),
     ),
     ...(metricsPort === null
       ? []
@@ -66,7 +83,6 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
           ports.checkPort(ports.metricsPort(part, metricsPort + i)),
         )),
   ]);
-  const store = stores.checkStore(storeUrl, Date.now());
   const here = [
     checkRuntime(),
     checkFolder('data folder', data),

@@ -1,4 +1,4 @@
-import { canonicalDid, isDid } from '../contract/identifiers.ts';
+import { canonicalDid, didInWords, isDid } from '../contract/identifiers.ts';
 import { type Micros, parseInstant } from '../contract/timestamp.ts';
 import type { FailureKind } from '../export/failure.ts';
 import type { PartSummary } from '../export/format.ts';
@@ -26,11 +26,28 @@ export const exportCommand: Command = {
   summary: 'downloads what was observed on one account from an account-view service, verified, as a file',
   operands: 'DID',
   settings,
+  exitCodes: [
+    { code: exportExitCodes.complete, meaning: 'the file stands under its name, verified' },
+    { code: 1, meaning: 'a mistake on the command line' },
+    {
+      code: exportExitCodes.refused,
+      meaning: 'the service refuses what is asked for, or the address is none of such a service',
+    },
+    { code: exportExitCodes.unreachable, meaning: 'no usable answer in time; try later' },
+    { code: exportExitCodes.expired, meaning: 'the export expired before its last page, each time' },
+    {
+      code: exportExitCodes.damaged,
+      meaning: 'what arrived is not what the service made, or does not agree with itself',
+    },
+    { code: exportExitCodes.unwritable, meaning: 'the file cannot be written' },
+    { code: exportExitCodes.interrupted, meaning: 'by a signal' },
+  ],
   async run(context) {
     const { values, positionals } = resolveSettings(settings, context);
     const [named] = positionals;
     if (named === undefined || positionals.length > 1) throw new OperatorError('export wants one DID');
-    if (!isDid(named)) throw new OperatorError('export wants a did:plc or did:web; a handle is to be resolved first');
+    if (!isDid(named))
+      throw new OperatorError(`export wants a DID: ${didInWords}; a handle is to be resolved to its DID first`);
     const account = canonicalDid(named);
     const order: ExportOrder = {
       account,
@@ -120,7 +137,7 @@ function intervalOf({ days, start, end }: ExportValues): AskedInterval {
 }
 
 function filtersOf({ labeler, value, action, targetKind }: ExportValues): ExportOrder['filters'] {
-  if (labeler !== null && !isDid(labeler)) throw new OperatorError('--labeler wants a did:plc or did:web');
+  if (labeler !== null && !isDid(labeler)) throw new OperatorError(`--labeler wants a DID: ${didInWords}`);
   return {
     ...(labeler === null ? {} : { labeler: canonicalDid(labeler) }),
     ...(value === null ? {} : { value }),

@@ -19,7 +19,7 @@ export function overview(): string {
 const width = 36;
 
 /** What `almanac COMMAND --help` prints. */
-export function commandHelp(name: string, { summary, operands, settings }: Command): string {
+export function commandHelp(name: string, { summary, operands, settings, exitCodes = [] }: Command): string {
   const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
     const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;
     const given = String(fallback ?? '');
@@ -28,5 +28,14 @@ export function commandHelp(name: string, { summary, operands, settings }: Comma
     const head = usage.length < width ? usage.padEnd(width) : `${usage}\n  ${''.padEnd(width)}`;
     return `  ${head}${said}\n  ${''.padEnd(width)}${variableOf(flag)}`;
   });
-  return [`usage: almanac ${name} ${operands ? `${operands} ` : ''}[settings]`, '', summary, '', ...rows].join('\n');
+  const told = exitCodes.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`);
+  const codes = told.length === 0 ? [] : ['', 'exit codes:', ...told];
+  return [
+    `usage: almanac ${name} ${operands ? `${operands} ` : ''}[settings]`,
+    '',
+    summary,
+    '',
+    ...rows,
+    ...codes,
+  ].join('\n');
 }

@@ -17,6 +17,7 @@ import { openStoreReader, openStoreWriter, parseStoreUrl } from '../store/open.t
 import { micros } from '../store/time.ts';
 import { type CommandContext, packageRoot } from './command.ts';
 import type { labelsSettings } from './labels-settings.ts';
+import { opened, refused } from './opened-store.ts';
 import { serveUntilStopped } from './serve.ts';
 
 type LabelsValues = Values<typeof labelsSettings>;
@@ -120,19 +121,6 @@ export async function verify({ store: url }: LabelsValues, print: CommandContext
 
 function wall() {
   return micros(Date.now() * 1000);
-}
-
-/** What a store refuses at the door is the operator's to mend. */
-function opened<T>(url: string, open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    throw refused(url, error);
-  }
-}
-
-function refused(url: string, error: unknown): unknown {
-  return error instanceof StoreError ? new OperatorError(`cannot open the store ${url}: ${error.message}`) : error;
 }
 
 function address(flag: string, url: string, protocols: readonly string[]): string {

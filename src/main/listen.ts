@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { HttpServer } from '../http/server.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 
 /** Requests in flight may take this long after a stop was asked for, in milliseconds. */
 export const graceMs = 5_000;
@@ -24,7 +24,7 @@ function listenFault(error: unknown): string {
     case 'EAI_AGAIN':
       return 'this machine has no such address; choose another with --host';
     default:
-      return systemCode(error) ?? 'unknown error';
+      return systemWords(error);
   }
 }
 

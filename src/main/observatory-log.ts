@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemWords } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
 import { createLog, type Log, type LogLevel } from '../ops/log.ts';
 
 /** The log of an observatory and its parts. */
@@ -24,8 +25,8 @@ export function openLog(name: string, level: LogLevel, data: string, screen: boo
     return { log: createLog(name, level), stderr: 'inherit', file: null, said: () => [], close: () => undefined };
   }
   const file = join(data, 'almanac.log');
+  makeFolder(data);
   try {
-    mkdirSync(data, { recursive: true });
     // Anew at each start: a log for years belongs to whoever sends stderr somewhere.
     const fd = openSync(file, 'w');
     const said = (): string[] =>
@@ -34,6 +35,6 @@ export function openLog(name: string, level: LogLevel, data: string, screen: boo
         .filter((line) => line.startsWith('almanac: '));
     return { log: createLog(name, level, fd), stderr: fd, file, said, close: () => closeSync(fd) };
   } catch (error) {
-    throw new OperatorError(`cannot use the folder ${data} (${systemCode(error) ?? 'unknown error'})`);
+    throw new OperatorError(`cannot write ${file}: ${systemWords(error)}`);
   }
 }

@@ -1,10 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileSource } from '../artifact/file-source.ts';
 import { recogniseLabels, recogniseWeather } from '../artifact/recognise.ts';
 import { artifactNames } from '../artifact/write.ts';
 import { defaultMaxArtifactBytes } from '../contract/limits.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
 import type { ObservatoryLog } from './observatory-log.ts';
 import { listeningAt } from './observatory-parts.ts';
 import { type Display, plainDisplay, screenDisplay } from './screen.ts';
@@ -25,8 +24,8 @@ export interface ObservatoryOptions {
   /** Address of the Jetstream host, for the words. */
   readonly endpoint: string;
   readonly parts: readonly SupervisedPart[];
-  /** What is said above the state. */
-  readonly remarks: readonly string[];
+  /** What is said above the state, with the addresses of the parts that listen, by their names. */
+  readonly remarks: (urls: ReadonlyMap<string, string>) => readonly string[];
   /** A screen in the terminal instead of plain lines. */
   readonly screen: boolean;
   readonly print: (line: string) => void;
@@ -35,7 +34,7 @@ export interface ObservatoryOptions {
 
 /** Runs the parts of an observatory and tells how they are. */
 export async function startObservatory(options: ObservatoryOptions): Promise<Running> {
-  const { name, data, endpoint, parts, remarks, screen, print, log } = options;
+  const { name, data, endpoint, parts, screen, print, log } = options;
   const artifacts = join(data, 'artifacts');
   makeFolder(artifacts);
   let report: WeatherReport | null = null;
@@ -52,6 +51,7 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
     throw error;
   });
   const addresses = [...supervised.ready].flatMap(([part, line]) => addressOf(part, line));
+  const remarks = options.remarks(new Map(addresses.map(({ part, url }) => [part, url])));
   const head = [...remarks, ...addresses.map(({ part, url }) => `${part.padEnd(9)}${url}`)];
   const display: Display = screen
     ? screenDisplay(process.stdout, [
@@ -97,12 +97,4 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
 function addressOf(part: string, line: string): { part: string; url: string }[] {
   const url = listeningAt(line);
   return url === null ? [] : [{ part, url }];
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw new OperatorError(`cannot use the folder ${folder} (${systemCode(error) ?? 'unknown error'})`);
-  }
 }

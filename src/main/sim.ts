@@ -1,5 +1,5 @@
 import type { Sim, SimAddresses } from '../../sim/index.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 import { stopOnSignal } from '../ops/lifecycle.ts';
 import { createLog, logLevels } from '../ops/log.ts';
 import { choice, integer, number, optionalText, text, toggle, type Values } from '../ops/setting.ts';
@@ -44,7 +44,7 @@ export const simCommand: Command = {
     const sim = await createFrom(values);
     const addresses = await sim.start().catch((error: unknown) => {
       throw new OperatorError(
-        `cannot listen on ${values.host}:${values.jetstreamPort} (${systemCode(error) ?? 'unknown error'}); ` +
+        `cannot listen on ${values.host}:${values.jetstreamPort}: ${systemWords(error)}; ` +
           'choose others with --host and --jetstream-port',
       );
     });
@@ -78,20 +78,24 @@ async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   } catch (error) {
     const code = systemCode(error);
     if (code === null || replay === null) throw error;
-    throw new OperatorError(`cannot read the recorded frames ${replay} (${code}); name another file with --replay`);
+    throw new OperatorError(
+      `cannot read the recorded frames ${replay}: ${systemWords(error)}; name another file with --replay`,
+    );
   }
 }
 
 /** Writes the past into a new store; resolves with accounts to look at. */
 async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccount[]> {
-  const [{ openStoreWriter }, { claimOrigin }, { micros }, { epochAge, writeLabelHistory }] = await Promise.all([
-    import('../store/open.ts'),
-    import('../store/origin.ts'),
-    import('../store/time.ts'),
-    import('./label-history.ts'),
-  ]);
+  const [{ openStoreWriter }, { opened }, { claimOrigin }, { micros }, { epochAge, writeLabelHistory }] =
+    await Promise.all([
+      import('../store/open.ts'),
+      import('./opened-store.ts'),
+      import('../store/origin.ts'),
+      import('../store/time.ts'),
+      import('./label-history.ts'),
+    ]);
   const end = micros(Date.now() * 1000);
-  const store = openStoreWriter(url, { at: micros(end - epochAge), durable: false });
+  const store = opened(url, () => openStoreWriter(url, { at: micros(end - epochAge), durable: false }));
   try {
     await claimOrigin(store, 'simulated');
     return (await writeLabelHistory({ store, labelers, end })).choose();

@@ -3,6 +3,7 @@ import type { RecentOverview } from '../artifact/recent-overview.ts';
 import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
 import type { WeatherSummary } from '../artifact/weather-summary.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
+import { agreeing } from '../web/format.ts';
 import type { PartState } from './supervisor.ts';
 import type { WeatherReport } from './weather-report.ts';
 
@@ -77,7 +78,7 @@ function labelsLine({ labels, now }: Observed): StatusLine {
   const parts = [
     ...(hold === true ? ['HELD'] : []),
     `since ${day(acquisition.started_at)}`,
-    `${sources.established} of ${sources.enrolled} labelers are read`,
+    `${sources.established} of ${sources.enrolled} labelers ${agreeing(sources.established, 'is', 'are')} read`,
     `${counts.events_window} events in the window`,
     coverageWords(coverage.gaps.length, coverage.warmup !== null, coverage.observed_days, overview.window_days),
     age === null ? 'no page accepted yet' : `last page ${duration(age)} ago`,

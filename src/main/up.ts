@@ -32,7 +32,7 @@ export const upCommand: Command = {
           data: values.data,
           endpoint: values.jetstream,
           parts: observatoryParts(values, args, { weather: jetstream, labels: jetstream }),
-          remarks: [],
+          remarks: () => [],
           screen,
           print,
           log,

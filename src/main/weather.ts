@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemWords } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
 import { isZstdDictionary } from '../weather/compression.ts';
@@ -15,9 +15,9 @@ import { weatherSettings } from './weather-settings.ts';
 const maxDictionaryBytes = 16 * 1024 * 1024;
 
 async function readDictionary(path: string): Promise<Buffer> {
-  const refused = (why: string): OperatorError => new OperatorError(`cannot use the dictionary ${path} (${why})`);
+  const refused = (why: string): OperatorError => new OperatorError(`cannot use the dictionary ${path}: ${why}`);
   const file = await stat(path).catch((error: unknown) => {
-    throw refused(systemCode(error) ?? 'unknown error');
+    throw refused(systemWords(error));
   });
   if (!file.isFile() || file.size > maxDictionaryBytes) throw refused('not a file of at most 16 MiB');
   const bytes = await readFile(path);

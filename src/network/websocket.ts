@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
-import { systemCode } from '../ops/errors.ts';
+import { systemCode, systemWords } from '../ops/errors.ts';
 import {
   type AddressPolicy,
   guardedLookup,
@@ -170,7 +170,7 @@ function opened(ws: WebSocket, { url, phase, handshakeMs, signal }: Opening): Pr
 
 function failureOf(error: Error, url: URL, phase: Phase['now']): ConnectError {
   if (error instanceof RefusedAddressError) return failure('refused_address', url, error.message);
-  return failure(phase, url, systemCode(error) ?? error.message);
+  return failure(phase, url, systemCode(error) === null ? error.message : systemWords(error));
 }
 
 /** Serves a socket from its making to its end; deadlines run from its opening. */

@@ -1,3 +1,5 @@
+import { getSystemErrorMap } from 'node:util';
+
 /** A fault that a person can mend: shown as one line, without a stack, and the process exits with 1. */
 export class OperatorError extends Error {
   constructor(message: string) {
@@ -9,4 +11,53 @@ export class OperatorError extends Error {
 /** The system's code of an error (`EADDRINUSE`, `EACCES`), or null. */
 export function systemCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+/** Codes that an operator may meet, where the system's own words are missing or tell too little. */
+const meanings: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EADDRINUSE: 'the port is in use',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EAI_AGAIN: 'the resolver does not answer',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was cut',
+  EDQUOT: 'the quota is used up',
+  EEXIST: 'something of that name is there already',
+  EFBIG: 'it would be larger than this file system or user may have',
+  EHOSTUNREACH: 'there is no way to that machine',
+  EIO: 'the disk failed',
+  EISDIR: 'it is a folder',
+  EMFILE: 'too many open files',
+  ENAMETOOLONG: 'its name is too long',
+  ENETUNREACH: 'there is no way to that network',
+  ENOENT: 'no such file or folder',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of its path is no folder',
+  ENOTFOUND: 'no such host name',
+  EPERM: 'not permitted',
+  EROFS: 'its file system is read-only',
+  ETIMEDOUT: 'no answer in time',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself alone',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody known',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by nobody known',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_SOCKET: 'the connection was cut',
+};
+
+/** A system's code in words and by its name, `permission denied (EACCES)`; one that nobody has words for stays alone. */
+export function codeInWords(code: string): string {
+  const words = Object.hasOwn(meanings, code) ? meanings[code] : systemsWords(code);
+  return words === undefined ? code : `${words} (${code})`;
+}
+
+/** Why the system refused, as `codeInWords`; `unknown error` for an error without a code. */
+export function systemWords(error: unknown): string {
+  const code = systemCode(error);
+  return code === null ? 'unknown error' : codeInWords(code);
+}
+
+function systemsWords(code: string): string | undefined {
+  return [...getSystemErrorMap().values()].find(([name]) => name === code)?.[1];
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { OperatorError, systemCode } from './errors.ts';
+import { OperatorError, systemWords } from './errors.ts';
 
 /** A listener of its own for Prometheus, on loopback alone. */
 export interface MetricsServer {
@@ -34,7 +34,11 @@ export async function serveMetrics(port: number, metrics: MetricsText): Promise<
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(new OperatorError(`cannot serve metrics on port ${port} (${systemCode(error) ?? error.message})`)),
+      reject(
+        new OperatorError(
+          `cannot serve metrics on port ${port}: ${systemWords(error)}; choose another with --metrics-port`,
+        ),
+      ),
     );
     server.listen({ host: '127.0.0.1', port }, resolve);
   });

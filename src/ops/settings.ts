@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
-import { OperatorError, systemCode } from './errors.ts';
+import { OperatorError, systemWords } from './errors.ts';
 import { type Setting, type Settings, type Values, variableOf } from './setting.ts';
 
 /** Where settings come from, strongest first: flags, `ALMANAC_*` variables, the config file, the fallback. */
@@ -92,7 +92,7 @@ function parseConfig(path: string): object {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new OperatorError(`cannot read the config file ${path} (${systemCode(error) ?? 'unknown error'})`);
+    throw new OperatorError(`cannot read the config file ${path}: ${systemWords(error)}`);
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -138,8 +138,20 @@ export function unknown(
 ): OperatorError {
   // The start of a name is meant as that name, however much of it is missing.
   const begun = known.find((one) => name.length > 2 && one.startsWith(name));
-  const nearest = begun ?? closest(name, known);
-  const near =
-    begun !== undefined || (nearest !== '' && distance(name, nearest) <= Math.max(3, Math.ceil(name.length / 2)));
+  const meant = begun ?? known.find((one) => isSwap(name, one));
+  const nearest = meant ?? closest(name, known);
+  const near = meant !== undefined || isSlip(distance(name, nearest), name);
   return new OperatorError(`unknown ${what}${near ? `; did you mean ${spell(nearest)}?` : ''}`);
+}
+
+/** Two neighbours in each other's place: one slip of the fingers, though two edits. */
+function isSwap(name: string, one: string): boolean {
+  const at = [...name].findIndex((letter, i) => letter !== one[i]);
+  const [first = '', second = ''] = name.slice(Math.max(0, at));
+  return at >= 0 && one === name.slice(0, at) + second + first + name.slice(at + 2);
+}
+
+/** A letter or two beside, of a name that is otherwise there: anything further off is a guess that leads astray. */
+function isSlip(edits: number, name: string): boolean {
+  return edits <= 2 && edits < name.length / 2;
 }

@@ -1,11 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { artifactNames } from '../artifact/write.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import type { BackoffOptions } from '../network/backoff.ts';
 import { openSocket } from '../network/websocket.ts';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { parseEndpoint } from './endpoint.ts';
 import { createPublisher, sweepTemporaries } from './publisher.ts';
@@ -181,7 +180,7 @@ export function createWeather(deps: WeatherDeps): Weather {
     failed: failed.promise,
     publish: () => publisher.now(),
     async start() {
-      await makeFolder(settings.artifacts);
+      makeFolder(settings.artifacts);
       store = openWindowStore(settings.data, deps.faults);
       await sweepTemporaries(join(settings.artifacts, artifactNames.weather));
       prune();
@@ -200,12 +199,4 @@ export function createWeather(deps: WeatherDeps): Weather {
       log.info('stopped');
     },
   };
-}
-
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true });
-  } catch (error) {
-    throw new OperatorError(`cannot use the artifact folder ${path} (${systemCode(error) ?? 'unknown error'})`);
-  }
 }

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { OperatorError, systemCode } from '../ops/errors.ts';
+import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
 import type { Interval } from './interval.ts';
 import { metricNames } from './metric-names.ts';
 import type { End, Position } from './position.ts';
@@ -89,7 +89,7 @@ export function openWindowStore(folder: string, faults: StoreFaults = {}): Windo
   const path = join(folder, storeFile);
   let db: Database | undefined;
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     db = new Sqlite(path, { timeout: 0 });
     // Held until the process ends, however it ends: the lock is the operating system's.
     db.pragma('locking_mode = EXCLUSIVE');
@@ -125,9 +125,11 @@ function openFault(error: unknown, path: string, folder: string): unknown {
     case 'damaged':
       return damaged(path, why);
     case 'full':
-      return new OperatorError(`cannot write the weather store ${path} (${systemCode(error) ?? why})`);
+      return new OperatorError(`cannot write the weather store ${path}: ${why} (${systemCode(error)})`);
     default:
-      return new OperatorError(`cannot use the data folder ${folder} (${systemCode(error) ?? why})`);
+      return new OperatorError(
+        `cannot use the data folder ${folder}: ${systemCode(error) === null ? why : systemWords(error)}`,
+      );
   }
 }
 

@@ -81,6 +81,11 @@ export function instantText(timestamp: string, precision: 'minute' | 'second' = 
   return `${dateText(timestamp)}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
 }
 
+/** The word that agrees with a number: `is` of one, `are` of none and of several. */
+export function agreeing(n: number, one: string, several: string): string {
+  return n === 1 ? one : several;
+}
+
 /** The UTC day of an instant of the contract. */
 export function dateText(timestamp: string): string {
   const date = dateOf(timestamp);

@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,6 +14,7 @@ import {
   startAccount,
   startProxy,
 } from '../support/export-station.ts';
+import { listenForTest } from '../support/listen.ts';
 import { runProgram, startProgram, until } from '../support/program.ts';
 
 /** What may go wrong between the command and its file. The service is the real one; the proxy does what networks do. */
@@ -127,7 +129,7 @@ describe('a service that goes away', () => {
     const { code, stderr } = await runProgram(exporting(url, file, ['--give-up-seconds', '1']));
     expect([code, stderr.at(-1)]).toEqual([
       3,
-      `${incomplete}the service cannot be reached (ECONNREFUSED); gave up within 1 s`,
+      `${incomplete}the service cannot be reached: the connection was refused (ECONNREFUSED); gave up within 1 s`,
     ]);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -211,10 +213,42 @@ describe('what the service refuses', () => {
     expect(stderr.at(-1)).toContain(`${incomplete}the service refuses (${said})`);
   });
 
-  it('is said of an address that is no such service', async () => {
+  const wrong = (does: string): string =>
+    `${incomplete}that address ${does} and is no account-view service; name one with --from`;
+
+  it('is said of another path of such a service', async () => {
     const { url, file } = await station(40);
     const { code, stderr } = await runProgram(exporting(`${url}/elsewhere`, file));
-    expect([code, stderr.at(-1)]).toEqual([2, expect.stringContaining('404 not_found')]);
+    expect([code, stderr]).toEqual([2, [wrong('answers with status 404')]]);
+  });
+
+  it('is said of the facts API', async () => {
+    const folder = folderInTest();
+    const { url } = await startProgram(['facts', '--artifacts', folder, '--port', '0']).listening();
+    const { code, stderr } = await runProgram(exporting(url, join(folder, 'rows.json')));
+    expect([code, stderr]).toEqual([2, [wrong('answers with status 404')]]);
+  });
+
+  it.each([
+    ['a web page', 200, '<!doctype html><title>Welcome</title>', 'answers with something else than an export'],
+    ['other JSON', 200, '{"status":"ok"}', 'answers with something else than an export'],
+    ['a list', 200, '[]', 'answers with something else than an export'],
+    ['a wall', 403, 'Forbidden', 'answers with status 403'],
+  ])('is said of a server that answers with %s', async (_what, status, body, does) => {
+    const folder = folderInTest();
+    const server = createServer((_request, response) => response.writeHead(status).end(body));
+    const { port } = await listenForTest(server);
+    const { code, stderr } = await runProgram(exporting(`http://127.0.0.1:${port}`, join(folder, 'rows.json')));
+    expect([code, stderr, readdirSync(folder)]).toEqual([2, [wrong(does)], []]);
+  });
+
+  it('is not said of a service whose first answer is cut short on its way', async () => {
+    const { url, file } = await station(40);
+    const proxy = await startProxy(url, (passing) => {
+      passing.body = passing.body.slice(0, -20);
+    });
+    const { code, stderr } = await runProgram(exporting(proxy.url, file));
+    expect([code, stderr.at(-1)]).toEqual([5, `${incomplete}the service gave an answer that is not one JSON object`]);
   });
 });
 
@@ -242,7 +276,7 @@ describe('a file that cannot be written', () => {
     const command = ['-c', script, 'sh', folder, process.execPath, bin, ...exporting(url, 'rows.json')];
     const { stdout, stderr } = await run('unshare', ['-rm', 'sh', ...command]);
     expect(stdout).toBe('exit 6\n');
-    expect(stderr.trimEnd().split('\n').at(-1)).toBe(`${incomplete}cannot write rows.json: the disk is full`);
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe(`${incomplete}cannot write rows.json: the disk is full (ENOSPC)`);
   });
 });
 
@@ -266,9 +300,11 @@ describe('an interrupt', () => {
 });
 
 describe('the command line', () => {
+  const aDid = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
   it.each<[readonly string[], string]>([
     [[], 'export wants one DID'],
-    [['alice.example'], 'export wants a did:plc or did:web; a handle is to be resolved first'],
+    [['did:plc:short'], `export wants a DID: ${aDid}; a handle is to be resolved to its DID first`],
+    [['alice.example'], `export wants a DID: ${aDid}; a handle is to be resolved to its DID first`],
     [
       [account, '--days', '7', '--start', '2026-01-01T00:00:00Z', '--end', '2026-01-02T00:00:00Z'],
       'export wants --days, or --start and --end together',
@@ -279,7 +315,7 @@ describe('the command line', () => {
       '--start and --end want RFC 3339 instants with a zone, the end after the start',
     ],
     [[account, '--from', 'ftp://x.example'], '--from wants an http or https address without a user in it'],
-    [[account, '--labeler', 'alice'], '--labeler wants a did:plc or did:web'],
+    [[account, '--labeler', 'alice'], `--labeler wants a DID: ${aDid}`],
     [[account, '--format', 'xml'], '--format wants one of json, ndjson, csv; got "xml"'],
   ])('%j is a mistake, said in one line', async (args, said) => {
     const { code, stderr } = await runProgram(['export', ...args]);

@@ -2,7 +2,7 @@ import { gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import { minute } from '../../store/time.ts';
-import { countText } from '../../web/format.ts';
+import { agreeing, countText } from '../../web/format.ts';
 import { Instant, Labeler } from './observation.tsx';
 import type { AccountView, LabelerView } from './view.ts';
 import { counted, durationWords, minuteWords, reasonWords, stateWords } from './words.ts';
@@ -38,7 +38,10 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
             ))}
           </ul>
           {otherLabelers > 0 && query.filters.labeler === undefined ? (
-            <p>{counted(otherLabelers, 'more labeler')} with fewer observations are not listed here.</p>
+            <p>
+              {counted(otherLabelers, 'more labeler')} with fewer observations {agreeing(otherLabelers, 'is', 'are')}{' '}
+              not listed here.
+            </p>
           ) : null}
         </>
       )}
@@ -64,7 +67,7 @@ function LabelerItem({
       <p class="soft">
         {uncounted > 0 ? 'At least ' : ''}
         {countText(applied)} applied, {countText(removed)} removed in this interval, whatever the filters.{' '}
-        {state === null ? 'Not read at this time.' : `State: ${stateWords(state)}.`}{' '}
+        {state === null ? 'Not read at this time.' : `State: ${stateWords(state, 1)}.`}{' '}
         {lastAsked === null ? (
           'When it last answered is not known.'
         ) : (
@@ -105,8 +108,8 @@ function sentences({ startedAt, shown, frontier, now, ownGaps, interval, network
     const missing = durationWords(interval.start - shown.start);
     found.push(
       interval.start > startedAt
-        ? `Observations before ${minuteWords(interval.start)} are no longer kept: ${missing} of the interval are missing.`
-        : `Observation began on ${minuteWords(startedAt)}: the ${missing} before it were not observed.`,
+        ? `Observations before ${minuteWords(interval.start)} are no longer kept: the interval lacks its first ${missing}.`
+        : `Observation began on ${minuteWords(startedAt)}: of the ${missing} before it nothing was observed.`,
     );
   }
   const { observedThrough } = frontier;
@@ -133,13 +136,13 @@ function networkSentence({ byState, notEnrolled }: AccountView['network']): stri
   const all = [...byState.values()].reduce((sum, n) => sum + n, 0);
   const others = [...byState]
     .filter(([state]) => state !== 'established')
-    .map(([state, n]) => `${countText(n)}: ${stateWords(state)}`)
+    .map(([state, n]) => `${countText(n)} ${stateWords(state, n)}`)
     .sort();
   const rest =
-    others.length === 0 ? '' : ` The others are not, and their labels are missing here (${others.join('; ')}).`;
+    others.length === 0 ? '' : ` The others are not, and labels of theirs are missing here: ${others.join('; ')}.`;
   const known =
     notEnrolled === 0
       ? ''
-      : ` ${counted(notEnrolled, 'known labeler')} ${notEnrolled === 1 ? 'is' : 'are'} not read at all.`;
-  return `${countText(read)} of ${counted(all, 'labeler')} ${read === 1 ? 'is' : 'are'} read from the place where we stopped last.${rest}${known}`;
+      : ` ${counted(notEnrolled, 'known labeler')} ${agreeing(notEnrolled, 'is', 'are')} not read at all.`;
+  return `${countText(read)} of ${counted(all, 'labeler')} that we follow ${agreeing(read, 'is', 'are')} being read, each from where we stopped last.${rest}${known}`;
 }

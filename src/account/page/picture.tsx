@@ -134,7 +134,7 @@ export function summaryOf({ days, start, end, total, uncounted }: Timeline): str
         : 'No observation'
       : `${countText(total.applied)} applied and ${countText(total.removed)} removed`;
   const missed =
-    unseen > 0 ? ` ${durationWords(unseen)} of it were not observed, and what happened then is not known.` : '';
+    unseen > 0 ? ` Of it, ${durationWords(unseen)} went unobserved, and what happened then is not known.` : '';
   const left =
     uncounted > 0
       ? ` ${counted(uncounted, 'day')} held too many rows to be counted here and ${uncounted === 1 ? 'adds' : 'add'} nothing to these sums.`

@@ -16,6 +16,14 @@ describe('words', () => {
   });
 
   it('know no state that the instrument does not have', () => {
-    expect(stateWords('sideways')).toBe('in an unknown state');
+    expect(stateWords('sideways', 2)).toBe('in an unknown state');
+  });
+
+  it('say of one labeler and of several how they are read', () => {
+    expect([stateWords('unavailable', 1), stateWords('unavailable', 2), stateWords('probing', 2)]).toEqual([
+      'does not answer',
+      'do not answer',
+      'being tried',
+    ]);
   });
 });

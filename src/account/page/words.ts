@@ -2,7 +2,7 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../../contract/vocabulary.ts';
 import type { EventCount } from '../../store/port.ts';
 import { second } from '../../store/time.ts';
-import { countText, dateText, instantText, spanText } from '../../web/format.ts';
+import { agreeing, countText, dateText, instantText, spanText } from '../../web/format.ts';
 
 /** The words of the pages. None of them says of a label that it holds now: only what was seen to happen is known. */
 
@@ -38,20 +38,22 @@ export const reasonWords: Readonly<Record<GapReason, string>> = {
   unknown: 'reason unknown',
 };
 
-/** How an enrolled labeler is read, by the instrument's word for it. */
-export function stateWords(state: string): string {
-  return states.get(state) ?? 'in an unknown state';
+/** How so many labelers that we follow are read, by the instrument's word for it. */
+export function stateWords(state: string, n: number): string {
+  const [one, several = one] = states.get(state) ?? ['in an unknown state'];
+  return agreeing(n, one, several);
 }
 
-const states = new Map([
-  ['established', 'read from its position on'],
-  ['unstarted', 'not asked yet'],
-  ['probing', 'being tried'],
-  ['refused', 'refuses to be read'],
-  ['cursor_order_unverified', 'read, but the order of its pages is not proven'],
-  ['undated_only', 'gives labels without a date alone'],
-  ['provider_rejects', 'its server rejects our requests'],
-  ['unavailable', 'does not answer'],
+/** Of one, and of several where that differs. */
+const states: ReadonlyMap<string, readonly [one: string, several?: string]> = new Map([
+  ['established', ['being read, from where we stopped last']],
+  ['unstarted', ['not asked yet']],
+  ['probing', ['being tried']],
+  ['refused', ['refuses to be read', 'refuse to be read']],
+  ['cursor_order_unverified', ['read in an order that is not proven']],
+  ['undated_only', ['gives only labels without a date', 'give only labels without a date']],
+  ['provider_rejects', ['rejected by the provider']],
+  ['unavailable', ['does not answer', 'do not answer']],
 ]);
 
 /** An instant to the minute, as on every page of both servers: `20 Nov 2026, 14:03 UTC`. */

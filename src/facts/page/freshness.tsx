@@ -1,5 +1,6 @@
 import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 import { Count, Instant, Span } from '../../web/figures.tsx';
+import { agreeing } from '../../web/format.ts';
 import { type Currency, currencyOf } from './currency.ts';
 import { isRecent, type ObservatoryFacts, type Shown } from './model.ts';
 import { Age, RefusalReason, Said } from './pieces.tsx';
@@ -168,9 +169,10 @@ function Labels({ envelope }: { envelope: LabelsOverview }) {
       {state === 'warming_up' && isRecent(envelope) ? (
         <p>
           The observation is younger than its window:{' '}
-          <Count value={envelope.facts.coverage.observed_days} at="labels/facts/coverage/observed_days" /> whole days of{' '}
-          <Count value={envelope.facts.window_days} at="labels/facts/window_days" />. Counts of longer spans are those
-          of the part that was observed.
+          <Count value={envelope.facts.coverage.observed_days} at="labels/facts/coverage/observed_days" /> of{' '}
+          <Count value={envelope.facts.window_days} at="labels/facts/window_days" /> days{' '}
+          {agreeing(envelope.facts.coverage.observed_days, 'lies', 'lie')} wholly after its beginning. Counts of longer
+          spans are those of the part that was observed.
         </p>
       ) : null}
     </>

@@ -59,6 +59,39 @@ describe('the coverage strip', () => {
   });
 });
 
+describe('the labelers that are followed', () => {
+  /** The words of the picture, as they are read. */
+  function said(sources: object): string {
+    const picture = pictureOf({
+      observed_days: 1,
+      sources: { ...aRecentOverview().coverage.sources, ...none, ...sources },
+    });
+    return picture.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
+  }
+  const none = {
+    unstarted: 0,
+    probing: 0,
+    refused: 0,
+    unavailable: 0,
+    cursor_order_unverified: 0,
+    undated_only: 0,
+    provider_rejects: 0,
+  };
+
+  it('are counted in words that agree with their number', () => {
+    expect(said({ enrolled: 1, established: 1 })).toContain('1 of 1 labeler that Almanac follows is being read.');
+    expect(said({ enrolled: 11, established: 10, unavailable: 1 })).toContain(
+      '10 of 11 labelers that Almanac follows are being read. What the others did meanwhile is not known: 1 failing just now.',
+    );
+    expect(said({ enrolled: 4, established: 1, refused: 1, probing: 2 })).toContain(
+      '1 of 4 labelers that Almanac follows is being read. What the others did meanwhile is not known: 2 being tried, 1 refusing to be read.',
+    );
+    expect(said({ enrolled: 1, established: 1 })).toContain(
+      '1 of these 30 days lies wholly after the observation began',
+    );
+  });
+});
+
 describe('the list of gaps', () => {
   /** The words of each gap. */
   function gaps(...listed: { start: string; end: string; reason: string }[]): string[] {

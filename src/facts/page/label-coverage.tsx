@@ -2,7 +2,7 @@ import type { Coverage, CoverageSources, Gap } from '../../contract/labels.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { percent } from '../../web/bar.tsx';
 import { Count, Instant } from '../../web/figures.tsx';
-import { instantText } from '../../web/format.ts';
+import { agreeing, instantText } from '../../web/format.ts';
 import { Hatch } from '../../web/hatch.tsx';
 import { Legend, signWords } from '../../web/legend.tsx';
 import { layTimeline, type Stretch, timelineWidth } from '../../web/timeline.ts';
@@ -25,15 +25,16 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
       }
       notShown={
         <p>
-          Sources that are not known, and what a source keeps back. A whole stretch of the strip says that collection
+          Labelers that are not known, and what a labeler keeps back. A whole stretch of the strip says that collection
           ran, not that everything was seen.
         </p>
       }
     >
       <p class="verdict">{coverageWords[coverage.status]}</p>
       <p>
-        <Count value={coverage.observed_days} at={`${at}/observed_days`} /> whole days of these{' '}
-        <Count value={days} at="labels/facts/window_days" /> lie after the observation began
+        <Count value={coverage.observed_days} at={`${at}/observed_days`} /> of these{' '}
+        <Count value={days} at="labels/facts/window_days" /> days {agreeing(coverage.observed_days, 'lies', 'lie')}{' '}
+        wholly after the observation began
         {coverage.observed_through === null ? null : (
           <>
             ; the newest page was accepted on{' '}
@@ -187,11 +188,11 @@ function GapLine({ gap, at: where }: { gap: Gap; at: string }) {
 const unsettled = [
   ['unstarted', 'not asked yet'],
   ['probing', 'being tried'],
-  ['refused', 'refuse to be read'],
-  ['unavailable', 'failing now'],
-  ['cursor_order_unverified', 'of unverified order'],
-  ['undated_only', 'without dates'],
-  ['provider_rejects', 'rejected by their provider'],
+  ['refused', 'refusing to be read'],
+  ['unavailable', 'failing just now'],
+  ['cursor_order_unverified', 'with pages whose order could not be verified'],
+  ['undated_only', 'giving only labels without a date'],
+  ['provider_rejects', 'rejected by the provider'],
 ] as const satisfies readonly (readonly [keyof CoverageSources, string])[];
 
 function Sources({ sources }: { sources: CoverageSources }) {
@@ -199,8 +200,10 @@ function Sources({ sources }: { sources: CoverageSources }) {
   return (
     <p>
       <Count value={sources.established} at={`${at}/sources/established`} /> of{' '}
-      <Count value={sources.enrolled} at={`${at}/sources/enrolled`} /> enrolled sources are being read
-      {open.length === 0 ? '.' : '. Of the others it is not known what they did: '}
+      <Count value={sources.enrolled} at={`${at}/sources/enrolled`} />{' '}
+      {agreeing(sources.enrolled, 'labeler', 'labelers')} that Almanac follows{' '}
+      {agreeing(sources.established, 'is', 'are')} being read
+      {open.length === 0 ? '.' : '. What the others did meanwhile is not known: '}
       {open.map(([key, word], index) => (
         <span key={key}>
           {index === 0 ? '' : ', '}

@@ -1,5 +1,6 @@
 import type { LabelsOverview } from '../../contract/envelope.ts';
 import { Count, Instant } from '../../web/figures.tsx';
+import { agreeing } from '../../web/format.ts';
 import { LabelCoverage } from './label-coverage.tsx';
 import { LegacyLabels } from './legacy-labels.tsx';
 import { isLegacy, isRecent, type RecentEnvelope, type Shown } from './model.ts';
@@ -50,8 +51,9 @@ function Recent({ envelope }: { envelope: RecentEnvelope }) {
           </Stat>
         </dl>
         <p>
-          <Count value={counts.labelers_active_7d} at={`${at}/counts/labelers_active_7d`} /> labelers were seen at work
-          in the last 7 days, <Count value={labelers} at={`${at}/labeler_count`} /> in the window.
+          <Count value={counts.labelers_active_7d} at={`${at}/counts/labelers_active_7d`} />{' '}
+          {agreeing(counts.labelers_active_7d, 'labeler was', 'labelers were')} seen at work in the last 7 days,{' '}
+          <Count value={labelers} at={`${at}/labeler_count`} /> in the window.
         </p>
       </Picture>
       <LabelCoverage envelope={envelope} />

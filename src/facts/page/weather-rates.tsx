@@ -3,6 +3,7 @@ import { type CollectionName, collectionNames } from '../../contract/vocabulary.
 import type { CollectionMetrics, WeatherWindow } from '../../contract/weather.ts';
 import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent, Rate, Span } from '../../web/figures.tsx';
+import { agreeing } from '../../web/format.ts';
 import { currencyOf, isNow, notNow } from './currency.ts';
 import type { Shown } from './model.ts';
 import { NotMeasured, Picture, Refused, Said, Stat, Unknown } from './pieces.tsx';
@@ -122,8 +123,8 @@ function Windows({ window }: { window: WeatherWindow }) {
   return (
     <p class="soft">
       Of windows of <Span value={width} at={`${at}/bucket_seconds`} />,{' '}
-      <Count value={watched} at={`${at}/observed_windows`} /> were watched at least in part, and{' '}
-      <Count value={missed} at={`${at}/unobserved_windows`} /> not at all.
+      <Count value={watched} at={`${at}/observed_windows`} /> {agreeing(watched, 'was', 'were')} watched at least in
+      part, and <Count value={missed} at={`${at}/unobserved_windows`} /> not at all.
     </p>
   );
 }

@@ -53,15 +53,15 @@ export const coverageWords: Readonly<Record<CoverageStatus, string>> = {
   warming_up: 'The observation is younger than the window: what came before it was not observed.',
   gapped: 'There are recorded gaps: in them, not all was observed.',
   no_recorded_gaps: 'No gap is recorded. That does not prove that everything was seen.',
-  unknown: 'For at least one source it is not known what was covered.',
+  unknown: 'For at least one labeler it is not known what was covered.',
 };
 
 /** Why a stretch was not observed. */
 export const gapWords: Readonly<Record<GapReason, string>> = {
   not_observed: 'before the observation began',
-  source_unavailable: 'a source could not be reached',
+  source_unavailable: 'a labeler could not be reached',
   ingest_paused: 'collection was paused',
-  cursor_reset: 'a source lost its place',
+  cursor_reset: 'the place in a labeler’s stream was lost',
   maintenance: 'maintenance',
   warmup: 'warm-up',
   unknown: 'reason not known',

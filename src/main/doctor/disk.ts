@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { systemCode } from '../../ops/errors.ts';
+import { systemWords } from '../../ops/errors.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** What a whole window takes at the rates of docs/operations.md, sealing included, in bytes. */
@@ -16,7 +16,7 @@ export function checkFolder(check: string, folder: string): Finding {
   if (refused !== null) {
     return fail(
       check,
-      `${there} cannot be written (${refused})`,
+      `${there} cannot be written: ${refused}`,
       'give this user the right, or run as the one that has it',
     );
   }
@@ -72,7 +72,7 @@ function whyNotWritable(folder: string): string | null {
     }
     return null;
   } catch (error) {
-    return systemCode(error) ?? 'unknown error';
+    return systemWords(error);
   }
 }
 

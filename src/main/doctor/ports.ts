@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
-import { isObject } from '../../labels/label-fields.ts';
-import { systemCode } from '../../ops/errors.ts';
+import { codeInWords, systemCode } from '../../ops/errors.ts';
 import { type Finding, fail, ok } from './finding.ts';
+import { type IsOurs, objectIn } from './whose.ts';
 
 /** How long a listener on this machine may take to say who it is, in milliseconds. */
 const answerMs = 2_000;
@@ -13,36 +13,70 @@ export interface ListenPort {
   readonly check: string;
   readonly host: string;
   readonly port: number;
-  /** Where the listener tells who it is, and whether what it tells is what we would. */
+  /** Where the listener tells what it is, and whether that is what this port is for. */
   readonly path: string;
-  readonly isOurs: (body: string) => boolean;
+  readonly isAlmanac: (body: string) => boolean;
+  /** What ours works on, in words, and whether it does. */
+  readonly of: string;
+  readonly isOurs: IsOurs;
   readonly flag: string;
 }
 
 /** A port of a server, which says at `/health` which service it is. */
-export function servicePort(check: string, service: string, at: Pick<ListenPort, 'host' | 'port' | 'flag'>, base = '') {
-  return { check, ...at, path: `${base}/health`, isOurs: (body: string) => serviceIn(body) === service };
+export function servicePort(
+  check: string,
+  service: string,
+  at: Pick<ListenPort, 'host' | 'port' | 'flag' | 'of' | 'isOurs'>,
+  base = '',
+): ListenPort {
+  return { check, ...at, path: `${base}/health`, isAlmanac: (body) => objectIn(body)?.service === service };
 }
 
-/** A port of metrics. */
+/** A port of metrics, which do not tell what they are the metrics of. */
 export function metricsPort(part: string, port: number): ListenPort {
-  const isOurs = (body: string): boolean => body.includes('almanac_process_');
-  return { check: `${part} metrics`, host: '127.0.0.1', port, path: '/metrics', isOurs, flag: 'metrics-port' };
+  const isAlmanac = (body: string): boolean => body.includes('almanac_process_');
+  const at = { host: '127.0.0.1', port, path: '/metrics', flag: 'metrics-port' };
+  return { check: `${part} metrics`, ...at, isAlmanac, of: '', isOurs: () => Promise.resolve(null) };
 }
 
-/** Whether the port is free, or taken by the process that it is for. Listens for an instant. */
-export async function checkPort({ check, host, port, path, isOurs, flag }: ListenPort): Promise<Finding> {
+/** Whether the port is free, or taken by the process that it is for as far as that can be told. Listens for an instant. */
+export async function checkPort({
+  check,
+  host,
+  port,
+  path,
+  isAlmanac,
+  of,
+  isOurs,
+  flag,
+}: ListenPort): Promise<Finding> {
   const at = `${host}:${port}`;
   const refusal = await whyNotListen(host, port);
   if (refusal === null) return ok(check, `${at} is free`);
   if (refusal === 'EACCES')
     return fail(check, `this user may not listen on ${at}`, `choose a port above 1023 with --${flag}`);
   if (refusal !== 'EADDRINUSE') {
-    return fail(check, `this machine cannot listen on ${at} (${refusal})`, 'choose another address with --host');
+    return fail(
+      check,
+      `this machine cannot listen on ${at}: ${codeInWords(refusal)}`,
+      'choose another address with --host',
+    );
   }
-  const body = await ask(host, port, path);
-  if (body !== null && isOurs(body)) return ok(check, `${at} is taken by the process that it is for`);
-  return fail(check, `${at} is taken by another program`, `stop that one, or choose another with --${flag}`);
+  const asked = (path: string): Promise<string | null> => ask(host, port, path);
+  const body = await asked(path);
+  if (body === null || !isAlmanac(body)) {
+    return fail(check, `${at} is taken by another program`, `stop that one, or choose another with --${flag}`);
+  }
+  switch (await isOurs(asked)) {
+    case true:
+      return ok(check, `${at} is taken by the Almanac of ${of}`);
+    case false: {
+      const todo = `stop that one, choose another port with --${flag}, or name what that one works on`;
+      return fail(check, `${at} is taken by another Almanac than that of ${of}`, todo);
+    }
+    default:
+      return ok(check, `${at} is taken: an Almanac answers, and does not tell of which set-up`);
+  }
 }
 
 function whyNotListen(host: string, port: number): Promise<string | null> {
@@ -76,13 +110,4 @@ async function bounded(response: Response): Promise<string | null> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function serviceIn(body: string): string | null {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) && typeof value.service === 'string' ? value.service : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError, systemCode } from '../../ops/errors.ts';
+import { codeInWords, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
 import { inspect } from '../../store/open.ts';
 import { weatherStoreVersion } from '../../weather/store-schema.ts';
@@ -15,6 +15,8 @@ export interface StoreFindings {
   readonly findings: readonly Finding[];
   /** What the store takes on its disk, in bytes. */
   readonly bytes: number;
+  /** Its epoch; null where it cannot be read. */
+  readonly generation: string | null;
 }
 
 /** The label store: opens, schema, epoch, days, heartbeat, writer. `now` in milliseconds. */
@@ -28,9 +30,13 @@ export function checkStore(url: string, now: number): StoreFindings {
       missingDays.length > 0
         ? fail(check, `the files of ${missingDays.join(', ')} are gone`, 'put them back, or restore a backup')
         : ok(check, `${found} (almanac labels verify derives its counters again)`);
-    return { findings: [store, writer(writing, heartbeat === null ? null : now - heartbeat / 1000)], bytes };
+    return {
+      findings: [store, writer(writing, heartbeat === null ? null : now - heartbeat / 1000)],
+      bytes,
+      generation: epoch.generationId,
+    };
   } catch (error) {
-    return { findings: [refused(check, url, error)], bytes: 0 };
+    return { findings: [refused(check, url, error)], bytes: 0, generation: null };
   }
 }
 
@@ -70,7 +76,7 @@ function refused(check: string, url: string, error: unknown): Finding {
   if (code === null) throw error;
   return warn(
     check,
-    `${url} cannot be read by this user (${code})`,
+    `${url} cannot be read by this user: ${codeInWords(code)}`,
     'run almanac doctor as the user of almanac labels',
   );
 }
@@ -106,7 +112,7 @@ export function checkWeatherStore(folder: string): Finding {
       return warn(check, `${path} is not there yet`, 'the first start of almanac weather makes it');
     return warn(
       check,
-      `${path} cannot be read by this user (${code})`,
+      `${path} cannot be read by this user: ${codeInWords(code)}`,
       'run almanac doctor as the user of almanac weather',
     );
   }

@@ -3,7 +3,7 @@ import type { AddressPolicy } from '../../network/address-policy.ts';
 import { ConnectError } from '../../network/connect-error.ts';
 import { createHttpClient, type HttpClient, type JsonAnswer } from '../../network/http.ts';
 import { openSocket } from '../../network/websocket.ts';
-import { OperatorError } from '../../ops/errors.ts';
+import { codeInWords, OperatorError } from '../../ops/errors.ts';
 import { parseEndpoint, subscribeUrl } from '../../weather/endpoint.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
@@ -104,7 +104,7 @@ function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string
     case 'dns':
     case 'connect':
     case 'tls':
-      return { trouble: `cannot be reached (${answer.kind}: ${answer.code})`, remedy: reachIt };
+      return { trouble: `cannot be reached (${answer.kind}): ${codeInWords(answer.code)}`, remedy: reachIt };
     case 'timeout':
       return {
         trouble: `did not answer within ${patienceMs / 1000} s (it hung at ${answer.phase})`,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import type { Micros } from '../../contract/timestamp.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import { makeFolder } from '../../ops/folder.ts';
 import { StoreError } from '../errors.ts';
 import type { StoreWriter } from '../port.ts';
 import { Acceptance } from './acceptance.ts';
@@ -50,9 +51,9 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const { durable = true } = options;
   const paths = storePaths(folder);
   try {
-    mkdirSync(paths.days, { recursive: true });
+    makeFolder(paths.days);
   } catch (error) {
-    throw new StoreError('not_a_store', `${folder} cannot be made`, { cause: error });
+    throw error instanceof OperatorError ? new StoreError('not_a_store', error.message, { cause: error }) : error;
   }
   const lock = takeWriterLock(paths.lock);
   let db: Sqlite | undefined;

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { artifactNames } from '../../artifact/write.ts';
+import { accountPaths } from '../../contract/account.ts';
+import { paths } from '../../contract/identifiers.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { isObject } from '../../labels/label-fields.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import { readArtifact } from '../check-read.ts';
+
+/** Asks what listens at a port for one path; null where it gives no usable answer. */
+export type Ask = (path: string) => Promise<string | null>;
+
+/** Whether an Almanac that answers works on what this set-up is made of; null where that cannot be told. */
+export type IsOurs = (ask: Ask) => Promise<boolean | null>;
+
+/** An account that nobody has: to ask for it costs a store next to nothing. */
+const nobody = 'did:web:nobody.invalid';
+
+/** A facts API is ours when it tells of an artifact of this folder: of the instant at which that one was made. */
+export function servesArtifacts(folder: string, maxBytes: number, base: string): IsOurs {
+  return async (ask) => {
+    const before = madeIn(folder, maxBytes);
+    const told = entriesIn(await ask(`${base}${paths.instruments}`));
+    // An artifact may have been written anew while it was asked.
+    const made = [...before, ...madeIn(folder, maxBytes)];
+    const both = told.filter((entry) => made.some(({ instrument }) => instrument === entry.instrument));
+    if (both.length === 0) return null;
+    return both.some((entry) => made.some(({ instrument, at }) => instrument === entry.instrument && at === entry.at));
+  };
+}
+
+/** An account-view service is ours when it tells of the epoch of this store. */
+export function readsStore(generation: string | null): IsOurs {
+  return async (ask) => {
+    const told = generationIn(await ask(`${accountPaths.exports}?${new URLSearchParams({ did: nobody, days: '7' })}`));
+    return generation === null || told === null ? null : told === generation;
+  };
+}
+
+interface Made {
+  readonly instrument: string;
+  /** When its artifact was made. */
+  readonly at: number;
+}
+
+function madeIn(folder: string, maxBytes: number): Made[] {
+  return (['labels', 'weather'] as const).flatMap((instrument) => {
+    try {
+      const reading = readArtifact(join(folder, artifactNames[instrument]), maxBytes);
+      if (reading.kind !== 'readable') return [];
+      const { artifact } = reading;
+      return made(instrument, 'overview' in artifact ? artifact.overview.generated_at : artifact.summary.generated_at);
+    } catch (error) {
+      // Its own check says so.
+      if (error instanceof OperatorError) return [];
+      throw error;
+    }
+  });
+}
+
+function entriesIn(body: string | null): Made[] {
+  const index = objectIn(body);
+  const entries: unknown[] = Array.isArray(index?.instruments) ? index.instruments : [];
+  return entries.flatMap((entry) =>
+    isObject(entry) && typeof entry.instrument === 'string' ? made(entry.instrument, entry.generated_at) : [],
+  );
+}
+
+function made(instrument: string, generatedAt: unknown): Made[] {
+  const at = parseTimestamp(generatedAt);
+  return at === null ? [] : [{ instrument, at }];
+}
+
+function generationIn(body: string | null): string | null {
+  const manifest = objectIn(body)?.manifest;
+  const acquisition = isObject(manifest) ? manifest.acquisition : null;
+  return isObject(acquisition) && typeof acquisition.generation_id === 'string' ? acquisition.generation_id : null;
+}
+
+/** The one JSON object of a body; null for anything else. */
+export function objectIn(body: string | null): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body ?? '');
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

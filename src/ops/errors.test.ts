@@ -1,0 +1,32 @@
+import { statSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { codeInWords, systemWords } from './errors.ts';
+
+function thrown(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+it('tells why the system refused in words, and by its name for whoever looks it up', () => {
+  expect(systemWords(thrown(() => statSync('/nowhere/at/all')))).toBe('no such file or folder (ENOENT)');
+});
+
+it.each([
+  ['a code of ours', 'EACCES', 'permission denied (EACCES)'],
+  ['one that the system has words for', 'EXDEV', 'cross-device link not permitted (EXDEV)'],
+  ['one that nobody has words for', 'EPECULIAR', 'EPECULIAR'],
+  ['the name of a property of objects', 'constructor', 'constructor'],
+])('knows %s', (_what, code, words) => {
+  expect(codeInWords(code)).toBe(words);
+});
+
+it.each([
+  ['an error without a code', new Error('x')],
+  ['no error at all', 'x'],
+])('invents no words for %s', (_what, error) => {
+  expect(systemWords(error)).toBe('unknown error');
+});

@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { OperatorError } from './errors.ts';
+import { makeFolder } from './folder.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-folder-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+});
+
+it('makes a folder and those above it', () => {
+  makeFolder(join(folder, 'a', 'b', 'c'));
+  expect(statSync(join(folder, 'a', 'b', 'c')).isDirectory()).toBe(true);
+});
+
+it('leaves one that is there as it is', () => {
+  const path = join(folder, 'there');
+  mkdirSync(path);
+  writeFileSync(join(path, 'kept'), '');
+  makeFolder(path);
+  expect(existsSync(join(path, 'kept'))).toBe(true);
+});
+
+it('takes a link to a folder for that folder', () => {
+  symlinkSync(folder, join(folder, 'link'));
+  makeFolder(join(folder, 'link', 'a'));
+  expect(statSync(join(folder, 'a')).isDirectory()).toBe(true);
+});
+
+it.each<[string, (path: string) => string, (path: string) => string]>([
+  ['is a file', (path) => join(path, 'file'), (path) => `${join(path, 'file')} is no folder`],
+  ['lies below a file', (path) => join(path, 'file', 'a', 'b'), (path) => `${join(path, 'file')} is no folder`],
+  ['has a name too long', (path) => join(path, 'x'.repeat(300)), () => 'its name is too long (ENAMETOOLONG)'],
+  ['is a link to nowhere', (path) => join(path, 'loose'), () => 'something of that name is there already (EEXIST)'],
+])('says in one line what cannot be made and why: it %s', (_what, place, why) => {
+  writeFileSync(join(folder, 'file'), '');
+  symlinkSync(join(folder, 'none'), join(folder, 'loose'));
+  const path = place(folder);
+  expect(() => makeFolder(path)).toThrow(new OperatorError(`cannot make the folder ${path}: ${why(folder)}`));
+});
+
+it.skipIf(!existsSync('/proc/self'))('ends on a file system that takes no folders', () => {
+  expect(() => makeFolder('/proc/almanac/data')).toThrow(
+    new OperatorError('cannot make the folder /proc/almanac/data: its file system takes no new folders there'),
+  );
+});

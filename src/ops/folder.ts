@@ -1,0 +1,45 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { OperatorError, systemCode, systemWords } from './errors.ts';
+
+/**
+ * Makes a folder, and those above it that are missing; one that is there stays as it is. Throws OperatorError, one line,
+ * when it cannot. One `mkdir` for each: Node's own `recursive` never ends on file systems such as `/proc`, which answer
+ * that a folder in a folder that is there cannot be found.
+ */
+export function makeFolder(path: string): void {
+  const refused = (why: string): OperatorError => new OperatorError(`cannot make the folder ${path}: ${why}`);
+  const missing: string[] = [];
+  try {
+    for (let at = resolve(path); ; at = dirname(at)) {
+      const found = kindOf(at);
+      if (found === 'other') throw refused(`${at} is no folder`);
+      if (found === 'folder') break;
+      if (dirname(at) === at) throw refused(`there is no ${at}`);
+      missing.unshift(at);
+    }
+    for (const folder of missing) makeOne(folder);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw refused(systemCode(error) === 'ENOENT' ? 'its file system takes no new folders there' : systemWords(error));
+  }
+}
+
+function kindOf(path: string): 'folder' | 'other' | 'nothing' {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'other';
+  } catch (error) {
+    // Not a folder is something above it, which is looked at next.
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return 'nothing';
+    throw error;
+  }
+}
+
+function makeOne(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process of ours may have been first.
+    if (systemCode(error) !== 'EEXIST' || kindOf(folder) !== 'folder') throw error;
+  }
+}

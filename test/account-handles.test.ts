@@ -104,7 +104,7 @@ describe('a handle in place of a DID', () => {
   it('is no way around the budget of a client', async () => {
     const { status, header, lines } = await ask('did=alice.example.com', found, 0);
     expect([status, header('Retry-After')]).toEqual([503, '86400']);
-    expect(lines).toContain('client_budget');
+    expect(lines).toEqual(expect.arrayContaining(['Try again in 24 h.', 'client_budget']));
   });
 });
 
@@ -112,7 +112,9 @@ describe('a busy store', () => {
   it('is a page that says when to try again', async () => {
     const { status, header, lines } = await ask(`did=${did}`, null);
     expect([status, header('Retry-After')]).toEqual([503, '1']);
-    expect(lines).toEqual(expect.arrayContaining(['Too many are asking just now', 'store_busy']));
+    expect(lines).toEqual(
+      expect.arrayContaining(['The observations cannot be read just now', 'Try again in 1 s.', 'store_busy']),
+    );
   });
 
   it('whose oldest day goes meanwhile is a page that speaks of itself, not of an export', async () => {

@@ -224,6 +224,8 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(opened.status).toBe(status);
     expect(opened.headers['cache-control']).toBe('no-store');
     expect(await textOf(opened.page.locator('.panel.stop code'))).toBe(code);
+    const asked = new URL(path, 'http://almanac.test').searchParams.get('did');
+    expect(await opened.page.getByLabel('Handle or DID of an account').inputValue()).toBe(asked);
     expect(await opened.page.getByRole('button', { name: 'Show observations' }).count()).toBe(1);
   });
 

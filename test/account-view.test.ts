@@ -60,10 +60,10 @@ describe('the page of an account', () => {
     ]);
     const said = linesOf(bodyOf(await viewOf({ labels, change: { network: { ...network, names } } }))).join(' ');
     expect(said).toContain(`by labeler moderation.example.com ${labelers[0]}`);
-    expect(said).toContain(`by labeler that calls itself bsky.app (not confirmed) ${labelers[1]}`);
+    expect(said).toContain(`by labeler bsky.app (its own claim, not confirmed) ${labelers[1]}`);
     // In the list of labelers too.
     expect(said.split(`moderation.example.com ${labelers[0]}`)).toHaveLength(3);
-    expect(said.split(`bsky.app (not confirmed) ${labelers[1]}`)).toHaveLength(3);
+    expect(said.split(`bsky.app (its own claim, not confirmed) ${labelers[1]}`)).toHaveLength(3);
   });
 
   it('says of none observed that labels may exist, beside what could not be seen', async () => {

@@ -1,3 +1,4 @@
+import { didInWords } from '../../contract/identifiers.ts';
 import { isHandle } from '../../network/handle.ts';
 import type { HandleResolution } from '../../network/resolve-handle.ts';
 
@@ -27,9 +28,7 @@ export function handleTrouble({ kind }: HandleResolution): string | null {
 }
 
 /** What is said of a text that is neither. */
-export const neither =
-  'That is neither a handle nor a DID. A handle looks like alice.bsky.social; a DID begins with did:plc: or did:web:.';
+export const neither = `That is neither a handle nor a DID. A handle looks like alice.bsky.social; a DID is ${didInWords}.`;
 
 /** What is said where handles are not taken. */
-export const didOnly =
-  'Handles are not looked up here. Give the DID of the account: it begins with did:plc: or did:web:.';
+export const didOnly = `Handles are not looked up here. Give the DID of the account: ${didInWords}.`;

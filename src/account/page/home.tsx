@@ -1,5 +1,7 @@
-import type { AccountErrorCode } from '../../contract/account-errors.ts';
+import { type AccountErrorCode, accountErrorTable } from '../../contract/account-errors.ts';
+import { second } from '../../store/time.ts';
 import { LookUpForm } from './forms.tsx';
+import { durationWords } from './words.ts';
 
 /** The first page: the form, what this is and what it is not. */
 export function HomeBody({ base, handles }: { readonly base: string; readonly handles: boolean }) {
@@ -50,29 +52,47 @@ const headings: Partial<Record<AccountErrorCode, string>> = {
   invalid_filter: 'That filter cannot be read',
   unknown_parameter: 'That address cannot be read',
   invalid_cursor: 'That place in the list cannot be found',
-  store_busy: 'Too many are asking just now',
-  client_budget: 'You have asked for many accounts today',
+  store_busy: 'The observations cannot be read just now',
+  client_budget: 'Many accounts were asked for today',
   internal_error: 'Something went wrong here',
 };
 
-/** The page of a refusal. */
+/** Words of a page where those of the table speak of headers, which a reader does not see. */
+const ownWords: Partial<Record<AccountErrorCode, string>> = {
+  store_busy: 'Too many are asking, or what was observed is not there to be read.',
+  client_budget: 'As many accounts were asked for from where you are as may be in a day.',
+};
+
+/** What a page says of a refusal that has no words of its own. */
+export function refusalWords(code: AccountErrorCode): string {
+  return ownWords[code] ?? accountErrorTable[code].message;
+}
+
+/** A text of the form that is longer is not given back in it. */
+const longestValue = 300;
+
+/** The page of a refusal. `asked` is what the form held, to be mended there; `waitSeconds` when to try again. */
 export function RefusalBody(props: {
   readonly code: AccountErrorCode;
   readonly message: string;
   readonly base: string;
   readonly handles: boolean;
+  readonly asked: string | null;
+  readonly waitSeconds: number | null;
 }) {
-  const { code, message, base, handles } = props;
+  const { code, message, base, handles, asked, waitSeconds } = props;
+  const value = asked === null || asked.length > longestValue ? {} : { value: asked };
   return (
     <>
       <h1>{headings[code] ?? 'This could not be answered'}</h1>
       <div class="panel stop">
         <p>{message}</p>
+        {waitSeconds === null ? null : <p>Try again in {durationWords(waitSeconds * second)}.</p>}
         <p>
           Code: <code>{code}</code>. Nothing may be concluded from this about any account.
         </p>
       </div>
-      <LookUpForm base={base} handles={handles} />
+      <LookUpForm base={base} handles={handles} {...value} />
     </>
   );
 }

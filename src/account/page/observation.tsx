@@ -132,9 +132,8 @@ export function Labeler({ did, name }: { readonly did: string; readonly name: La
   if (name === undefined) return <Did did={did} />;
   return (
     <>
-      {name.confirmed ? null : 'that calls itself '}
       <bdi>{name.name}</bdi>
-      {name.confirmed ? ' ' : ' (not confirmed) '}
+      {name.confirmed ? ' ' : ' (its own claim, not confirmed) '}
       <Did did={did} />
     </>
   );

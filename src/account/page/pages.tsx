@@ -15,7 +15,7 @@ import type { Snapshot } from '../snapshot.ts';
 import { AccountBody } from './account.tsx';
 import type { DownloadLink } from './download.tsx';
 import { didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
-import { HomeBody, RefusalBody } from './home.tsx';
+import { HomeBody, RefusalBody, refusalWords } from './home.tsx';
 import { type OriginMark, originMark } from './origin.ts';
 import { downloadParts } from './parts.ts';
 import { parsePageQuery } from './query.ts';
@@ -99,12 +99,14 @@ function renderer(base: string, handles: boolean, mark: OriginMark) {
   return {
     page,
     refusal(
+      { search }: AccountRequest,
       code: AccountErrorCode,
       more: { readonly message?: string; readonly retryAfterSeconds?: number } = {},
     ): Reply {
-      const { status, message } = accountErrorTable[code];
-      const { retryAfterSeconds } = more;
-      const body = <RefusalBody code={code} message={more.message ?? message} base={base} handles={handles} />;
+      const { status } = accountErrorTable[code];
+      const { message = refusalWords(code), retryAfterSeconds } = more;
+      const asked = parseParameters(search)?.get('did') ?? null;
+      const body = <RefusalBody {...{ code, message, base, handles, asked }} waitSeconds={retryAfterSeconds ?? null} />;
       const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(Math.ceil(retryAfterSeconds))];
       return page(status, `Not answered: ${code} · Almanac`, body, retry);
     },
@@ -120,16 +122,16 @@ function accountRoute(
   async function answer(request: AccountRequest): Promise<Reply> {
     const asked = parsePageQuery(request.search);
     if (asked.kind === 'refused') {
-      return asked.code === 'invalid_account' ? byHandle(request) : pages.refusal(asked.code);
+      return asked.code === 'invalid_account' ? byHandle(request) : pages.refusal(request, asked.code);
     }
     const { query, before } = asked;
     const wait = services.waitFor(request, query.account);
-    if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
+    if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
     const view = await services.read(request, async (store) => {
       await mark.learn(store);
       return store.view({ query, before, now: microsFromMillis(request.now) });
     });
-    if (view === 'out_of_window') return pages.refusal('out_of_window');
+    if (view === 'out_of_window') return pages.refusal(request, 'out_of_window');
     const body = <AccountBody view={view} base={base} downloads={downloadsOf(view, base, services, request.now)} />;
     return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);
   }
@@ -138,18 +140,18 @@ function accountRoute(
     const parameters = parseParameters(request.search);
     const handle = handleIn(parameters?.get('did') ?? '');
     if (parameters === null || handle === null)
-      return pages.refusal('invalid_account', { message: findHandle ? neither : didOnly });
-    if (findHandle === null) return pages.refusal('invalid_account', { message: didOnly });
+      return pages.refusal(request, 'invalid_account', { message: findHandle ? neither : didOnly });
+    if (findHandle === null) return pages.refusal(request, 'invalid_account', { message: didOnly });
     // What would be refused at the DID is refused here: nothing that was asked for is lost on the way there.
     const rest = parsePageQuery(searchWith(anyDid, parameters));
-    if (rest.kind === 'refused') return pages.refusal(rest.code);
+    if (rest.kind === 'refused') return pages.refusal(request, rest.code);
     // Looking up costs others a request: it counts as an account that is asked for.
     const wait = services.waitFor(request, handle);
-    if (wait !== null) return pages.refusal('client_budget', { retryAfterSeconds: wait });
+    if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
     const found = await findHandle(handle, request.gone);
     const trouble = handleTrouble(found);
     if (found.kind !== 'resolved')
-      return pages.refusal('invalid_account', trouble === null ? {} : { message: trouble });
+      return pages.refusal(request, 'invalid_account', trouble === null ? {} : { message: trouble });
     const location = `${base}/account?${searchWith(found.did, parameters)}`;
     return withBody(303, htmlType, Buffer.alloc(0), ['Location', location, ...pageHeaders]);
   }
@@ -161,10 +163,10 @@ function accountRoute(
       return await answer(request);
     } catch (error) {
       const refused = refusalOf(error);
-      if (refused?.code === 'snapshot_expired') return pages.refusal(refused.code, { message: agedOut });
-      if (refused) return pages.refusal(refused.code, refused);
+      if (refused?.code === 'snapshot_expired') return pages.refusal(request, refused.code, { message: agedOut });
+      if (refused) return pages.refusal(request, refused.code, refused);
       alarm('/account', error);
-      return pages.refusal('internal_error');
+      return pages.refusal(request, 'internal_error');
     }
   };
 }

@@ -4,7 +4,6 @@ import { day as dayLength, dayOf, dayStart, micros } from '../time.ts';
 import { assertInterval } from './account-read.ts';
 import type { Group } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
-import { busyRows } from './day-schema.ts';
 import type { Days, Look } from './days.ts';
 import { type SubjectKey, subjectKey } from './row.ts';
 import { TallySums } from './tally-sums.ts';
@@ -121,15 +120,11 @@ class Counting {
   #groups(file: DayReader, start: number, end: number): readonly Group[] | null {
     const { key } = this.#of;
     if (end - start === dayLength && file.keepsBusy) {
-      const few = file.counts(key, start, end, Math.min(this.#left, busyRows - 1));
-      const kept = few ? [] : file.busyGroups(key);
+      // Before the rows: what is kept of few subjects is read in a page or two, and soon lies in memory.
+      const kept = file.busyGroups(key);
       if (kept.length > 0) {
         this.busy = true;
         return kept;
-      }
-      if (few) {
-        this.#left -= few.looked;
-        return few.counts.groups();
       }
     }
     const counted = file.counts(key, start, end, this.#left);

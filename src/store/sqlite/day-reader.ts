@@ -137,7 +137,7 @@ export class DayReader {
 
   /** The kept groups of an account with many rows; none where it has few, or where the file keeps none. */
   busyGroups(key: SubjectKey): Group[] {
-    if (!this.keepsBusy) return [];
+    if (!this.keepsBusy || !this.mayHold(key)) return [];
     return this.#all<Group>('SELECT source, val, target, applied, removed FROM busy WHERE subject = ?', [key]);
   }
 

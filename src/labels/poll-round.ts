@@ -37,7 +37,9 @@ export async function pollRound(
   let sampled = found?.page ?? null;
   const { cursorTail } = source.position;
   let tail = checkTail && source.position.cursor !== null ? cursorTail : null;
-  let unlooked = tail === null && source.position.cursor !== null ? cursorTail : null;
+  /** The last row that was read, which may have gone since: its place is looked at before rows behind it are taken. */
+  let unlooked =
+    tail === null && source.position.cursor !== null && cursorTail !== null ? { row: cursorTail, number: start } : null;
   let cursor = tail === null ? start : start - 1;
   let rows = 0;
   while (!signal.aborted) {
@@ -56,11 +58,11 @@ export async function pollRound(
       tail = null;
     }
     if (unlooked !== null && fresh.length > 0) {
-      // What is put back and grows again would pass the remembered row by: its place is looked at before it is left.
-      const row = await rowAt(round, start);
+      // What is put back and grows again would pass the remembered row by.
+      const row = await rowAt(round, unlooked.number);
       // Who cannot be asked now is asked again: nothing is left behind unseen because a look failed in passing.
       if (row.kind === 'fault') return row;
-      if (row.kind === 'row' && row.fingerprint !== unlooked) {
+      if (row.kind === 'row' && row.fingerprint !== unlooked.row) {
         tools.telemetry.quirk('tail_missing');
         await recordReset(source, tools);
         await forgetPosition(source, intake);
@@ -101,6 +103,8 @@ export async function pollRound(
     // A short page was the whole rest, in whatever order; of a full one nobody knows what lies beyond.
     if (!moves) return full ? unverified() : { kind: 'quiet', rows };
     cursor = next;
+    // Behind a full page lies what was there with it; behind a short one, what came since.
+    unlooked = full ? null : { row: last, number: next };
   }
   return { kind: 'fault', fault: null, why: 'stopped', retryAfterMs: null };
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -70,6 +70,8 @@ describe('almanac up', () => {
 
     const before = partsOf(running);
     expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
+    // What its start leaves behind is not kept room for.
+    expect(readFileSync(`/proc/${before.get('labels')}/cmdline`, 'utf8')).toContain('--max-semi-space-size=');
     process.kill(before.get('weather') ?? 0, 'SIGKILL');
     await vi.waitFor(() => expect(partsOf(running).get('weather')).not.toBe(before.get('weather') ?? 0), patient);
     await vi.waitFor(() => expect(partsOf(running).has('weather')).toBe(true), patient);

@@ -29,6 +29,9 @@ export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'l
   readonly linksAccounts?: boolean;
 };
 
+/** A start that reads hundreds of labelers at once leaves garbage, and the runtime would keep 100 MB of room for the next. */
+const smallNursery = ['--max-semi-space-size=4'] as const;
+
 /**
  * The processes of an observatory. All that it decides is given as flags, which win over what its parts would read
  * from variables or a config file themselves; these come last in `args` so that they win over each other in order.
@@ -71,6 +74,7 @@ export function observatoryParts(
     {
       name: 'labels',
       kind: 'instrument',
+      nodeFlags: smallNursery,
       args: ['--store', storeOf(data), '--artifacts', artifacts, ...(extra.labels ?? []), ...common(2)],
     },
   ];

@@ -8,6 +8,8 @@ import { packageRoot } from './command.ts';
 export interface Part {
   readonly name: string;
   readonly args: readonly string[];
+  /** Flags of its runtime, before the program; none unless given. */
+  readonly nodeFlags?: readonly string[];
 }
 
 /** A part's process, started. */
@@ -20,9 +22,9 @@ export interface PartProcess {
 }
 
 /** Starts a part. Its log goes to `stderr`: inherited, or a file's descriptor. */
-export function startPart({ name, args }: Part, stderr: 'inherit' | number): PartProcess {
+export function startPart({ name, args, nodeFlags = [] }: Part, stderr: 'inherit' | number): PartProcess {
   const bin = join(packageRoot(), 'bin', 'almanac.mjs');
-  const child = spawn(process.execPath, [bin, name, ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, bin, name, ...args], {
     // The channel closes when this process is killed outright, and the part then ends itself.
     stdio: ['ignore', 'pipe', stderr, 'ipc'],
     // Not in the terminal's group: an interrupt comes here alone, and the parts are stopped in order.

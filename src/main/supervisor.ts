@@ -74,7 +74,7 @@ export async function supervise(parts: readonly SupervisedPart[], options: Super
 }
 
 function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) {
-  const { name, kind } = part;
+  const { name, kind, nodeFlags = [] } = part;
   let { args } = part;
   let current: PartProcess | null = null;
   let waiting: NodeJS.Timeout | null = null;
@@ -84,7 +84,7 @@ function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) 
   let pauseMs: number = restart.firstMs;
 
   function launch(): PartProcess {
-    const launched = startPart({ name, args }, stderr);
+    const launched = startPart({ name, args, nodeFlags }, stderr);
     launched.process.on('message', (message) => told(name, message));
     current = launched;
     state = 'starting';

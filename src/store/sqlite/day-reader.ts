@@ -39,6 +39,8 @@ export class DayReader {
   /** Whether the file keeps a filter of its subjects: a sealed one does, unless it is of an older version. */
   readonly keepsFilter: boolean;
   #filterBlocks: number | null = null;
+  /** The last answer of the filter: one page asks several times of one account, and a sealed day never changes. */
+  #asked: { readonly key: SubjectKey; readonly held: boolean } | null = null;
 
   constructor(path: string, day: number, form: DayForm) {
     this.day = day;
@@ -67,6 +69,11 @@ export class DayReader {
   /** False where the file is known to hold no row of the account, which takes no look at its rows. */
   mayHold(key: SubjectKey): boolean {
     if (!this.keepsFilter) return true;
+    if (this.#asked === null || !sameKey(this.#asked.key, key)) this.#asked = { key, held: this.#askFilter(key) };
+    return this.#asked.held;
+  }
+
+  #askFilter(key: SubjectKey): boolean {
     const blocks = this.#filterBlocks ?? this.#column('SELECT count(*) FROM subject_filter', [])[0] ?? 0;
     this.#filterBlocks = blocks;
     const read = (block: number) =>
@@ -319,6 +326,10 @@ export class DayReader {
     }
     return statement;
   }
+}
+
+function sameKey(a: SubjectKey, b: SubjectKey): boolean {
+  return typeof a === 'string' || typeof b === 'string' ? a === b : a.equals(b);
 }
 
 /** Texts of a kind remembered of one file. */

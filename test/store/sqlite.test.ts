@@ -257,7 +257,7 @@ describe('opening', () => {
     toVersion(
       1,
       '2024-10-08.open.sqlite',
-      'DROP INDEX observation_subject; CREATE INDEX observation_subject ON observation(subject)',
+      'DROP TABLE busy; DROP INDEX observation_subject; CREATE INDEX observation_subject ON observation(subject)',
     );
     const writer = open();
     expect(await writer.tallyAccount(asked)).toEqual(before);

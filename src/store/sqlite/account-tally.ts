@@ -1,6 +1,7 @@
 import { StoreError } from '../errors.ts';
 import type { AccountDay, AccountFilter, AccountTally, StoreReader } from '../port.ts';
-import { day as dayLength, dayOf, dayStart, micros } from '../time.ts';
+import { dayOf, dayStart, micros } from '../time.ts';
+import { accountGroups } from './account-groups.ts';
 import { assertInterval } from './account-read.ts';
 import type { Group } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
@@ -87,7 +88,7 @@ class Counting {
   readonly #files: ReadonlyMap<number, DayReader>;
   readonly #of: Counted;
   #left: number;
-  /** Whether kept groups were used: the account has many rows. */
+  /** Whether a sealed day's kept groups were used: the account has many rows. */
   busy = false;
 
   constructor(look: Look, of: Counted) {
@@ -118,17 +119,10 @@ class Counting {
 
   /** The account's groups of a day's part; null where more rows than are left would have to be read. */
   #groups(file: DayReader, start: number, end: number): readonly Group[] | null {
-    const { key } = this.#of;
-    if (end - start === dayLength && file.keepsBusy) {
-      // Before the rows: what is kept of few subjects is read in a page or two, and soon lies in memory.
-      const kept = file.busyGroups(key);
-      if (kept.length > 0) {
-        this.busy = true;
-        return kept;
-      }
-    }
-    const counted = file.counts(key, start, end, this.#left);
-    if (counted) this.#left -= counted.looked;
-    return counted?.counts.groups() ?? null;
+    const found = accountGroups(file, this.#of.key, { start, end }, this.#left);
+    if (!found) return null;
+    this.#left -= found.looked;
+    if (found.kept && file.form === 'sealed') this.busy = true;
+    return found.groups;
   }
 }

@@ -37,6 +37,10 @@ export const countsSql = `sum(flags & ${removalFlag} = 0), sum(flags & ${removal
 /** One group of a subject's rows: numbers of labeler and value, index of the target, and the two counts. */
 export type Group = readonly [source: number, val: number, target: number, applied: number, removed: number];
 
+/** SQL that counts the rows of one subject, in the order of their groups. */
+export const countedSql = `SELECT source, val, ${targetSql} AS target, ${countsSql} FROM main.observation
+  WHERE subject = ? GROUP BY source, val, target ORDER BY source, val, target`;
+
 /** SQL that counts the rows of every subject with many rows. */
 export const busySql = `SELECT subject, source, val, ${targetSql} AS target, ${countsSql} FROM main.observation
   WHERE subject IN (SELECT subject FROM main.observation GROUP BY subject HAVING count(*) >= ${busyRows})

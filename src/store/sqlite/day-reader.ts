@@ -2,13 +2,13 @@ import type Database from 'better-sqlite3';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../port.ts';
-import { dayStart, hour, minute } from '../time.ts';
-import { busySql, filterSql, type Group } from './busy.ts';
+import { hour, minute } from '../time.ts';
+import { busySql, countedSql, filterSql, type Group } from './busy.ts';
 import { openImmutable, openReadonly, type Sqlite, storeError } from './connection.ts';
 import { metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from './day-schema.ts';
 import type { DayForm } from './files.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
-import { type CountedRows, KeptTallies, PackedCounts, packedSql } from './packed-counts.ts';
+import { packedSql } from './packed-rows.ts';
 import { decodeRow, type NameOf, type NameTable, removalFlag, type StoredRow, type SubjectKey } from './row.ts';
 import { unpackStamps } from './stamps.ts';
 import { mayHold, subjectsSql } from './subject-filter.ts';
@@ -26,7 +26,7 @@ type RawStatement = Database.Statement<unknown[], unknown>;
 export class DayReader {
   readonly day: number;
   readonly form: DayForm;
-  /** Whether the file keeps counts of subjects with many rows: a sealed one does, unless it is of an older version. */
+  /** Whether the file keeps counts of subjects with many rows, unless it is of an older version. */
   readonly keepsBusy: boolean;
   readonly #db: Sqlite;
   readonly #names: Readonly<Record<NameTable, Map<number, string>>> = {
@@ -35,7 +35,6 @@ export class DayReader {
     collection: new Map(),
   };
   readonly #statements = new Map<string, RawStatement>();
-  readonly #tallies = new KeptTallies();
   /** Whether the file keeps a filter of its subjects: a sealed one does, unless it is of an older version. */
   readonly keepsFilter: boolean;
   #filterBlocks: number | null = null;
@@ -49,7 +48,7 @@ export class DayReader {
     try {
       assertKnown(this.#db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
       const version = schemaVersion(this.#db);
-      this.keepsBusy = form === 'sealed' && version >= 2;
+      this.keepsBusy = version >= (form === 'sealed' ? 2 : 3);
       this.keepsFilter = form === 'sealed' && version >= 3;
     } catch (error) {
       this.#db.close();
@@ -103,46 +102,13 @@ export class DayReader {
     return rows.map((row): Observation => decodeRow(row, this.nameOf));
   }
 
-  /**
-   * An account's rows with `start <= id < end` in numbers; null when more than `most` of them would have to be looked
-   * at. Rows of an open day that were looked at before are not looked at again: behind its newest row nothing comes.
-   */
-  counts(key: SubjectKey, start: number, end: number, most: number): CountedRows | null {
-    if (!this.mayHold(key)) return { counts: new PackedCounts(), looked: 0 };
-    if (this.form === 'open') return this.#countsOnwards(key, start, end, most);
-    const rows = this.#packed(key, start, end, most + 1);
-    return rows.length > most ? null : { counts: new PackedCounts().add(rows), looked: rows.length };
-  }
-
-  #countsOnwards(key: SubjectKey, start: number, end: number, most: number): CountedRows | null {
-    const [newest] = this.#all<[number | null]>('SELECT max(id) FROM observation', []);
-    const settled = Math.min(end, (newest?.[0] ?? -1) + 1);
-    const whole = start <= dayStart(this.day);
-    const known = whole ? this.#tallies.of(key, settled) : null;
-    const from = known?.through ?? start;
-    const rows = from < settled ? this.#packed(key, from, settled, most + 1) : [];
-    const all = rows.length <= most;
-    const counts = rows.length === 0 && known ? known.counts : new PackedCounts(known?.counts);
-    if (rows.length > 0) counts.add(all ? rows : rows.slice(0, most));
-    if (whole) {
-      const through = all ? settled : this.#idAfter(key, from, most);
-      this.#tallies.keep(key, { counts, through });
-    }
-    return all ? { counts, looked: rows.length } : null;
-  }
-
-  #packed(key: SubjectKey, start: number, end: number, limit: number): number[] {
+  /** An account's rows with `start <= id < end`, at most so many of them, as one number each (`packedSql`). */
+  packedRows(key: SubjectKey, start: number, end: number, limit: number): number[] {
     const sql = `SELECT ${packedSql} FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?`;
     return this.#column(sql, [key, start, end, limit]);
   }
 
-  /** The stamp of the row that follows on so many others. */
-  #idAfter(key: SubjectKey, start: number, others: number): number {
-    const sql = 'SELECT id FROM observation WHERE subject = ? AND id >= ? ORDER BY id LIMIT 1 OFFSET ?';
-    return this.#column(sql, [key, start, others])[0] ?? start;
-  }
-
-  /** The kept groups of an account with many rows; none where it has few, or where the file keeps none. */
+  /** The kept groups of an account with many rows; none where nothing is kept of it. An open day's count what it holds now. */
   busyGroups(key: SubjectKey): Group[] {
     if (!this.keepsBusy || !this.mayHold(key)) return [];
     return this.#all<Group>('SELECT source, val, target, applied, removed FROM busy WHERE subject = ?', [key]);
@@ -159,6 +125,11 @@ export class DayReader {
   /** The groups that a sealed file must keep, from its rows, in the same order. */
   *countedBusyGroups(): Generator<readonly [subject: SubjectKey, ...Group]> {
     yield* this.#iterate<[SubjectKey, ...Group]>(`${busySql} ORDER BY subject, source, val, target`, []);
+  }
+
+  /** The groups of one subject from its rows, in the order of the kept ones. */
+  countedGroups(key: SubjectKey): Group[] {
+    return this.#all<Group>(countedSql, [key]);
   }
 
   /** The first rows of an account with `start <= id < end`, at most so many: their number, and the stamp of the last. */

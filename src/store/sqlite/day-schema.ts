@@ -3,7 +3,8 @@ import type { Migration } from './migrate.ts';
 /**
  * A day's file holds everything of that day: rows, counters, refusals, and the positions as of its last commit.
  * Both forms have the same tables but for `observation`:
- *  - open: in order of acceptance, with the identity of each row and an index by subject;
+ *  - open: in order of acceptance, with the identity of each row and an index by subject; `busy` counts the rows of
+ *    subjects that its writer has seen at least `busyRows` of;
  *  - sealed: clustered by (subject, id), so that an account's rows lie side by side, without identities: a day is
  *    sealed only when it can hold no more duplicates. `counter_minute.stamps` then says when each row was accepted,
  *    `busy` counts the rows of every subject with at least `busyRows` of them, and `subject_filter` says of a subject
@@ -41,6 +42,10 @@ CREATE TABLE position(source TEXT NOT NULL, endpoint TEXT NOT NULL, value TEXT N
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 `;
 
+const busyTable = `CREATE TABLE busy(subject NOT NULL, source INTEGER NOT NULL, val INTEGER NOT NULL,
+target INTEGER NOT NULL, applied INTEGER NOT NULL, removed INTEGER NOT NULL,
+PRIMARY KEY(subject, source, val, target)) WITHOUT ROWID;`;
+
 /** Schema of a day that is written. */
 export const openDayMigrations: readonly Migration[] = [
   {
@@ -56,6 +61,7 @@ CREATE INDEX observation_subject ON observation(subject);${shared}`,
     sql: `DROP INDEX observation_subject;
 CREATE INDEX observation_subject ON observation(subject, id, source, val, collection, flags);`,
   },
+  { version: 3, name: 'counts of subjects with many rows', sql: busyTable },
 ];
 
 /** Schema of a day that never changes again. */
@@ -69,8 +75,7 @@ PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
   {
     version: 2,
     name: 'counts of subjects with many rows',
-    sql: `CREATE TABLE busy(subject NOT NULL, source INTEGER NOT NULL, val INTEGER NOT NULL, target INTEGER NOT NULL,
-applied INTEGER NOT NULL, removed INTEGER NOT NULL, PRIMARY KEY(subject, source, val, target)) WITHOUT ROWID;`,
+    sql: busyTable,
   },
   {
     version: 3,
@@ -79,7 +84,7 @@ applied INTEGER NOT NULL, removed INTEGER NOT NULL, PRIMARY KEY(subject, source,
   },
 ];
 
-/** Rows of a subject in one sealed day from which on the file keeps their counts. */
+/** Rows of a subject in one day from which on the file keeps their counts. */
 export const busyRows = 64;
 
 /** Columns of a row that both forms have, in the order of `StoredRow`. */

@@ -4,12 +4,13 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import type { Batch, NewObservation, Position, RefusalReason } from '../port.ts';
 import { hour, minute } from '../time.ts';
+import { BusyCounter } from './busy-counter.ts';
 import { openWritable, pageBytes, type Sqlite, storeError } from './connection.ts';
 import { metaNames, openDayMigrations, rowColumns } from './day-schema.ts';
 import type { Faults } from './faults.ts';
 import { migrate } from './migrate.ts';
 import { RememberedNames } from './remembered-names.ts';
-import { encodeRow, type Intern, type NameTable } from './row.ts';
+import { encodeRow, type Intern, type NameTable, type StoredRow } from './row.ts';
 
 /** Memory for pages of the day that is written; a commit that needs more takes more, as nothing is spilled. */
 const cacheBytes = 32 * 1024 * 1024;
@@ -94,8 +95,8 @@ export class DayWriter {
    * needs its tail; only when it is long is it asked to, and only a stopped reader can keep it from that.
    */
   #admit(commit: Commit): void {
-    // Each row writes at most one page of the index and its share of the table's, both split at worst.
-    const most = commit.rows.length * 2 * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
+    // Each row writes at most one page of the index, one of kept counts, and its share of the table's, split at worst.
+    const most = commit.rows.length * 3 * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
     if (this.#logBytes() + most <= this.#maxLogBytes) return;
     this.#db.pragma('busy_timeout = 0');
     try {
@@ -139,15 +140,19 @@ export class DayWriter {
       `INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = MAX(value, excluded.value)`,
     );
     const intern = this.#interner();
+    const busy = new BusyCounter(db);
 
     return db.transaction((commit: Commit): void => {
       const minutes = new Map<string, Counter>();
+      const rows: StoredRow[] = [];
       for (const { observation, at, identity } of commit.rows) {
         const row = encodeRow(at, observation.label, observation.signature, intern);
         insert.run(...row, identity);
+        rows.push(row);
         count(minutes, Math.floor(at / minute), row[2], observation.label.neg === true);
       }
       faults?.('append.rows');
+      busy.count(rows);
       const hours = new Map<string, Counter>();
       for (const { bucket, source, applied, removed } of minutes.values()) {
         countMinute.run(bucket, source, applied, removed);

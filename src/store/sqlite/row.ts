@@ -60,6 +60,11 @@ export function subjectDid(key: SubjectKey): string {
   return typeof key === 'string' ? key : plcPrefix + encodeBase32(key);
 }
 
+/** A key as a text of its own: bytes and text never share one. */
+export function subjectName(key: SubjectKey): string {
+  return typeof key === 'string' ? `text ${key}` : `bytes ${key.toString('latin1')}`;
+}
+
 /** A label as a row. Throws `invalid_observation` when it has no subject. */
 export function encodeRow(id: number, label: ReceivedLabel, signature: SignatureVerdict, intern: Intern): StoredRow {
   const parts = splitUri(label.uri);

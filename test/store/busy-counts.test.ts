@@ -1,0 +1,116 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Batch } from '../../src/store/port.ts';
+import { busyRows } from '../../src/store/sqlite/day-schema.ts';
+import { storePaths } from '../../src/store/sqlite/files.ts';
+import { type SubjectKey, subjectDid } from '../../src/store/sqlite/row.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { day, dayStart, micros } from '../../src/store/time.ts';
+import { labelers, labelNumber, noon, observationOf, subjects } from '../conformance/labels.ts';
+import { StoreModel } from '../conformance/model.ts';
+import { problems } from '../conformance/suite.ts';
+
+/** The last one has so long a name that nothing is kept of it. */
+const accounts = [...subjects, `did:web:${'a'.repeat(200)}.example`];
+const account = fc.constantFrom(...accounts);
+const rows = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }));
+
+/** What happens to a day: rows come, or come to nothing, as what was counted of them must; or its writer starts again. */
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('append' as const), account, rows }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), account, rows }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+it('what a day that is written keeps of an account counts all its rows, over restarts and failed commits', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 16 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      holds,
+    ),
+    { numRuns: 60 },
+  );
+});
+
+async function holds(steps: readonly Step[], share: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
+  const model = new StoreModel();
+  const sinceStart = new Map<string, number>();
+  let failing = false;
+  const open = () =>
+    openSqliteWriter({
+      folder,
+      at: micros(noon - day),
+      faults: (point) => {
+        if (failing && point === 'append.positions') throw new Error('cut short');
+      },
+    });
+  let store = open();
+  let label = 0;
+  try {
+    for (const step of steps) {
+      if (step.kind === 'restart') {
+        await store.close();
+        sinceStart.clear();
+        store = open();
+        continue;
+      }
+      const { account, rows } = step;
+      const asked = batchOf(account, label, rows);
+      label += rows;
+      if (step.kind === 'fail') {
+        failing = true;
+        await expect(store.append(asked)).rejects.toThrow('cut short');
+        failing = false;
+        continue;
+      }
+      expect(await store.append(asked)).toEqual(model.append(asked));
+      sinceStart.set(account, (sinceStart.get(account) ?? 0) + rows);
+    }
+    const between = model.rows[Math.floor(share * (model.rows.length - 1))]?.observedAt ?? noon;
+    const intervals = [
+      { start: dayStart(20_000), end: dayStart(20_001) },
+      { start: dayStart(20_000), end: micros(between + 1) },
+      { start: between, end: dayStart(20_001) },
+    ];
+    for (const account of accounts) {
+      for (const interval of intervals) {
+        for (const filter of [{}, { labeler: labelers[0] ?? '' }, { value: 'spam', removed: false }]) {
+          const tally = await store.tallyAccount({ account, ...interval, filter, budget: 1e6 });
+          expect(tally).toEqual(model.tally(account, interval, filter));
+        }
+      }
+    }
+    expect(await problems(store)).toEqual([]);
+    const many = [...sinceStart].filter(([account, rows]) => rows >= busyRows && account.length <= 128);
+    if (many.length > 0) expect(keptIn(folder)).toEqual(expect.arrayContaining(many.map(([account]) => account)));
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Labels of one account of all kinds, numbered from one on. */
+function batchOf(account: string, first: number, rows: number): Batch {
+  const observations = Array.from({ length: rows }, (_, i) => {
+    const n = first + i;
+    const uri = [account, `at://${account}/app.bsky.feed.post/${n}`, `at://${account}/a.b.c/d`][n % 3] ?? '';
+    return observationOf(labelNumber(n, { uri }));
+  });
+  return { at: noon, observations, refusals: [], positions: [] };
+}
+
+function keptIn(folder: string): string[] {
+  const db = new Database(join(storePaths(folder).days, '2024-10-04.open.sqlite'), { readonly: true });
+  try {
+    return db.prepare<[], SubjectKey>('SELECT DISTINCT subject FROM busy').pluck().all().map(subjectDid);
+  } finally {
+    db.close();
+  }
+}

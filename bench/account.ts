@@ -1,7 +1,8 @@
 /**
  * Measures the account-view surface: the built program, pinned to one core, over a generated store.
  *
- *   node bench/account.ts [--rows 3000000] [--dense 165000] [--clients 200] [--seconds 5] [--folder DIR] [--keep]
+ *   node bench/account.ts [--rows 3000000] [--dense 165000] [--clients 200] [--seconds 5] [--starts 10]
+ *     [--folder DIR] [--keep]
  *
  * `--rows` are those of the 31 days before today (45000000 is the size to plan for; it takes an hour and 8 GB);
  * `--dense` rows of one account are accepted today, as the instrument would store them. `--folder` with a store that
@@ -17,7 +18,7 @@ import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { dayOf, micros } from '../src/store/time.ts';
 import { appendDense, appendSteadily, askAll, crowd, denseDid, followExport, times } from './account-load.ts';
-import { startMeasured } from './processes.ts';
+import { type Measured, startMeasured } from './processes.ts';
 import { generateStore } from './store-generator.ts';
 import { accountDid, denseAccount } from './store-traffic.ts';
 import { dropPageCache } from './store-window.ts';
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     dense: { type: 'string', default: '165000' },
     clients: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '5' },
+    starts: { type: 'string', default: '10' },
     folder: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
@@ -56,14 +58,13 @@ const already = await writer.readAccount({
 });
 if (already.rows.length === 0) await appendDense(writer, Number(values.dense), now);
 
+const view = (account: string): string => `/account?did=${account}`;
+const ordinary = (n: number): string => accountDid((n * 100_003) % 8_000_000);
+const densest = accountDid(denseAccount(1));
+
 await measureStore();
-const program = await startMeasured(0, [
-  process.execPath,
-  join(import.meta.dirname, '..', 'bin', 'almanac.mjs'),
-  'account',
-  ...['--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--log-level', 'silent', '--trust-proxy', '1'],
-  ...['--max-export-rows', '1000000', '--client-accounts', '0', '--readers', '1'],
-]);
+await measureFirst();
+const program = await start();
 try {
   await measureAnswers(program.url);
   await measureCrowd(program.url);
@@ -71,6 +72,39 @@ try {
   await program.stop();
   await writer.close();
   if (!values.keep && values.folder === undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+/** The built program on one core. */
+async function start(): Promise<Measured> {
+  const program = await startMeasured(0, [
+    process.execPath,
+    join(import.meta.dirname, '..', 'bin', 'almanac.mjs'),
+    'account',
+    ...['--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--log-level', 'silent', '--trust-proxy', '1'],
+    ...['--max-export-rows', '1000000', '--client-accounts', '0', '--readers', '1'],
+  ]);
+  // What a client's first request costs itself is not the program's.
+  await askAll(1, () => `${program.url}/`);
+  return program;
+}
+
+/** The very first page of a program that was just started, with nothing of the store in the system's cache. */
+async function measureFirst(): Promise<void> {
+  const kinds = [
+    ['ordinary account', ordinary],
+    ['densest account of 30 sealed days', () => densest],
+    ['dense account of an open day', () => denseDid],
+  ] as const;
+  for (const [kind, account] of kinds) {
+    const took: number[] = [];
+    for (let n = 1; n <= Number(values.starts); n++) {
+      const program = await start();
+      if (!dropPageCache()) return report('first pages with cold caches', 'not measured: the cache cannot be dropped');
+      took.push(...(await askAll(1, () => `${program.url}${view(account(n))}`)));
+      await program.stop();
+    }
+    report(`page, ${kind}, first of a start, cold cache`, times(took));
+  }
 }
 
 /** The export of the dense account at the store: chunks, rows and digest, without a process or a socket between. */
@@ -102,22 +136,18 @@ async function measureStore(): Promise<void> {
 
 /** One request at a time. */
 async function measureAnswers(url: string): Promise<void> {
-  const ordinary = (n: number): string => `${url}/exports?did=${accountDid(n * 100_003)}`;
-  const view = (n: number): string => `${url}/account?did=${accountDid(n * 100_003)}`;
-  // What a client's first request costs itself is not the program's.
-  await askAll(1, () => `${url}/`);
-  if (dropPageCache()) report('page, ordinary account, cold cache', times(await askAll(40, view)));
-  report('page, ordinary account, warm', times(await askAll(200, (n) => view(n % 40))));
-  const densest = `${url}/account?did=${accountDid(denseAccount(1))}`;
-  if (dropPageCache())
-    report('page, densest account of 30 sealed days, cold cache', times(await askAll(1, () => densest)));
-  report('page, densest account of 30 sealed days, warm', times(await askAll(200, () => densest)));
-  const today = `${url}/account?did=${denseDid}`;
-  if (dropPageCache()) report('page, dense account of an open day, cold cache', times(await askAll(1, () => today)));
-  report('page, dense account of an open day, warm', times(await askAll(200, () => today)));
-  if (dropPageCache()) report('create, ordinary account, cold cache', times(await askAll(40, ordinary)));
+  const create = (n: number): string => `${url}/exports?did=${ordinary(n)}`;
+  const page = (account: string): string => `${url}${view(account)}`;
+  const cold: number[] = [];
+  // Every one of them cold, each of another account.
+  for (let n = 1; n <= 200 && dropPageCache(); n++) cold.push(...(await askAll(1, () => page(ordinary(n)))));
+  if (cold.length > 0) report('page, ordinary account, cold cache', times(cold));
+  report('page, ordinary account, warm', times(await askAll(200, (n) => page(ordinary(n % 40)))));
+  report('page, densest account of 30 sealed days, warm', times(await askAll(200, () => page(densest))));
+  report('page, dense account of an open day, warm', times(await askAll(200, () => page(denseDid))));
+  if (dropPageCache()) report('create, ordinary account, cold cache', times(await askAll(40, create)));
   else report('create, ordinary account, cold cache', 'not measured: the cache cannot be dropped here');
-  report('create, ordinary account, warm', times(await askAll(200, (n) => ordinary(n % 40))));
+  report('create, ordinary account, warm', times(await askAll(200, (n) => create(n % 40))));
   report('create, dense account, warm', times(await askAll(20, () => `${url}/exports?did=${denseDid}&days=7`)));
   const { rows, seconds, pageMs } = await followExport(url, denseDid);
   report('export of the dense account through HTTP', `${rows} rows, ${Math.round(rows / seconds)} rows a second`);

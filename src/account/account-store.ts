@@ -10,6 +10,7 @@ export const accountStoreMethods = [
   'readAccount',
   'accountIntervals',
   'tallyAccount',
+  'busyAccounts',
   'coverage',
   'gaps',
   'roster',

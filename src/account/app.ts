@@ -1,6 +1,5 @@
 import { accountPaths } from '../contract/account.ts';
 import type { AccountErrorCode } from '../contract/account-errors.ts';
-import { microsFromMillis } from '../contract/timestamp.ts';
 import type { AssetFile } from '../http/asset-file.ts';
 import type { ReadRequest } from '../http/read-request.ts';
 import { json, jsonType, preflight, withBody } from '../http/reply.ts';
@@ -12,10 +11,9 @@ import { downloadRoute } from './download-route.ts';
 import type { ExportBounds } from './exports.ts';
 import { exportsRoute } from './exports-route.ts';
 import { rememberManifests } from './manifest.ts';
-import type { ViewQuery } from './page/view.ts';
 import { searchOf } from './parameters.ts';
-import { windowDays } from './query.ts';
 import { type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
+import { rehearse } from './rehearsal.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
 
@@ -47,8 +45,8 @@ export interface AccountApp {
   /** Answers a request at an instant (milliseconds since 1970). */
   answer(request: ReadRequest, now: number, gone: AbortSignal): Promise<AccountReply>;
   /**
-   * Makes every reading process open what it will read from, and draws a page of no account, so that the first client
-   * need not wait for it. Never rejects: a store that is not there yet is opened by the turn that finds it.
+   * Makes ready what the first client would wait for: opened files, and code that has run before. Never rejects: a store
+   * that is not there yet is opened by the turn that finds it.
    */
   warm(now: number): Promise<void>;
 }
@@ -115,22 +113,13 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       answered?.(route, reply.status);
       return reply;
     },
-    async warm(now) {
-      await reading.warm((store) => store.view(viewOfNobody(now)));
-      // Its page too: the code that draws it is made ready by nothing else.
-      const target = `${basePath}${accountPaths.account}?did=${nobody}`;
-      const asked = { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: 'ourselves' };
-      await replyTo(asked, now, new AbortController().signal);
-    },
+    warm: (now) =>
+      rehearse(reading, now, (account) => {
+        const target = `${basePath}${accountPaths.account}?did=${account}`;
+        const asked = { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: 'ourselves' };
+        return replyTo(asked, now, new AbortController().signal);
+      }),
   };
-}
-
-/** An account that nobody has: to ask for it opens every file of the window, and reads next to nothing. */
-const nobody = 'did:web:nobody.invalid';
-
-function viewOfNobody(now: number): ViewQuery {
-  const asked = { kind: 'days', days: windowDays } as const;
-  return { query: { account: nobody, asked, filters: {} }, before: null, now: microsFromMillis(now) };
 }
 
 /** What a client is told of an error of reading; null where it is our own fault. */

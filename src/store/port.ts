@@ -263,14 +263,19 @@ export interface StoreReader {
   ): Promise<AccountInterval[]>;
 
   /**
-   * An account's rows in numbers, exact for every day that is counted. A closed day of an account with many rows has
-   * them kept; the others are counted row by row, newest day first, `budget` rows at most: a day that would need
-   * more is not counted and says so; asked again, counting goes on where it stopped. `out_of_window` as for
-   * `readAccount`.
+   * An account's rows in numbers, exact for every day that is counted. Of an account with many rows a day's numbers are
+   * kept; the others are counted row by row, newest day first, `budget` rows at most: a day that would need more is
+   * not counted and says so. `out_of_window` as for `readAccount`.
    */
   tallyAccount(
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
   ): Promise<AccountTally>;
+
+  /**
+   * A few accounts of which the newest closed day keeps numbers, at most `limit`: for a program that makes itself ready
+   * before anybody asks. None where there is no such day.
+   */
+  busyAccounts(limit: number): Promise<string[]>;
 
   /** Exact counts per labeler, most events first (then by DID); labelers without events are absent. */
   countsByLabeler(interval: Interval): Promise<LabelerCount[]>;

@@ -7,7 +7,7 @@ import { labelers, labelNumber, noon, observationOf, subjects } from './labels.t
 import { StoreModel } from './model.ts';
 import { around, batch, collect, kinds, later, problems, useStore } from './suite.ts';
 
-const [alice = '', bob = ''] = subjects;
+const [alice = '', bob = '', carol = ''] = subjects;
 const [mod = '', other = ''] = labelers;
 const filters: AccountFilter[] = [
   {},
@@ -123,6 +123,18 @@ describe.each(kinds)('reading over $name', (kind) => {
       // Of the first day only a part is asked for.
       expect(await rowsByDay(later(noon, 1))).toEqual([69, 70, 70, 70]);
       expect(await rowsByDay(noon)).toEqual([null, 70, 70, 70]);
+    });
+
+    it('names a few accounts with many rows in the newest sealed day', async () => {
+      const many = [alice, carol].flatMap((account) =>
+        Array.from({ length: 70 }, (_, i) => labelNumber(4 * i, { uri: account })).map(observationOf),
+      );
+      await on.store.append({ ...batch(noon, [1]), observations: [...many, observationOf(labelNumber(1))] });
+      expect(await on.store.busyAccounts(9)).toEqual([]);
+      await on.store.append(batch(later(noon, 6 * day), [2]));
+      await on.store.maintain(later(noon, 6 * day));
+      expect((await on.store.busyAccounts(9)).toSorted()).toEqual([alice, carol].toSorted());
+      expect(await on.store.busyAccounts(1)).toHaveLength(1);
     });
 
     it('is exact for a day that grows, whatever of it was counted before', async () => {

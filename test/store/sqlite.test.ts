@@ -176,6 +176,17 @@ describe('damage', () => {
     await reader.close();
   });
 
+  it('of counts that an open day keeps is found by verify', async () => {
+    await open().append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
+    await store?.close();
+    const db = new Database(join(folder, 'days', today));
+    db.exec('UPDATE busy SET removed = removed + 1');
+    db.close();
+    const reader = openSqliteReader(folder);
+    expect((await problemsOf(reader)).join('\n')).toMatch(/the counts of did:plc:\S+ are not those of its rows/);
+    await reader.close();
+  });
+
   it('of a sealed day is found by verify', async () => {
     const writer = open();
     for (let d = 0; d < 4; d++) await writer.append({ ...batch([d, d + 10]), at: micros(noon + d * day) });

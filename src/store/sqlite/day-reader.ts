@@ -50,6 +50,7 @@ export class DayReader {
       const version = schemaVersion(this.#db);
       this.keepsBusy = version >= (form === 'sealed' ? 2 : 3);
       this.keepsFilter = form === 'sealed' && version >= 3;
+      this.#readFirstNames();
     } catch (error) {
       this.#db.close();
       throw storeError(error, path);
@@ -112,6 +113,13 @@ export class DayReader {
   busyGroups(key: SubjectKey): Group[] {
     if (!this.keepsBusy || !this.mayHold(key)) return [];
     return this.#all<Group>('SELECT source, val, target, applied, removed FROM busy WHERE subject = ?', [key]);
+  }
+
+  /** Some subjects of which groups are kept: the last ones in order. */
+  busySubjects(limit: number): SubjectKey[] {
+    if (!this.keepsBusy) return [];
+    const sql = 'SELECT DISTINCT subject FROM busy ORDER BY subject DESC LIMIT ?';
+    return this.#all<[SubjectKey]>(sql, [limit]).map(([subject]) => subject);
   }
 
   /** Every kept group, in order. */
@@ -249,6 +257,14 @@ export class DayReader {
     return found.map((row) => row.quick_check).filter((text) => text !== 'ok');
   }
 
+  /** A page of an account with many rows needs hundreds of each day's names, and one look at a time is slow. */
+  #readFirstNames(): void {
+    for (const table of ['source', 'val', 'collection'] as const) {
+      const rows = this.#all<[number, string]>(`SELECT id, name FROM ${table} ORDER BY id LIMIT ${namesAtOnce}`, []);
+      for (const [id, name] of rows) this.#names[table].set(id, name);
+    }
+  }
+
   /** The text of a number in this file. */
   readonly nameOf: NameOf = (table: NameTable, id: number): string => {
     const names = this.#names[table];
@@ -303,5 +319,7 @@ function sameKey(a: SubjectKey, b: SubjectKey): boolean {
   return typeof a === 'string' || typeof b === 'string' ? a === b : a.equals(b);
 }
 
+/** Texts of a kind that are read when a file is opened: an ordinary day has fewer. */
+const namesAtOnce = 1_000;
 /** Texts of a kind remembered of one file. */
 const maxNames = 10_000;

@@ -59,13 +59,22 @@ export class Days {
 
   /** The newest day's file; null in a store without rows. */
   newest(): DayReader | null {
+    return this.#newestOf(() => true);
+  }
+
+  /** The file of the newest day that is sealed; null where none is. */
+  newestSealed(): DayReader | null {
+    return this.#newestOf(({ sealed }) => sealed === 1);
+  }
+
+  #newestOf(wanted: (day: Catalog['days'][number]) => boolean): DayReader | null {
     for (let look = 1; ; look++) {
       const catalog = this.#state.catalog();
-      const newest = catalog.days.at(-1);
+      const newest = catalog.days.findLast(wanted);
       if (!newest) return null;
       const [reader] = this.#openAll([newest], catalog) ?? [];
       if (reader) return reader;
-      if (look === looks) throw new StoreError('damaged', `the newest day's file is missing in ${this.#paths.days}`);
+      if (look === looks) throw this.#missing([newest]);
     }
   }
 

@@ -9,6 +9,7 @@ import { Counts } from './counts.ts';
 import { Days } from './days.ts';
 import { storePaths } from './files.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
+import { subjectDid } from './row.ts';
 import { stateQueries } from './state-read.ts';
 import { stateMigrations } from './state-schema.ts';
 import { verifyDay } from './verify.ts';
@@ -70,6 +71,7 @@ function readerOf(
     readAccount: (asked) => query(() => readAccount(days, asked)),
     accountIntervals: (asked) => query(() => accountIntervals(days, asked)),
     tallyAccount: (asked) => query(() => tallies.of(asked)),
+    busyAccounts: (limit) => query(() => days.newestSealed()?.busySubjects(limit).map(subjectDid) ?? []),
     countsByLabeler: (interval) => query(() => counts.byLabeler(interval)),
     countsOverTime: (asked) => query(() => counts.overTime(asked)),
     labelersActive: (interval) => query(() => counts.byLabeler(interval).length),

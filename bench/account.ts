@@ -4,7 +4,7 @@
  *   node bench/account.ts [--rows 3000000] [--dense 165000] [--clients 200] [--seconds 5] [--starts 10]
  *     [--folder DIR] [--keep]
  *
- * `--rows` are those of the 31 days before today (45000000 is the size to plan for; it takes an hour and 8 GB);
+ * `--rows` are those of the 31 days before today (45000000 is the size to plan for; it takes ten minutes and 8 GB);
  * `--dense` rows of one account are accepted today, as the instrument would store them. `--folder` with a store that
  * `--keep` left is measured without making it again.
  */
@@ -40,7 +40,7 @@ const store = join(folder, 'labels');
 const now = (): number => Date.now() * 1000;
 
 function report(what: string, figures: string): void {
-  console.log(`${what.padEnd(58)}${figures}   (load ${loadavg()[0]?.toFixed(1)})`);
+  console.log(`${what.padEnd(72)}${figures}   (load ${loadavg()[0]?.toFixed(1)})`);
 }
 
 if (!existsSync(store)) {

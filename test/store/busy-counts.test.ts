@@ -38,6 +38,28 @@ it('what a day that is written keeps of an account counts all its rows, over res
   );
 });
 
+it('an account of which a hostile labeler makes very many groups is counted as far as the budget goes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
+  const store = openSqliteWriter({ folder, at: micros(noon - day) });
+  try {
+    const [account = ''] = subjects;
+    for (let first = 0; first < 21_000; first += 1_500) {
+      const observations = Array.from({ length: 1_500 }, (_, i) =>
+        observationOf(labelNumber(first + i, { uri: account, val: `value-${first + i}` })),
+      );
+      await store.append({ at: noon, observations, refusals: [], positions: [] });
+    }
+    const asked = { account, start: dayStart(20_000), end: dayStart(20_001) };
+    const rowsWithin = async (budget: number) => (await store.tallyAccount({ ...asked, budget })).days[0]?.counts?.rows;
+    expect(await rowsWithin(20_999)).toBeUndefined();
+    expect(await rowsWithin(21_000)).toBe(21_000);
+    expect(await problems(store)).toEqual([]);
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
 async function holds(steps: readonly Step[], share: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const model = new StoreModel();

@@ -13,6 +13,8 @@ export interface AccountGroups {
   readonly kept: boolean;
 }
 
+/** Kept groups that are read of one day; of an account with more, the rows are counted as far as the budget goes. */
+const mostGroups = 20_000;
 /** Rows of an open day behind the asked end that are taken off the kept counts; of more, those before it are counted. */
 const mostBehind = 5_000;
 const none: AccountGroups = { groups: [], looked: 0, kept: false };
@@ -38,8 +40,8 @@ interface Part {
 }
 
 function keptGroups(file: DayReader, key: SubjectKey): AccountGroups | null {
-  const groups = file.busyGroups(key);
-  return groups.length > 0 ? { groups, looked: 0, kept: true } : null;
+  const groups = file.busyGroups(key, mostGroups + 1);
+  return groups.length > 0 && groups.length <= mostGroups ? { groups, looked: 0, kept: true } : null;
 }
 
 /** The kept counts of an open day without the rows that were accepted at or after the end. */

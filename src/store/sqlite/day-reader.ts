@@ -109,10 +109,11 @@ export class DayReader {
     return this.#column(sql, [key, start, end, limit]);
   }
 
-  /** The kept groups of an account with many rows; none where nothing is kept of it. An open day's count what it holds now. */
-  busyGroups(key: SubjectKey): Group[] {
+  /** The kept groups of an account, at most so many; none where nothing is kept of it. An open day's count what it holds now. */
+  busyGroups(key: SubjectKey, limit: number): Group[] {
     if (!this.keepsBusy || !this.mayHold(key)) return [];
-    return this.#all<Group>('SELECT source, val, target, applied, removed FROM busy WHERE subject = ?', [key]);
+    const sql = 'SELECT source, val, target, applied, removed FROM busy WHERE subject = ? LIMIT ?';
+    return this.#all<Group>(sql, [key, limit]);
   }
 
   /** Some subjects of which groups are kept: the last ones in order. */

@@ -14,8 +14,8 @@ import { encodeRow, type Intern, type NameTable, type StoredRow } from './row.ts
 
 /** Memory for pages of the day that is written; a commit that needs more takes more, as nothing is spilled. */
 const cacheBytes = 32 * 1024 * 1024;
-/** Tables, counters and free-list pages of one commit, in bytes. */
-const commitOverhead = 1024 * 1024;
+/** Tables, counters, counts of busy subjects that begin to be kept, and free-list pages of one commit, in bytes. */
+const commitOverhead = 3 * 1024 * 1024;
 
 /** One commit of a day. */
 export interface Commit {

@@ -99,9 +99,12 @@ async function measureFirst(): Promise<void> {
     const took: number[] = [];
     for (let n = 1; n <= Number(values.starts); n++) {
       const program = await start();
-      if (!dropPageCache()) return report('first pages with cold caches', 'not measured: the cache cannot be dropped');
-      took.push(...(await askAll(1, () => `${program.url}${view(account(n))}`)));
-      await program.stop();
+      try {
+        if (!dropPageCache()) return report('first pages, cold', 'not measured: the cache cannot be dropped here');
+        took.push(...(await askAll(1, () => `${program.url}${view(account(n))}`)));
+      } finally {
+        await program.stop();
+      }
     }
     report(`page, ${kind}, first of a start, cold cache`, times(took));
   }

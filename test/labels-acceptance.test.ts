@@ -81,11 +81,11 @@ test('a full disk pauses acceptance: a gap that grows, nothing lost, and it goes
 });
 
 test('a reader that stopped holds the log: a pause that says so, a gap that grows, and all of it once the reader ends', async () => {
-  // Begun again with a log that is full at 6 MB.
+  // Begun again with a log that is full at 16 MB: a commit of a page may write most of that.
   const { folder } = observed();
   await observed().stop();
   const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
-  station = await startStation(settings, { folder, wall, monotonic, maxLogBytes: 6 * 1024 * 1024 });
+  station = await startStation(settings, { folder, wall, monotonic, maxLogBytes: 16 * 1024 * 1024 });
   const begun = (await gaps(observed())).length;
   const path = dayPath(storePaths(join(folder, 'store')), dayOf(wall()), 'open');
   const reader = new Database(path, { readonly: true });
@@ -102,7 +102,7 @@ test('a reader that stopped holds the log: a pause that says so, a gap that grow
   expect(first).toMatchObject({ source: null, reason: 'ingest_paused' });
   await until('it grows', async () => ((await latest())?.end ?? 0) > (first?.end ?? 0));
   expect(await latest()).toMatchObject({ start: first?.start });
-  expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(6 * 1024 * 1024);
+  expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(16 * 1024 * 1024);
   expect(await rows(observed())).toBeLessThan(labeler.edge);
   rowsRead.return?.();
   reader.close();

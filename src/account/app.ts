@@ -45,10 +45,10 @@ export interface AccountApp {
   /** Answers a request at an instant (milliseconds since 1970). */
   answer(request: ReadRequest, now: number, gone: AbortSignal): Promise<AccountReply>;
   /**
-   * Makes ready what the first client would wait for: opened files, and code that has run before. Never rejects: a store
-   * that is not there yet is opened by the turn that finds it.
+   * Makes ready what the first client would wait for: opened files, and code that has run before. Resolves at the latest
+   * when it is `enough`, and never rejects: a store that is not there yet is opened by the turn that finds it.
    */
-  warm(now: number): Promise<void>;
+  warm(now: number, enough: AbortSignal): Promise<void>;
 }
 
 /** Makes it: a closed table of paths, each exact. */
@@ -113,11 +113,23 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       answered?.(route, reply.status);
       return reply;
     },
-    warm: (now) =>
-      rehearse(reading, now, (account) => {
-        const target = `${basePath}${accountPaths.account}?did=${account}`;
-        const asked = { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: 'ourselves' };
-        return replyTo(asked, now, new AbortController().signal);
+    warm: (now, enough) =>
+      rehearse({
+        reading,
+        now,
+        enough,
+        async draw(account) {
+          const target = `${basePath}${accountPaths.account}?did=${account}`;
+          const asked = {
+            method: 'GET',
+            target,
+            ifNoneMatch: undefined,
+            acceptEncoding: undefined,
+            client: 'ourselves',
+          };
+          const { reply } = await replyTo(asked, now, enough);
+          return reply.status === 200;
+        },
       }),
   };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { microsFromMillis } from '../contract/timestamp.ts';
 import type { ViewQuery } from './page/view.ts';
 import { windowDays } from './query.ts';
@@ -8,23 +9,41 @@ const nobody = 'did:web:nobody.invalid';
 /** Accounts with many rows that are read beside it: of few the code would still be slow in its first turns. */
 const rehearsals = 4;
 
+/** How a rehearsal is done. */
+export interface RehearsalOptions {
+  readonly reading: Pick<ReadingPool, 'warm'>;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Aborted when nobody waits for the end of it any more. */
+  readonly enough: AbortSignal;
+  /** Draws the page of an account; false where that failed. */
+  readonly draw: (account: string) => Promise<boolean>;
+}
+
 /**
  * Has every reading process open what it will read from and read a few accounts with many rows, and draws their pages,
- * so that the first client waits neither for files nor for code. `now` in milliseconds since 1970. Rejects with what
- * `draw` rejects with, never for a store that is not there yet: the turn that finds it opens it.
+ * so that the first client waits neither for files nor for code. It goes no further than the first thing that fails,
+ * and resolves when it is `enough` whatever is still under way: what others labelled must not keep us from listening.
  */
-export async function rehearse(
-  reading: Pick<ReadingPool, 'warm'>,
-  now: number,
-  draw: (account: string) => Promise<unknown>,
-): Promise<void> {
-  let busy: readonly string[] = [];
-  await reading.warm(async (store) => {
-    await store.view(viewOf(nobody, now));
-    busy = await store.busyAccounts(rehearsals);
-    for (const account of busy) await store.view(viewOf(account, now));
-  });
-  for (const account of [nobody, ...busy]) await draw(account);
+export async function rehearse({ reading, now, enough, draw }: RehearsalOptions): Promise<void> {
+  const over = once(enough, 'abort');
+  if (!enough.aborted) await Promise.race([over, rehearseAll()]);
+
+  async function rehearseAll(): Promise<void> {
+    await reading.warm((store) => store.view(viewOf(nobody, now)));
+    if (enough.aborted || !(await draw(nobody))) return;
+    let busy: readonly string[] = [];
+    // A turn of its own: were it ended at its deadline, the files would be open all the same in the other processes.
+    await reading.warm(async (store) => {
+      const found = await store.busyAccounts(rehearsals);
+      for (const account of found) {
+        if (enough.aborted) return;
+        await store.view(viewOf(account, now));
+      }
+      busy = found;
+    });
+    for (const account of busy) if (enough.aborted || !(await draw(account))) return;
+  }
 }
 
 function viewOf(account: string, now: number): ViewQuery {

@@ -27,11 +27,18 @@ export interface RunningAccount {
 
 const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
 
-/** Starts the account-view surface over a store. Throws OperatorError when it cannot listen or has no secret. */
+/** Longest time before it listens whatever is ready, in milliseconds. */
+const warmMs = 5_000;
+
+/**
+ * Starts the account-view surface over a store; `asked` is aborted when it is asked to stop meanwhile. Throws
+ * OperatorError when it cannot listen or has no secret.
+ */
 export async function startAccount(
   settings: Values<typeof accountSettings>,
   log: Log,
   metrics: AccountMetrics | null,
+  asked: AbortSignal,
 ): Promise<RunningAccount> {
   parseStoreUrl(settings.store);
   const telemetry = metrics ?? noTelemetry;
@@ -86,11 +93,14 @@ export async function startAccount(
   });
   const { host, port } = settings;
   // A client that comes meanwhile would wait longer than the queue lets it.
-  await app.warm(Date.now());
-  const listening = await listenOn(server, { host, port }).catch(async (error: unknown) => {
-    await reading.stop();
-    throw error;
-  });
+  await app.warm(Date.now(), AbortSignal.any([asked, AbortSignal.timeout(warmMs)]));
+  const listening = await (asked.aborted ? Promise.reject(asked.reason) : listenOn(server, { host, port })).catch(
+    async (error: unknown) => {
+      await reading.stop();
+      await handles?.close();
+      throw error;
+    },
+  );
   log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
   return {
     port: listening,

@@ -19,9 +19,9 @@ export const accountCommand: Command = {
       metricsPort: values.metricsPort,
       collectMetrics: values.metricsPort !== null,
       log,
-      start: async (registry) => {
+      start: async (registry, asked) => {
         const metrics = registry ? (await import('./account-metrics.ts')).accountMetrics(registry) : null;
-        const running = await startAccount(values, log, metrics);
+        const running = await startAccount(values, log, metrics, asked);
         print(`almanac account listening on ${addressOf(values, running.port)}`);
         return running;
       },

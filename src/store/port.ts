@@ -263,17 +263,17 @@ export interface StoreReader {
   ): Promise<AccountInterval[]>;
 
   /**
-   * An account's rows in numbers, exact for every day that is counted. Of an account with many rows a day's numbers are
-   * kept; the others are counted row by row, newest day first, `budget` rows at most: a day that would need more is
-   * not counted and says so. `out_of_window` as for `readAccount`.
+   * An account's rows in numbers, exact for every day that is counted. Of an account with many rows a whole day's numbers
+   * are kept, as a rule; all else is counted row by row, newest day first, `budget` rows at most: a day that would need
+   * more is not counted and says so. `out_of_window` as for `readAccount`.
    */
   tallyAccount(
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
   ): Promise<AccountTally>;
 
   /**
-   * A few accounts of which the newest closed day keeps numbers, at most `limit`: for a program that makes itself ready
-   * before anybody asks. None where there is no such day.
+   * A few accounts of which the newest closed day keeps numbers, though not very many, at most `limit`: for a program that
+   * makes itself ready before anybody asks. None where there is no such day.
    */
   busyAccounts(limit: number): Promise<string[]>;
 

@@ -1,5 +1,5 @@
 import { dayStart } from '../time.ts';
-import type { Group } from './busy.ts';
+import { type Group, mostGroups } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
 import { groupsOfPacked } from './packed-rows.ts';
 import type { SubjectKey } from './row.ts';
@@ -13,8 +13,6 @@ export interface AccountGroups {
   readonly kept: boolean;
 }
 
-/** Kept groups that are read of one day; of an account with more, the rows are counted as far as the budget goes. */
-const mostGroups = 20_000;
 /** Rows of an open day behind the asked end that are taken off the kept counts; of more, those before it are counted. */
 const mostBehind = 5_000;
 const none: AccountGroups = { groups: [], looked: 0, kept: false };

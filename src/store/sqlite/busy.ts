@@ -37,6 +37,9 @@ export const countsSql = `sum(flags & ${removalFlag} = 0), sum(flags & ${removal
 /** One group of a subject's rows: numbers of labeler and value, index of the target, and the two counts. */
 export type Group = readonly [source: number, val: number, target: number, applied: number, removed: number];
 
+/** Kept groups that are read of one subject's day; of one with more, the rows are counted as far as the budget goes. */
+export const mostGroups = 5_000;
+
 /** SQL that counts the rows of one subject, in the order of their groups. */
 export const countedSql = `SELECT source, val, ${targetSql} AS target, ${countsSql} FROM main.observation
   WHERE subject = ? GROUP BY source, val, target ORDER BY source, val, target`;

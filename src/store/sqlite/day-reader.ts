@@ -26,8 +26,7 @@ type RawStatement = Database.Statement<unknown[], unknown>;
 export class DayReader {
   readonly day: number;
   readonly form: DayForm;
-  /** Whether the file keeps counts of subjects with many rows, unless it is of an older version. */
-  readonly keepsBusy: boolean;
+  #keepsBusy: boolean;
   readonly #db: Sqlite;
   readonly #names: Readonly<Record<NameTable, Map<number, string>>> = {
     source: new Map(),
@@ -48,7 +47,7 @@ export class DayReader {
     try {
       assertKnown(this.#db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
       const version = schemaVersion(this.#db);
-      this.keepsBusy = version >= (form === 'sealed' ? 2 : 3);
+      this.#keepsBusy = version >= keepsBusyFrom[form];
       this.keepsFilter = form === 'sealed' && version >= 3;
       this.#readFirstNames();
     } catch (error) {
@@ -59,6 +58,12 @@ export class DayReader {
 
   close(): void {
     this.#db.close();
+  }
+
+  /** Whether the file keeps counts of subjects with many rows. A file of an older version does not, until its writer goes on with it. */
+  get keepsBusy(): boolean {
+    if (!this.#keepsBusy && this.form === 'open') this.#keepsBusy = schemaVersion(this.#db) >= keepsBusyFrom.open;
+    return this.#keepsBusy;
   }
 
   /** One state of the file for several queries; synchronous, so that it is never held across ticks. */
@@ -116,10 +121,10 @@ export class DayReader {
     return this.#all<Group>(sql, [key, limit]);
   }
 
-  /** Some subjects of which groups are kept: the last ones in order. */
+  /** Some subjects of which groups are kept, and not very many: the last ones in order. */
   busySubjects(limit: number): SubjectKey[] {
     if (!this.keepsBusy) return [];
-    const sql = 'SELECT DISTINCT subject FROM busy ORDER BY subject DESC LIMIT ?';
+    const sql = `SELECT subject FROM busy GROUP BY subject HAVING count(*) <= ${fewGroups} ORDER BY subject DESC LIMIT ?`;
     return this.#all<[SubjectKey]>(sql, [limit]).map(([subject]) => subject);
   }
 
@@ -320,6 +325,10 @@ function sameKey(a: SubjectKey, b: SubjectKey): boolean {
   return typeof a === 'string' || typeof b === 'string' ? a === b : a.equals(b);
 }
 
+/** The version of each form from which on counts of subjects with many rows are kept. */
+const keepsBusyFrom: Readonly<Record<DayForm, number>> = { sealed: 2, open: 3 };
+/** Groups of a subject that is no trouble to read. */
+const fewGroups = 1_000;
 /** Texts of a kind that are read when a file is opened: an ordinary day has fewer. */
 const namesAtOnce = 1_000;
 /** Texts of a kind remembered of one file. */

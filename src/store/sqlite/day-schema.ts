@@ -3,8 +3,8 @@ import type { Migration } from './migrate.ts';
 /**
  * A day's file holds everything of that day: rows, counters, refusals, and the positions as of its last commit.
  * Both forms have the same tables but for `observation`:
- *  - open: in order of acceptance, with the identity of each row and an index by subject; `busy` counts the rows of
- *    subjects that its writer has seen at least `busyRows` of;
+ *  - open: in order of acceptance, with the identity of each row and an index by subject; `busy` counts all rows of
+ *    those subjects that its writer noticed `busyRows` of (`busy-counter.ts`): not necessarily of every such subject;
  *  - sealed: clustered by (subject, id), so that an account's rows lie side by side, without identities: a day is
  *    sealed only when it can hold no more duplicates. `counter_minute.stamps` then says when each row was accepted,
  *    `busy` counts the rows of every subject with at least `busyRows` of them, and `subject_filter` says of a subject

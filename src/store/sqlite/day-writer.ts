@@ -95,8 +95,9 @@ export class DayWriter {
    * needs its tail; only when it is long is it asked to, and only a stopped reader can keep it from that.
    */
   #admit(commit: Commit): void {
-    // Each row writes at most one page of the index, one of kept counts, and its share of the table's, split at worst.
-    const most = commit.rows.length * 3 * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
+    // Each row writes at most one page of the index, of kept counts, of the names of values and of those of collections,
+    // and its share of the table's, and few of them are split.
+    const most = commit.rows.length * 5 * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
     if (this.#logBytes() + most <= this.#maxLogBytes) return;
     this.#db.pragma('busy_timeout = 0');
     try {

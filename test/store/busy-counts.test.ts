@@ -55,6 +55,11 @@ it('an account of which a hostile labeler makes very many groups is counted as f
     expect(await rowsWithin(5_999)).toBeUndefined();
     expect(await rowsWithin(6_000)).toBe(6_000);
     expect(await problems(store)).toEqual([]);
+    await store.append({ ...batchOf(account, 7_000, 1), at: micros(noon + 6 * day) });
+    expect((await store.maintain(micros(noon + 6 * day))).sealed).toHaveLength(1);
+    expect([await rowsWithin(5_999), await rowsWithin(6_000)]).toEqual([undefined, 6_000]);
+    expect(await store.busyAccounts(9)).toEqual([]);
+    expect(await problems(store)).toEqual([]);
   } finally {
     await store.close();
     await rm(folder, { recursive: true });

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Batch, StoreReader } from '../../src/store/port.ts';
+import { busySql } from '../../src/store/sqlite/busy.ts';
+import { packGroups } from '../../src/store/sqlite/packed-groups.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { openSqliteWriter, type SqliteWriter, type SqliteWriterOptions } from '../../src/store/sqlite/writer.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
@@ -202,9 +204,22 @@ describe('damage', () => {
   });
 
   it.each([
-    ['of counts', 'UPDATE busy SET applied = applied + 1', /the counts of did:plc:\S+ are not those of its rows/],
-    ['of counts that are gone', 'DELETE FROM busy', /the counts of did:plc:\S+ are not those of its rows/],
-    ['of counts of nobody', "INSERT INTO busy VALUES (x'ff', 1, 1, 0, 1, 0)", /counts are kept of a subject/],
+    [
+      'of counts',
+      `UPDATE busy_groups SET packed = x'${packGroups([[1, 1, 0, 70, 0]]).toString('hex')}'`,
+      /the counts of did:plc:\S+ are not those of its rows/,
+    ],
+    [
+      'of counts that changed',
+      'UPDATE busy_groups SET packed = zeroblob(length(packed))',
+      /the counts of an account are not as they were kept/,
+    ],
+    ['of counts that are gone', 'DELETE FROM busy_groups', /the counts of did:plc:\S+ are not those of its rows/],
+    [
+      'of counts of nobody',
+      "INSERT INTO busy_groups(subject, packed) VALUES (x'ff', x'00000000')",
+      /counts are kept of a subject/,
+    ],
     ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /the filter of its subjects is not that/],
     ['of bits that are gone', 'DELETE FROM subject_filter', /the filter of its subjects is not that/],
   ])('%s that a sealed day keeps is found by verify', async (_, change, problem) => {
@@ -259,11 +274,19 @@ describe('opening', () => {
     const asked = { account: alice, start: noon, end: micros(noon + 5 * day), budget: 1_000 };
     const before = await reader.tallyAccount(asked);
     await reader.close();
-    toVersion(2, '2024-10-04.sealed.sqlite', 'DROP TABLE subject_filter');
-    const second = openSqliteReader(folder);
-    expect(await second.tallyAccount(asked)).toEqual(before);
-    expect(await problemsOf(second)).toEqual([]);
-    await second.close();
+    const unpack = `DROP TABLE busy_groups; CREATE TABLE busy(subject, source, val, target, applied, removed);
+      INSERT INTO busy ${busySql}`;
+    for (const [version, sql] of [
+      [3, unpack],
+      [2, 'DROP TABLE subject_filter'],
+    ] as const) {
+      toVersion(version, '2024-10-04.sealed.sqlite', sql);
+      const earlier = openSqliteReader(folder);
+      expect(await earlier.tallyAccount(asked)).toEqual(before);
+      expect(await earlier.busyAccounts(2)).toEqual([alice]);
+      expect(await problemsOf(earlier)).toEqual([]);
+      await earlier.close();
+    }
     toVersion(1, '2024-10-04.sealed.sqlite', 'DROP TABLE busy');
     toVersion(
       1,

@@ -3,7 +3,8 @@ import type { AccountFilter } from '../port.ts';
 import { postCollection } from '../subject.ts';
 import type { Sqlite } from './connection.ts';
 import { busyRows } from './day-schema.ts';
-import { recordBits, removalFlag } from './row.ts';
+import { packGroups } from './packed-groups.ts';
+import { recordBits, removalFlag, type SubjectKey, sameKey } from './row.ts';
 
 /** The number of the posts' collection in the file that a query runs in; NULL where it holds no post. */
 const posts = `(SELECT id FROM main.collection WHERE name = '${postCollection}')`;
@@ -44,12 +45,39 @@ export const mostGroups = 5_000;
 export const countedSql = `SELECT source, val, ${targetSql} AS target, ${countsSql} FROM main.observation
   WHERE subject = ? GROUP BY source, val, target ORDER BY source, val, target`;
 
-/** SQL that counts the rows of every subject with many rows. */
+/** SQL that counts the rows of every subject with many rows, subject by subject. */
 export const busySql = `SELECT subject, source, val, ${targetSql} AS target, ${countsSql} FROM main.observation
   WHERE subject IN (SELECT subject FROM main.observation GROUP BY subject HAVING count(*) >= ${busyRows})
-  GROUP BY subject, source, val, target`;
+  GROUP BY subject, source, val, target ORDER BY subject, source, val, target`;
 
-/** Keeps them in a sealed day that has all its rows. */
+/** One subject's groups in order; of more than `mostGroups` only so many that this can be told. */
+export interface BusySubject {
+  readonly subject: SubjectKey;
+  readonly groups: readonly Group[];
+}
+
+/** Takes rows in the order of subjects together. */
+export function* bySubject(rows: Iterable<readonly [SubjectKey, ...Group]>): Generator<BusySubject> {
+  let last: { readonly subject: SubjectKey; readonly groups: Group[] } | null = null;
+  for (const [subject, ...group] of rows) {
+    if (last === null || !sameKey(last.subject, subject)) {
+      if (last) yield last;
+      last = { subject, groups: [] };
+    }
+    if (last.groups.length <= mostGroups) last.groups.push(group);
+  }
+  if (last) yield last;
+}
+
+/** Keeps them in a sealed day that has all its rows, but for subjects with more groups than anybody reads. */
 export function countBusy(db: Sqlite): void {
-  db.exec(`INSERT INTO main.busy ${busySql}`);
+  const rows = db.prepare<[], [SubjectKey, ...Group]>(busySql).raw();
+  // Not while the query runs: it holds the connection.
+  const packed = [...bySubject(rows.iterate())]
+    .filter(({ groups }) => groups.length <= mostGroups)
+    .map(({ subject, groups }) => [subject, packGroups(groups)] as const);
+  const insert = db.prepare('INSERT INTO main.busy_groups(subject, packed) VALUES (?, ?)');
+  db.transaction(() => {
+    for (const [subject, groups] of packed) insert.run(subject, groups);
+  })();
 }

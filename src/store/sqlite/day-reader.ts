@@ -3,13 +3,22 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../port.ts';
 import { hour, minute } from '../time.ts';
-import { busySql, countedSql, filterSql, type Group } from './busy.ts';
+import { type BusySubject, busySql, bySubject, countedSql, filterSql, type Group, mostGroups } from './busy.ts';
 import { openImmutable, openReadonly, type Sqlite, storeError } from './connection.ts';
 import { metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from './day-schema.ts';
 import type { DayForm } from './files.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
+import { unpackGroups } from './packed-groups.ts';
 import { packedSql } from './packed-rows.ts';
-import { decodeRow, type NameOf, type NameTable, removalFlag, type StoredRow, type SubjectKey } from './row.ts';
+import {
+  decodeRow,
+  type NameOf,
+  type NameTable,
+  removalFlag,
+  type StoredRow,
+  type SubjectKey,
+  sameKey,
+} from './row.ts';
 import { unpackStamps } from './stamps.ts';
 import { mayHold, subjectsSql } from './subject-filter.ts';
 
@@ -27,6 +36,8 @@ export class DayReader {
   readonly day: number;
   readonly form: DayForm;
   #keepsBusy: boolean;
+  /** Whether they lie together, subject by subject: in a sealed file, unless it is of an older version. */
+  readonly #packsBusy: boolean;
   readonly #db: Sqlite;
   readonly #names: Readonly<Record<NameTable, Map<number, string>>> = {
     source: new Map(),
@@ -48,6 +59,7 @@ export class DayReader {
       assertKnown(this.#db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
       const version = schemaVersion(this.#db);
       this.#keepsBusy = version >= keepsBusyFrom[form];
+      this.#packsBusy = form === 'sealed' && version >= 4;
       this.keepsFilter = form === 'sealed' && version >= 3;
       this.#readFirstNames();
     } catch (error) {
@@ -115,30 +127,43 @@ export class DayReader {
   }
 
   /** The kept groups of an account, at most so many; none where nothing is kept of it. An open day's count what it holds now. */
-  busyGroups(key: SubjectKey, limit: number): Group[] {
+  busyGroups(key: SubjectKey, limit: number): readonly Group[] {
     if (!this.keepsBusy || !this.mayHold(key)) return [];
-    const sql = 'SELECT source, val, target, applied, removed FROM busy WHERE subject = ? LIMIT ?';
-    return this.#all<Group>(sql, [key, limit]);
+    if (!this.#packsBusy) {
+      const sql = 'SELECT source, val, target, applied, removed FROM busy WHERE subject = ? LIMIT ?';
+      return this.#all<Group>(sql, [key, limit]);
+    }
+    const [found] = this.#all<[Buffer]>('SELECT packed FROM busy_groups WHERE subject = ?', [key]);
+    return found ? unpackGroups(found[0]) : [];
   }
 
   /** Some subjects of which groups are kept, and not very many: the last ones in order. */
   busySubjects(limit: number): SubjectKey[] {
     if (!this.keepsBusy) return [];
-    const sql = `SELECT subject FROM busy GROUP BY subject HAVING count(*) <= ${fewGroups} ORDER BY subject DESC LIMIT ?`;
+    const few = this.#packsBusy
+      ? `busy_groups WHERE length(packed) <= ${fewGroups * 5}`
+      : `busy GROUP BY subject HAVING count(*) <= ${fewGroups}`;
+    const sql = `SELECT subject FROM ${few} ORDER BY subject DESC LIMIT ?`;
     return this.#all<[SubjectKey]>(sql, [limit]).map(([subject]) => subject);
   }
 
-  /** Every kept group, in order. */
-  *allBusyGroups(): Generator<readonly [subject: SubjectKey, ...Group]> {
-    yield* this.#iterate<[SubjectKey, ...Group]>(
-      'SELECT subject, source, val, target, applied, removed FROM busy ORDER BY subject, source, val, target',
-      [],
-    );
+  /** Every subject of which groups are kept, in order. */
+  *keptBusy(): Generator<BusySubject> {
+    if (!this.#packsBusy) {
+      const sql =
+        'SELECT subject, source, val, target, applied, removed FROM busy ORDER BY subject, source, val, target';
+      yield* bySubject(this.#iterate<[SubjectKey, ...Group]>(sql, []));
+      return;
+    }
+    const packed = this.#iterate<[SubjectKey, Buffer]>('SELECT subject, packed FROM busy_groups ORDER BY subject', []);
+    for (const [subject, groups] of packed) yield { subject, groups: unpackGroups(groups) };
   }
 
-  /** The groups that a sealed file must keep, from its rows, in the same order. */
-  *countedBusyGroups(): Generator<readonly [subject: SubjectKey, ...Group]> {
-    yield* this.#iterate<[SubjectKey, ...Group]>(`${busySql} ORDER BY subject, source, val, target`, []);
+  /** The subjects of which a sealed file must keep groups, from its rows, in the same order. */
+  *countedBusy(): Generator<BusySubject> {
+    for (const counted of bySubject(this.#iterate<[SubjectKey, ...Group]>(busySql, []))) {
+      if (!this.#packsBusy || counted.groups.length <= mostGroups) yield counted;
+    }
   }
 
   /** The groups of one subject from its rows, in the order of the kept ones. */
@@ -319,10 +344,6 @@ export class DayReader {
     }
     return statement;
   }
-}
-
-function sameKey(a: SubjectKey, b: SubjectKey): boolean {
-  return typeof a === 'string' || typeof b === 'string' ? a === b : a.equals(b);
 }
 
 /** The version of each form from which on counts of subjects with many rows are kept. */

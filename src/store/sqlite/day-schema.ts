@@ -7,7 +7,7 @@ import type { Migration } from './migrate.ts';
  *    those subjects that its writer noticed `busyRows` of (`busy-counter.ts`): not necessarily of every such subject;
  *  - sealed: clustered by (subject, id), so that an account's rows lie side by side, without identities: a day is
  *    sealed only when it can hold no more duplicates. `counter_minute.stamps` then says when each row was accepted,
- *    `busy` counts the rows of every subject with at least `busyRows` of them, and `subject_filter` says of a subject
+ *    `busy_groups` counts the rows of every subject with at least `busyRows` of them, and `subject_filter` says of a subject
  *    without rows that there are none.
  *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, the DID's text for others. `cts` is
@@ -81,6 +81,13 @@ PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
     version: 3,
     name: 'which subjects have no row',
     sql: 'CREATE TABLE subject_filter(block INTEGER PRIMARY KEY, bits BLOB NOT NULL);',
+  },
+  {
+    version: 4,
+    name: 'counts of a subject in one place',
+    // With an index of its own: in a table clustered by subject the search would read the counts of those it passes.
+    sql: `DROP TABLE busy;
+CREATE TABLE busy_groups(id INTEGER PRIMARY KEY, subject NOT NULL UNIQUE, packed BLOB NOT NULL);`,
   },
 ];
 

@@ -65,6 +65,11 @@ export function subjectName(key: SubjectKey): string {
   return typeof key === 'string' ? `text ${key}` : `bytes ${key.toString('latin1')}`;
 }
 
+/** Whether two keys are of one subject. */
+export function sameKey(a: SubjectKey, b: SubjectKey): boolean {
+  return typeof a === 'string' || typeof b === 'string' ? a === b : a.equals(b);
+}
+
 /** A label as a row. Throws `invalid_observation` when it has no subject. */
 export function encodeRow(id: number, label: ReceivedLabel, signature: SignatureVerdict, intern: Intern): StoredRow {
   const parts = splitUri(label.uri);

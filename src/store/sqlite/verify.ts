@@ -2,10 +2,10 @@ import { StoreError } from '../errors.ts';
 import { identityOf } from '../identity.ts';
 import type { DayReport } from '../port.ts';
 import { dayName, dayOf, minute } from '../time.ts';
-import type { Group } from './busy.ts';
+import { type Group, mostGroups } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
 import { metaNames } from './day-schema.ts';
-import { decodeRow, type SubjectKey, subjectDid, subjectName } from './row.ts';
+import { decodeRow, type SubjectKey, sameKey, subjectDid } from './row.ts';
 import { filterBlocks } from './subject-filter.ts';
 
 /** Problems listed of one day; one damaged page can make thousands. */
@@ -99,16 +99,19 @@ function compareCounters(
 /** A sealed day's kept counts must be those of its rows, for every subject with many rows and for no other. */
 function compareBusy(day: DayReader, report: (problem: string) => void): void {
   if (!day.keepsBusy) return;
-  const kept = day.allBusyGroups();
+  const kept = day.keptBusy();
   try {
-    for (const expected of day.countedBusyGroups()) {
+    for (const { subject, groups } of day.countedBusy()) {
       const found = kept.next();
-      if (found.done || !sameGroup(found.value, expected)) {
-        report(`the counts of ${subjectDid(expected[0])} are not those of its rows`);
+      if (found.done || !sameKey(found.value.subject, subject) || !sameGroups(found.value.groups, groups)) {
+        report(`the counts of ${subjectDid(subject)} are not those of its rows`);
         return;
       }
     }
     if (!kept.next().done) report('counts are kept of a subject that has not as many rows');
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    report(error.message);
   } finally {
     // A query left open would keep the file from its next one.
     kept.return(undefined);
@@ -118,16 +121,8 @@ function compareBusy(day: DayReader, report: (problem: string) => void): void {
 /** What an open day keeps of a subject must be the counts of all its rows; it need not keep every subject's. */
 function compareBusySoFar(day: DayReader, report: (problem: string) => void): void {
   if (!day.keepsBusy) return;
-  const kept = new Map<string, { subject: SubjectKey; groups: Group[] }>();
-  for (const [subject, ...group] of day.allBusyGroups()) {
-    const name = subjectName(subject);
-    const of = kept.get(name) ?? { subject, groups: [] };
-    of.groups.push(group);
-    kept.set(name, of);
-  }
-  for (const { subject, groups } of kept.values()) {
-    const expected = day.countedGroups(subject);
-    if (groups.length !== expected.length || !groups.every((group, i) => sameGroup(group, expected[i] ?? []))) {
+  for (const { subject, groups } of day.keptBusy()) {
+    if (!sameGroups(groups, day.countedGroups(subject).slice(0, mostGroups + 1))) {
       report(`the counts of ${subjectDid(subject)} are not those of its rows`);
     }
   }
@@ -145,8 +140,8 @@ function compareFilter(day: DayReader, report: (problem: string) => void): void 
   }
 }
 
-function sameGroup(a: readonly (SubjectKey | number)[], b: readonly (SubjectKey | number)[]): boolean {
-  return a.every((value, i) => value === b[i] || (value instanceof Buffer && value.equals(b[i] as Buffer)));
+function sameGroups(a: readonly Group[], b: readonly Group[]): boolean {
+  return a.length === b.length && a.every((group, i) => group.every((value, column) => value === b[i]?.[column]));
 }
 
 /** A sealed day's stamps must say of each minute what its rows say. */

@@ -72,10 +72,11 @@ export function* bySubject(rows: Iterable<readonly [SubjectKey, ...Group]>): Gen
 /** Keeps them in a sealed day that has all its rows, but for subjects with more groups than anybody reads. */
 export function countBusy(db: Sqlite): void {
   const rows = db.prepare<[], [SubjectKey, ...Group]>(busySql).raw();
-  // Not while the query runs: it holds the connection.
-  const packed = [...bySubject(rows.iterate())]
-    .filter(({ groups }) => groups.length <= mostGroups)
-    .map(({ subject, groups }) => [subject, packGroups(groups)] as const);
+  // Packed at once, and inserted behind the query, which holds the connection.
+  const packed: (readonly [SubjectKey, Buffer])[] = [];
+  for (const { subject, groups } of bySubject(rows.iterate())) {
+    if (groups.length <= mostGroups) packed.push([subject, packGroups(groups)]);
+  }
   const insert = db.prepare('INSERT INTO main.busy_groups(subject, packed) VALUES (?, ?)');
   db.transaction(() => {
     for (const [subject, groups] of packed) insert.run(subject, groups);

@@ -1,6 +1,7 @@
 import { dayStart } from '../time.ts';
-import { type Group, mostGroups } from './busy.ts';
+import { mostGroups } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
+import type { Group } from './group.ts';
 import { groupsOfPacked } from './packed-rows.ts';
 import type { SubjectKey } from './row.ts';
 

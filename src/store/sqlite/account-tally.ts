@@ -3,9 +3,9 @@ import type { AccountDay, AccountFilter, AccountTally, StoreReader } from '../po
 import { dayOf, dayStart, micros } from '../time.ts';
 import { accountGroups } from './account-groups.ts';
 import { assertInterval } from './account-read.ts';
-import type { Group } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
 import type { Days, Look } from './days.ts';
+import type { Group } from './group.ts';
 import { type SubjectKey, subjectKey } from './row.ts';
 import { TallySums } from './tally-sums.ts';
 

@@ -3,6 +3,7 @@ import type { AccountFilter } from '../port.ts';
 import { postCollection } from '../subject.ts';
 import type { Sqlite } from './connection.ts';
 import { busyRows } from './day-schema.ts';
+import type { Group } from './group.ts';
 import { packGroups } from './packed-groups.ts';
 import { recordBits, removalFlag, type SubjectKey, sameKey } from './row.ts';
 
@@ -34,9 +35,6 @@ export function filterSql({ labeler, value, removed, target }: AccountFilter = {
 
 /** SQL of the two counts of a group of rows. */
 export const countsSql = `sum(flags & ${removalFlag} = 0), sum(flags & ${removalFlag} <> 0)`;
-
-/** One group of a subject's rows: numbers of labeler and value, index of the target, and the two counts. */
-export type Group = readonly [source: number, val: number, target: number, applied: number, removed: number];
 
 /** Kept groups that are read of one subject's day; of one with more, the rows are counted as far as the budget goes. */
 export const mostGroups = 5_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Group } from './busy.ts';
+import type { Group } from './group.ts';
 import { packGroups, unpackGroups } from './packed-groups.ts';
 
 const number = (max: number) => fc.oneof(fc.nat({ max: 300 }), fc.nat({ max }));

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { StoreError } from '../errors.ts';
-import type { Group } from './busy.ts';
+import type { Group } from './group.ts';
 
 /**
  * The groups of one subject's day in a few bytes each, so that a page reads one place in the file and not a row for

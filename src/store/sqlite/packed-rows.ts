@@ -1,4 +1,5 @@
-import { type Group, targetSql } from './busy.ts';
+import { targetSql } from './busy.ts';
+import type { Group } from './group.ts';
 import { removalFlag } from './row.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { targetKinds } from '../../contract/vocabulary.ts';
 import { type AccountFilter, type AccountTally, type DayCounts, maxTallyValues } from '../port.ts';
-import type { Group } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
+import type { Group } from './group.ts';
 
 interface Sum {
   applied: number;

@@ -2,9 +2,10 @@ import { StoreError } from '../errors.ts';
 import { identityOf } from '../identity.ts';
 import type { DayReport } from '../port.ts';
 import { dayName, dayOf, minute } from '../time.ts';
-import { type Group, mostGroups } from './busy.ts';
+import { mostGroups } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
 import { metaNames } from './day-schema.ts';
+import type { Group } from './group.ts';
 import { decodeRow, type SubjectKey, sameKey, subjectDid } from './row.ts';
 import { filterBlocks } from './subject-filter.ts';
 

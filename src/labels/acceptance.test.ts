@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../ops/log.ts';
-import { micros } from '../store/time.ts';
-import { type AcceptedPage, PageAcceptance } from './acceptance.ts';
+import type { StoredGap } from '../store/port.ts';
+import { hour, micros } from '../store/time.ts';
+import { type AcceptanceOptions, type AcceptedPage, PageAcceptance } from './acceptance.ts';
 import { noTelemetry } from './telemetry.ts';
 import { wait } from './wait.ts';
 
 const page: AcceptedPage = { observations: [], refusals: [], positions: [], clockEra: 0 };
 
-function standing(): PageAcceptance {
+function standing(change: Partial<AcceptanceOptions> = {}): PageAcceptance {
   return new PageAcceptance({
     store: { append: () => Promise.reject(new Error('not reached')), recordGap: () => Promise.resolve() },
     clock: () => micros(1),
@@ -20,6 +21,7 @@ function standing(): PageAcceptance {
     fatal: (error) => {
       throw error;
     },
+    ...change,
   });
 }
 
@@ -34,4 +36,38 @@ test('a page that waits in a pause is refused at the end, and so is one that com
   await expect(waiting).rejects.toThrow('stopped');
   await expect(next).rejects.toThrow('stopped');
   await expect(acceptance.accept(page)).rejects.toThrow('stopped');
+});
+
+test('a pause begins where the gap of a clock that was set ends, though the clock goes on between the two', async () => {
+  const gaps: StoredGap[] = [];
+  let now = hour;
+  const stepped = { start: micros(0), end: micros(now) };
+  const looks = [stepped];
+  const rounds = new AbortController();
+  const acceptance = standing({
+    store: {
+      append: () => Promise.reject(new Error('not reached')),
+      recordGap: (gap) => {
+        gaps.push(gap);
+        return Promise.resolve();
+      },
+    },
+    clock: () => {
+      now += 1_000;
+      return micros(now);
+    },
+    obstacle: () => ({ pause: 'clock_doubtful', gap: looks.pop() ?? null }),
+    wait: () => {
+      rounds.abort();
+      return Promise.resolve();
+    },
+  });
+  const refused = acceptance.accept(page).catch((error: unknown) => error);
+  await acceptance.run(rounds.signal);
+  await refused;
+  const pause = { source: null, reason: 'ingest_paused' };
+  expect(gaps).toEqual([
+    { ...pause, ...stepped },
+    { ...pause, start: stepped.end, end: hour + 2_000 },
+  ]);
 });

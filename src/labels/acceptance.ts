@@ -13,7 +13,7 @@ import {
   type StoredGap,
   type StoreWriter,
 } from '../store/port.ts';
-import type { Interval } from '../store/time.ts';
+import { type Interval, micros } from '../store/time.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** One page of one source: what admission accepted and refused of it, and where reading goes on after it. */
@@ -125,7 +125,7 @@ export class PageAcceptance {
     const { pause, gap } = obstacle();
     if (gap) this.#owed.push({ source: null, ...gap, reason: 'ingest_paused' });
     if (pause) {
-      await this.#standStill(pause, signal);
+      await this.#standStill(pause, signal, gap?.end);
       return;
     }
     this.#giveBack();
@@ -181,14 +181,18 @@ export class PageAcceptance {
     }
   }
 
-  /** Stands still for one round: the gap so far is recorded, so that a crash now does not hide it. */
-  async #standStill(reason: PauseReason, signal: AbortSignal): Promise<void> {
+  /**
+   * Stands still for one round: the gap so far is recorded, so that a crash now does not hide it. It begins where the gap
+   * of a clock that was set ends: the clock may have gone on since.
+   */
+  async #standStill(reason: PauseReason, signal: AbortSignal, steppedTo?: Micros): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;
     if (this.#paused?.reason !== reason) {
       log.warn('acceptance paused', { reason });
       telemetry.paused(reason);
     }
-    this.#paused = { reason, since: this.#paused?.since ?? clock() };
+    const since = this.#paused?.since ?? micros(Math.min(clock(), steppedTo ?? Number.POSITIVE_INFINITY));
+    this.#paused = { reason, since };
     this.#owePause();
     try {
       await this.#payOwed();

@@ -26,14 +26,13 @@ export interface RehearsalOptions {
  * and resolves when it is `enough` whatever is still under way: what others labelled must not keep us from listening.
  */
 export async function rehearse({ reading, now, enough, draw }: RehearsalOptions): Promise<void> {
-  const over = once(enough, 'abort');
-  if (!enough.aborted) await Promise.race([over, rehearseAll()]);
+  if (!enough.aborted) await Promise.race([once(enough, 'abort'), rehearseAll()]);
 
   async function rehearseAll(): Promise<void> {
     await reading.warm((store) => store.view(viewOf(nobody, now)));
     if (enough.aborted || !(await draw(nobody))) return;
     let busy: readonly string[] = [];
-    // A turn of its own: were it ended at its deadline, the files would be open all the same in the other processes.
+    // A turn of its own, as each has a deadline: to open the files takes most of one where nothing of them is cached.
     await reading.warm(async (store) => {
       const found = await store.busyAccounts(rehearsals);
       for (const account of found) {

@@ -39,7 +39,7 @@ interface Part {
 }
 
 function keptGroups(file: DayReader, key: SubjectKey): AccountGroups | null {
-  const groups = file.busyGroups(key, mostGroups + 1);
+  const groups = file.busyGroups(key);
   return groups.length > 0 && groups.length <= mostGroups ? { groups, looked: 0, kept: true } : null;
 }
 

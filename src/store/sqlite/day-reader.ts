@@ -127,12 +127,15 @@ export class DayReader {
     return this.#column(sql, [key, start, end, limit]);
   }
 
-  /** The kept groups of an account, at most so many; none where nothing is kept of it. An open day's count what it holds now. */
-  busyGroups(key: SubjectKey, limit: number): readonly Group[] {
-    if (!this.keepsBusy || !this.mayHold(key)) return [];
+  /**
+   * The kept groups of an account, of more than `mostGroups` only so many that this can be told; none where nothing is
+   * kept of it. An open day's count what it holds now.
+   */
+  busyGroups(key: SubjectKey): readonly Group[] {
+    if (!this.keepsBusy) return [];
     if (!this.#packsBusy) {
       const sql = 'SELECT source, val, target, applied, removed FROM busy WHERE subject = ? LIMIT ?';
-      return this.#all<Group>(sql, [key, limit]);
+      return this.#all<Group>(sql, [key, mostGroups + 1]);
     }
     const [found] = this.#all<[Buffer]>('SELECT packed FROM busy_groups WHERE subject = ?', [key]);
     return found ? unpackGroups(found[0]) : [];
@@ -142,7 +145,7 @@ export class DayReader {
   busySubjects(limit: number): SubjectKey[] {
     if (!this.keepsBusy) return [];
     const few = this.#packsBusy
-      ? `busy_groups WHERE length(packed) <= ${fewGroups * 5}`
+      ? `busy_groups WHERE length(packed) <= ${fewGroups * packedGroupBytes}`
       : `busy GROUP BY subject HAVING count(*) <= ${fewGroups}`;
     const sql = `SELECT subject FROM ${few} ORDER BY subject DESC LIMIT ?`;
     return this.#all<[SubjectKey]>(sql, [limit]).map(([subject]) => subject);
@@ -351,6 +354,8 @@ export class DayReader {
 const keepsBusyFrom: Readonly<Record<DayForm, number>> = { sealed: 2, open: 3 };
 /** Groups of a subject that is no trouble to read. */
 const fewGroups = 1_000;
+/** Bytes that a packed group takes, about. */
+const packedGroupBytes = 5;
 /** Texts of a kind that are read when a file is opened: an ordinary day has fewer. */
 const namesAtOnce = 1_000;
 /** Texts of a kind remembered of one file. */

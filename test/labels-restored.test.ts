@@ -122,7 +122,10 @@ test('a copy of its days alone that lacks a day begun since: nothing starts on i
   beginAt(23);
   const observed = await observedSinceItsCopy();
   observed.putBack(['days']);
-  await expect(observed.startAgain()).rejects.toMatchObject({ code: 'damaged' });
+  await expect(observed.startAgain()).rejects.toMatchObject({
+    code: 'damaged',
+    message: expect.stringMatching(/: put it back, or state\.sqlite and days of one copy$/),
+  });
   observed.putBack(['state.sqlite']);
   await expectGapSinceTheCopy(observed, await observed.startAgain());
 });

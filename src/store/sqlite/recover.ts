@@ -33,8 +33,10 @@ export function recoverDays(paths: StorePaths, state: StateChanges): void {
     known.delete(day);
   }
   const [missing] = known;
-  if (missing !== undefined)
-    throw new StoreError('damaged', `the file of ${dayName(missing)} is gone from ${paths.days}`);
+  if (missing !== undefined) {
+    const what = `the file of ${dayName(missing)} is gone from ${paths.days}`;
+    throw new StoreError('damaged', `${what}: put it back, or state.sqlite and days of one copy`);
+  }
 }
 
 /**

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../ops/log.ts';
 import type { StoredGap } from '../store/port.ts';
-import { hour, micros } from '../store/time.ts';
+import { day, hour, type Interval, micros, second } from '../store/time.ts';
 import { type AcceptanceOptions, type AcceptedPage, PageAcceptance } from './acceptance.ts';
+import { watchObstacles } from './obstacles.ts';
 import { noTelemetry } from './telemetry.ts';
 import { wait } from './wait.ts';
 
@@ -12,7 +13,7 @@ function standing(change: Partial<AcceptanceOptions> = {}): PageAcceptance {
   return new PageAcceptance({
     store: { append: () => Promise.reject(new Error('not reached')), recordGap: () => Promise.resolve() },
     clock: () => micros(1),
-    obstacle: () => ({ pause: 'disk_low', gap: null }),
+    obstacle: () => ({ pause: 'disk_low', gap: null, since: null }),
     clockEra: () => 0,
     wait,
     retryMs: 60_000,
@@ -38,11 +39,33 @@ test('a page that waits in a pause is refused at the end, and so is one that com
   await expect(acceptance.accept(page)).rejects.toThrow('stopped');
 });
 
-test('a pause begins where the gap of a clock that was set ends, though the clock goes on between the two', async () => {
+test.each([
+  ['acceptance looks at it first', false],
+  ['a heartbeat has looked at it, three seconds before', true],
+])('a pause begins where the gap of a clock that was set ends: %s', async (_, beatFirst) => {
   const gaps: StoredGap[] = [];
-  let now = hour;
-  const stepped = { start: micros(0), end: micros(now) };
-  const looks = [stepped];
+  let elapsed = 0;
+  let suspended = 0;
+  const clocks = {
+    // A millisecond passes between two looks.
+    wall: () => {
+      elapsed += 1_000;
+      return micros(elapsed + suspended);
+    },
+    monotonic: () => elapsed,
+  };
+  const obstacles = watchObstacles(clocks, { folder: '', minFreeBytes: 0, askTime: () => undefined });
+  const looks: (Interval | null)[] = [];
+  const look = () => {
+    const found = obstacles.look();
+    looks.push(found.gap);
+    return found;
+  };
+  suspended = hour;
+  if (beatFirst) {
+    look();
+    elapsed += 3 * second;
+  }
   const rounds = new AbortController();
   const acceptance = standing({
     store: {
@@ -52,11 +75,8 @@ test('a pause begins where the gap of a clock that was set ends, though the cloc
         return Promise.resolve();
       },
     },
-    clock: () => {
-      now += 1_000;
-      return micros(now);
-    },
-    obstacle: () => ({ pause: 'clock_doubtful', gap: looks.pop() ?? null }),
+    clock: clocks.wall,
+    obstacle: look,
     wait: () => {
       rounds.abort();
       return Promise.resolve();
@@ -65,9 +85,23 @@ test('a pause begins where the gap of a clock that was set ends, though the cloc
   const refused = acceptance.accept(page).catch((error: unknown) => error);
   await acceptance.run(rounds.signal);
   await refused;
-  const pause = { source: null, reason: 'ingest_paused' };
-  expect(gaps).toEqual([
-    { ...pause, ...stepped },
-    { ...pause, start: stepped.end, end: hour + 2_000 },
+  const [stepped] = looks;
+  expect(stepped).toMatchObject({ end: expect.any(Number) });
+  expect(gaps.filter(({ start }) => start !== stepped?.start)).toEqual([
+    { source: null, reason: 'ingest_paused', start: stepped?.end, end: micros(elapsed + suspended) },
   ]);
+  expect(gaps.some(({ start }) => start === stepped?.start)).toBe(!beatFirst);
+});
+
+test('a pause for a clock that was put right and is doubted anew begins then, not where the first step ended', () => {
+  let suspended = 0;
+  const clocks = { wall: () => micros(day + suspended), monotonic: () => day };
+  const obstacles = watchObstacles(clocks, { folder: '', minFreeBytes: 0, askTime: () => undefined });
+  suspended = hour;
+  expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + hour });
+  expect(obstacles.look()).toEqual({ pause: 'clock_doubtful', gap: null, since: day + hour });
+  obstacles.heardTime((day + hour) / 1_000);
+  expect(obstacles.look()).toEqual({ pause: null, gap: null, since: null });
+  suspended = 3 * hour;
+  expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });
 });

@@ -38,12 +38,21 @@ export const pauseReasons = ['wal_full', 'disk_full', 'clock_behind', 'busy', 'c
 /** Why acceptance stands still. */
 export type PauseReason = (typeof pauseReasons)[number];
 
+/** What one look at obstacles outside the store found. */
+export interface Obstacle {
+  readonly pause: PauseReason | null;
+  /** The span by which the clock was set since the last look. */
+  readonly gap: Interval | null;
+  /** Where the pause begins, though nothing came since: the end of the first step that the clock is in doubt for. */
+  readonly since: Micros | null;
+}
+
 /** What acceptance is given. */
 export interface AcceptanceOptions {
   readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
   readonly clock: () => Micros;
   /** A reason to stand still that lies outside the store: looked at before each commit. */
-  readonly obstacle: () => { readonly pause: PauseReason | null; readonly gap: Interval | null };
+  readonly obstacle: () => Obstacle;
   readonly clockEra: () => number;
   /** Waits; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -122,10 +131,10 @@ export class PageAcceptance {
 
   async #commitNext(signal: AbortSignal): Promise<void> {
     const { clock, obstacle, store, telemetry, fatal } = this.#options;
-    const { pause, gap } = obstacle();
+    const { pause, gap, since } = obstacle();
     if (gap) this.#owed.push({ source: null, ...gap, reason: 'ingest_paused' });
     if (pause) {
-      await this.#standStill(pause, signal, gap?.end);
+      await this.#standStill(pause, signal, since);
       return;
     }
     this.#giveBack();
@@ -183,15 +192,15 @@ export class PageAcceptance {
 
   /**
    * Stands still for one round: the gap so far is recorded, so that a crash now does not hide it. It begins where the gap
-   * of a clock that was set ends: the clock may have gone on since.
+   * of a clock that was set ends: the clock has gone on since, and a heartbeat may have looked first.
    */
-  async #standStill(reason: PauseReason, signal: AbortSignal, steppedTo?: Micros): Promise<void> {
+  async #standStill(reason: PauseReason, signal: AbortSignal, obstacleSince: Micros | null = null): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;
     if (this.#paused?.reason !== reason) {
       log.warn('acceptance paused', { reason });
       telemetry.paused(reason);
     }
-    const since = this.#paused?.since ?? micros(Math.min(clock(), steppedTo ?? Number.POSITIVE_INFINITY));
+    const since = this.#paused?.since ?? micros(Math.min(clock(), obstacleSince ?? Number.POSITIVE_INFINITY));
     this.#paused = { reason, since };
     this.#owePause();
     try {

@@ -1,13 +1,13 @@
 import { statfs } from 'node:fs/promises';
 import type { Micros } from '../contract/timestamp.ts';
-import { hour, type Interval, micros } from '../store/time.ts';
-import type { PauseReason } from './acceptance.ts';
+import { hour, micros } from '../store/time.ts';
+import type { Obstacle } from './acceptance.ts';
 import { type Clocks, watchClock } from './clock-watch.ts';
 
 /** What stands in the way of acceptance outside the store: a clock in doubt, a disk that is nearly full. */
 export interface Obstacles {
   /** Looked at before each commit, and with each heartbeat. */
-  look(): { readonly pause: PauseReason | null; readonly gap: Interval | null };
+  look(): Obstacle;
   /** Another number once the clock was set or confirmed: what was judged by it before has to be judged again. */
   readonly clockEra: number;
   /** What an upstream says the time is, in milliseconds. */
@@ -30,12 +30,14 @@ export function watchObstacles(
   const watch = watchClock(clocks);
   let steppedAt: number | null = null;
   let diskLow = false;
+  let since: Micros | null = null;
   let era = 0;
 
   function hear(what: () => void): void {
     const before = watch.doubtful;
     what();
     if (before !== watch.doubtful) era += 1;
+    if (!watch.doubtful) since = null;
   }
 
   return {
@@ -44,9 +46,10 @@ export function watchObstacles(
       if (gap) {
         steppedAt = clocks.monotonic();
         era += 1;
+        since ??= gap.end;
       }
       if (!watch.confirmed) askTime();
-      return { gap, pause: watch.doubtful ? 'clock_doubtful' : diskLow ? 'disk_low' : null };
+      return { gap, since, pause: watch.doubtful ? 'clock_doubtful' : diskLow ? 'disk_low' : null };
     },
     get clockEra() {
       return era;

@@ -9,7 +9,7 @@ import type { Quirk, Telemetry, Way } from '../../src/labels/telemetry.ts';
 import { noTelemetry } from '../../src/labels/telemetry.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { SqliteWriter } from '../../src/store/sqlite/writer.ts';
-import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/writer.ts';
 import { micros } from '../../src/store/time.ts';
 
 /** A rhythm that lets a test see within seconds what takes minutes in the world. */
@@ -47,7 +47,7 @@ export async function startStation(
     wall = wallClock,
     monotonic = monotonicClock,
     log = silentLog,
-    maxLogBytes = 64 * 1024 * 1024,
+    maxLogBytes = defaultMaxLogBytes,
     resolveTxt = null as NonNullable<LabelsOptions['resolveTxt']> | null,
   } = {},
 ): Promise<LabelStation> {

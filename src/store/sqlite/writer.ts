@@ -35,8 +35,8 @@ export interface SqliteWriterOptions {
   readonly faults?: Faults;
 }
 
-/** Most bytes of a day's write-ahead log: 64 MiB. */
-const defaultMaxLogBytes = 64 * 1024 * 1024;
+/** Most bytes of a day's write-ahead log: 96 MiB. The largest batch may write 61, and a short read must not hold it up. */
+export const defaultMaxLogBytes = 96 * 1024 * 1024;
 const defaultWindowDays = 30;
 
 /** A writer over SQLite, with a test's way to fill the disk. */

@@ -3,18 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Batch } from '../../src/store/port.ts';
+import { accountGroups } from '../../src/store/sqlite/account-groups.ts';
+import { DayReader } from '../../src/store/sqlite/day-reader.ts';
 import { busyRows } from '../../src/store/sqlite/day-schema.ts';
 import { storePaths } from '../../src/store/sqlite/files.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { type SubjectKey, subjectDid } from '../../src/store/sqlite/row.ts';
+import { type SubjectKey, subjectDid, subjectKey } from '../../src/store/sqlite/row.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../conformance/labels.ts';
 import { StoreModel } from '../conformance/model.ts';
 import { problems } from '../conformance/suite.ts';
 
+const openDay = '2024-10-04.open.sqlite';
 /** The last one has so long a name that nothing is kept of it. */
 const accounts = [...subjects, `did:web:${'a'.repeat(200)}.example`];
 const account = fc.constantFrom(...accounts);
@@ -45,10 +48,7 @@ it('an account of which a hostile labeler makes very many groups is counted as f
   try {
     const [account = ''] = subjects;
     for (let first = 0; first < 6_000; first += 1_500) {
-      const observations = Array.from({ length: 1_500 }, (_, i) =>
-        observationOf(labelNumber(first + i, { uri: account, val: `value-${first + i}` })),
-      );
-      await store.append({ at: noon, observations, refusals: [], positions: [] });
+      await store.append(batchOfValues(account, first, 1_500));
     }
     const asked = { account, start: dayStart(20_000), end: dayStart(20_001) };
     const rowsWithin = async (budget: number) => (await store.tallyAccount({ ...asked, budget })).days[0]?.counts?.rows;
@@ -73,9 +73,7 @@ it('a day of an earlier version keeps an account’s counts from its next many r
   try {
     for (let n = 0; n < 4; n++) await store.append(batchOf(account, 1_500 * n, 1_500));
     await store.close();
-    const db = new Database(join(storePaths(folder).days, '2024-10-04.open.sqlite'));
-    db.exec('DROP TABLE busy; DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2');
-    db.close();
+    toVersion2(folder);
     store = openSqliteWriter({ folder, at: noon });
     const reader = openSqliteReader(folder);
     const asked = { account, start: dayStart(20_000), end: dayStart(20_001) };
@@ -118,6 +116,51 @@ it('an account that comes behind too many others to begin with has its turn late
     expect(keptIn(folder)).toContain(late);
     expect(await problems(store)).toEqual([]);
   } finally {
+    await store.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+it('a day of an earlier version keeps nothing of an account with more groups than anybody would read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
+  const [account = ''] = subjects;
+  let store = openSqliteWriter({ folder, at: micros(noon - day) });
+  const append = (first: number, rows: number) => store.append(batchOfValues(account, first, rows));
+  try {
+    for (let first = 0; first < 6_000; first += 1_500) await append(first, 1_500);
+    await store.close();
+    toVersion2(folder);
+    store = openSqliteWriter({ folder, at: noon });
+    await append(6_000, 2 * busyRows);
+    expect(keptIn(folder)).toEqual([]);
+    expect(await problems(store)).toEqual([]);
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+it('rows that come between a look at what is kept and one at the rows behind the end are in neither', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
+  const [account = ''] = subjects;
+  const store = openSqliteWriter({ folder, at: micros(noon - day) });
+  await store.append(batchOf(account, 0, 100));
+  const file = new DayReader(join(storePaths(folder).days, openDay), 20_000, 'open');
+  try {
+    const look = file.busyGroups.bind(file);
+    const coming: Promise<unknown>[] = [];
+    vi.spyOn(file, 'busyGroups').mockImplementation((key) => {
+      const groups = look(key);
+      coming.push(store.append(batchOf(account, 1_000, 100)));
+      return groups;
+    });
+    const until = { start: dayStart(20_000), end: noon + 100 };
+    const found = accountGroups(file, subjectKey(account), until, 1_000);
+    await Promise.all(coming);
+    expect(coming).toHaveLength(1);
+    expect(found?.groups.reduce((sum, [, , , applied, removed]) => sum + applied + removed, 0)).toBe(100);
+  } finally {
+    file.close();
     await store.close();
     await rm(folder, { recursive: true });
   }
@@ -173,6 +216,7 @@ async function holds(steps: readonly Step[], share: number): Promise<void> {
       }
     }
     expect(await problems(store)).toEqual([]);
+    if (model.rows.length > 0) expect(keptIn(folder)).not.toContain(accounts.at(-1));
     const many = [...sinceStart].filter(([account, rows]) => rows >= busyRows && account.length <= 128);
     if (many.length > 0) expect(keptIn(folder)).toEqual(expect.arrayContaining(many.map(([account]) => account)));
   } finally {
@@ -191,8 +235,23 @@ function batchOf(account: string, first: number, rows: number): Batch {
   return { at: noon, observations, refusals: [], positions: [] };
 }
 
+/** Labels of one account, each of a value of its own. */
+function batchOfValues(account: string, first: number, rows: number): Batch {
+  const observations = Array.from({ length: rows }, (_, i) =>
+    observationOf(labelNumber(first + i, { uri: account, val: `value-${first + i}` })),
+  );
+  return { at: noon, observations, refusals: [], positions: [] };
+}
+
+/** Takes the open day back to what a version wrote that kept no counts. */
+function toVersion2(folder: string): void {
+  const db = new Database(join(storePaths(folder).days, openDay));
+  db.exec('DROP TABLE busy; DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2');
+  db.close();
+}
+
 function keptIn(folder: string): string[] {
-  const db = new Database(join(storePaths(folder).days, '2024-10-04.open.sqlite'), { readonly: true });
+  const db = new Database(join(storePaths(folder).days, openDay), { readonly: true });
   try {
     return db.prepare<[], SubjectKey>('SELECT DISTINCT subject FROM busy').pluck().all().map(subjectDid);
   } finally {

@@ -1,3 +1,4 @@
+import { StoreError } from '../errors.ts';
 import { dayStart } from '../time.ts';
 import { mostGroups } from './busy.ts';
 import type { DayReader } from './day-reader.ts';
@@ -50,7 +51,7 @@ function keptUntil(file: DayReader, key: SubjectKey, end: number, most: number):
   const limit = Math.min(most, mostBehind);
   const behind = file.packedRows(key, end, dayStart(file.day + 1), limit + 1);
   if (behind.length > limit) return null;
-  return { ...all, groups: without(all.groups, groupsOfPacked(behind)), looked: behind.length };
+  return { ...all, groups: without(all.groups, groupsOfPacked(behind), file.path), looked: behind.length };
 }
 
 function countedGroups(file: DayReader, key: SubjectKey, { start, end }: Part, most: number): AccountGroups | null {
@@ -58,8 +59,8 @@ function countedGroups(file: DayReader, key: SubjectKey, { start, end }: Part, m
   return rows.length > most ? null : { groups: groupsOfPacked(rows), looked: rows.length, kept: false };
 }
 
-/** Groups without the rows of others, which are among them. */
-function without(groups: readonly Group[], others: readonly Group[]): readonly Group[] {
+/** Groups without the rows of others, which are among them; where they are not, the kept ones are wrong. */
+function without(groups: readonly Group[], others: readonly Group[], path: string): readonly Group[] {
   if (others.length === 0) return groups;
   const left = new Map<string, Group>();
   for (const [sign, some] of [
@@ -72,5 +73,9 @@ function without(groups: readonly Group[], others: readonly Group[]): readonly G
       left.set(name, [source, val, target, a + sign * applied, r + sign * removed]);
     }
   }
-  return [...left.values()].filter(([, , , applied, removed]) => applied + removed > 0);
+  const counts = [...left.values()];
+  if (counts.some(([, , , applied, removed]) => applied < 0 || removed < 0)) {
+    throw new StoreError('damaged', `${path}: the counts of an account are not those of its rows`);
+  }
+  return counts.filter(([, , , applied, removed]) => applied + removed > 0);
 }

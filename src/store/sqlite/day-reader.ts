@@ -36,6 +36,7 @@ type RawStatement = Database.Statement<unknown[], unknown>;
 export class DayReader {
   readonly day: number;
   readonly form: DayForm;
+  readonly path: string;
   #keepsBusy: boolean;
   /** Whether they lie together, subject by subject: in a sealed file, unless it is of an older version. */
   readonly #packsBusy: boolean;
@@ -55,6 +56,7 @@ export class DayReader {
   constructor(path: string, day: number, form: DayForm) {
     this.day = day;
     this.form = form;
+    this.path = path;
     this.#db = form === 'sealed' ? openImmutable(path, cacheBytes) : openReadonly(path, cacheBytes);
     try {
       assertKnown(this.#db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
@@ -96,7 +98,7 @@ export class DayReader {
     this.#filterBlocks = blocks;
     const read = (block: number) =>
       this.#all<[Buffer]>('SELECT bits FROM subject_filter WHERE block = ?', [block])[0]?.[0];
-    return mayHold(key, blocks, read);
+    return mayHold(key, { path: this.path, count: blocks, read });
   }
 
   /** Every block of the filter, in order. */
@@ -138,7 +140,7 @@ export class DayReader {
       return this.#all<Group>(sql, [key, mostGroups + 1]);
     }
     const [found] = this.#all<[Buffer]>('SELECT packed FROM busy_groups WHERE subject = ?', [key]);
-    return found ? unpackGroups(found[0]) : [];
+    return found ? unpackGroups(found[0], this.path) : [];
   }
 
   /** Some subjects of which groups are kept, and not very many: the last ones in order. */
@@ -160,7 +162,7 @@ export class DayReader {
       return;
     }
     const packed = this.#iterate<[SubjectKey, Buffer]>('SELECT subject, packed FROM busy_groups ORDER BY subject', []);
-    for (const [subject, groups] of packed) yield { subject, groups: unpackGroups(groups) };
+    for (const [subject, groups] of packed) yield { subject, groups: unpackGroups(groups, this.path) };
   }
 
   /** The subjects of which a sealed file must keep groups, from its rows, in the same order. */
@@ -216,7 +218,7 @@ export class DayReader {
       [of],
     );
     for (const [labeler, stamps] of rows) {
-      if (!stamps) throw new StoreError('damaged', `${this.#db.name}: a minute without its stamps`);
+      if (!stamps) throw new StoreError('damaged', `${this.path}: a minute without its stamps`);
       const counts = [0, 0];
       for (const { offset, removed } of unpackStamps(stamps)) {
         const at = of * minute + offset;
@@ -306,7 +308,7 @@ export class DayReader {
     const known = names.get(id);
     if (known !== undefined) return known;
     const [row] = this.#all<[string]>(`SELECT name FROM ${table} WHERE id = ?`, [id]);
-    if (!row) throw new StoreError('damaged', `${this.#db.name}: ${table} ${id} has no name`);
+    if (!row) throw new StoreError('damaged', `${this.path}: ${table} ${id} has no name`);
     if (names.size >= maxNames) names.clear();
     names.set(id, row[0]);
     return row[0];
@@ -317,7 +319,7 @@ export class DayReader {
     try {
       return this.#statement(sql, 'pluck').all(...parameters) as number[];
     } catch (error) {
-      throw storeError(error, this.#db.name);
+      throw storeError(error, this.path);
     }
   }
 
@@ -325,7 +327,7 @@ export class DayReader {
     try {
       return this.#statement(sql, 'raw').all(...parameters) as Row[];
     } catch (error) {
-      throw storeError(error, this.#db.name);
+      throw storeError(error, this.path);
     }
   }
 
@@ -336,7 +338,7 @@ export class DayReader {
         .raw()
         .iterate(...parameters);
     } catch (error) {
-      throw storeError(error, this.#db.name);
+      throw storeError(error, this.path);
     }
   }
 

@@ -11,7 +11,7 @@ const groups = fc
 it('gives back what was packed', () => {
   fc.assert(
     fc.property(groups, (all) => {
-      expect(unpackGroups(packGroups(all))).toEqual(all);
+      expect(unpackGroups(packGroups(all), 'day')).toEqual(all);
     }),
   );
 });
@@ -23,8 +23,8 @@ it('calls damaged what has another bit, or is cut short', () => {
       const packed = packGroups(all);
       const changed = Buffer.from(packed);
       changed[at % packed.length] = (changed[at % packed.length] ?? 0) ^ (1 << shift);
-      expect(() => unpackGroups(changed)).toThrowError(expect.objectContaining({ code: 'damaged' }));
-      expect(() => unpackGroups(packed.subarray(0, at % packed.length))).toThrowError(
+      expect(() => unpackGroups(changed, 'day')).toThrowError(expect.objectContaining({ code: 'damaged' }));
+      expect(() => unpackGroups(packed.subarray(0, at % packed.length), 'day')).toThrowError(
         expect.objectContaining({ code: 'damaged' }),
       );
     }),

@@ -28,11 +28,11 @@ export function packGroups(groups: readonly Group[]): Buffer {
   return packed;
 }
 
-/** The groups of a packed day. Throws `damaged` where they are not as they were kept. */
-export function unpackGroups(packed: Buffer): Group[] {
+/** The groups of a packed day, which `path` holds. Throws `damaged` where they are not as they were kept. */
+export function unpackGroups(packed: Buffer, path: string): Group[] {
   const end = packed.length - crcBytes;
   if (end < 0 || crc32(packed.subarray(0, end)) !== packed.readUInt32LE(end)) {
-    throw new StoreError('damaged', 'the counts of an account are not as they were kept');
+    throw new StoreError('damaged', `${path}: the counts of an account are not as they were kept`);
   }
   const groups: Group[] = [];
   let at = 0;

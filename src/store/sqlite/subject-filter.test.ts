@@ -11,7 +11,10 @@ const subject = fc.oneof(plc, fc.string({ maxLength: 80 }));
 function filterOf(subjects: readonly SubjectKey[]) {
   const blocks = filterBlocks(subjects, subjects.length);
   const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
-  return { bytes, holds: (one: SubjectKey) => mayHold(one, blocks.length, (n) => blocks[n]) };
+  return {
+    bytes,
+    holds: (one: SubjectKey) => mayHold(one, { path: 'day', count: blocks.length, read: (n) => blocks[n] }),
+  };
 }
 
 test('rules out no subject that is there', () => {
@@ -37,7 +40,7 @@ test('of no subject rules out every one', () => {
 test('is damaged, and rules out nothing, where a bit of it changed', () => {
   const [block = Buffer.alloc(0)] = filterBlocks(['did:web:there.example'], 1);
   block[3] = (block[3] ?? 0) ^ 4;
-  expect(() => mayHold('did:web:there.example', 1, () => block)).toThrowError(
+  expect(() => mayHold('did:web:there.example', { path: 'day', count: 1, read: () => block })).toThrowError(
     expect.objectContaining({ name: 'StoreError', code: 'damaged' }),
   );
 });

@@ -33,15 +33,27 @@ export function filterBlocks(subjects: Iterable<SubjectKey>, count: number): Buf
   return blocks;
 }
 
+/** The filter of a sealed day, as its file has it. */
+interface KeptFilter {
+  readonly path: string;
+  /** How many blocks it has. */
+  readonly count: number;
+  /** Gives one of them. */
+  readonly read: (block: number) => Buffer | undefined;
+}
+
 /**
- * False where a day has no row of the subject. `read` gives one of its `count` blocks. Throws `damaged` where that is
- * not as it was kept: a bit that is lost would hide rows.
+ * False where a day has no row of the subject. Throws `damaged` where the filter is not as it was kept: a bit that is lost
+ * would hide rows.
  */
-export function mayHold(subject: SubjectKey, count: number, read: (block: number) => Buffer | undefined): boolean {
+export function mayHold(subject: SubjectKey, { path, count, read }: KeptFilter): boolean {
   const { block, bits } = placesOf(subject, count);
   const of = read(block);
   if (of?.length !== blockBits / 8 + crcBytes || crc32(of.subarray(0, -crcBytes)) !== of.readUInt32LE(blockBits / 8)) {
-    throw new StoreError('damaged', `block ${block} of ${count} of the filter of subjects is not as it was kept`);
+    throw new StoreError(
+      'damaged',
+      `${path}: block ${block} of ${count} of the filter of subjects is not as it was kept`,
+    );
   }
   return bits.every((bit) => ((of[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0);
 }

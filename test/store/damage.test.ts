@@ -1,0 +1,157 @@
+import { open as openFile, stat, truncate, unlink } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { packGroups } from '../../src/store/sqlite/packed-groups.ts';
+import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { day, micros } from '../../src/store/time.ts';
+import { noon } from '../conformance/labels.ts';
+import { problems } from '../conformance/suite.ts';
+import { alice, batch, many, page, sealedToday, today, useSqliteFolder } from './sqlite-folder.ts';
+
+const place = useSqliteFolder();
+const { open } = place;
+
+describe('damage', () => {
+  it('of a page ends reading with a fatal error, and verify names the day', async () => {
+    const writer = open();
+    for (let n = 0; n < 3; n++) await writer.append(many(n));
+    await writer.close();
+    const path = place.dayPath(today);
+    await overwrite(path, 4096 * 3, (await stat(path)).size);
+    expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged', fatal: true }));
+    const reader = openSqliteReader(place.path);
+    await expect(reader.readAccount(page)).rejects.toMatchObject({ code: 'damaged', fatal: true });
+    await reader.close();
+  });
+
+  it.each([
+    [
+      'a row that was taken away',
+      'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)',
+      /counted|last row/,
+    ],
+    ['a counter that was changed', 'UPDATE counter_minute SET applied = applied + 1', /minute \d+ .*counted/],
+    ['an hour that was lost', 'DELETE FROM counter_hour', /hour .*not counted/],
+    ['a value that was changed', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /another identity/],
+    ['a row of another day', `UPDATE observation SET id = id + ${day} WHERE id = ${noon}`, /another day/],
+  ])('is found by verify: %s', async (_, sql, problem) => {
+    await open().append(batch([1, 2, 4]));
+    await place.close();
+    place.change(today, sql);
+    const reader = openSqliteReader(place.path);
+    expect((await problems(reader)).join('\n')).toMatch(problem);
+    await reader.close();
+  });
+
+  it('of counts that an open day keeps is found by verify', async () => {
+    await open().append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
+    await place.close();
+    place.change(today, 'UPDATE busy SET removed = removed + 1');
+    const reader = openSqliteReader(place.path);
+    expect((await problems(reader)).join('\n')).toMatch(/the counts of did:plc:\S+ are not those of its rows/);
+    await reader.close();
+  });
+
+  it('of counts that an open day keeps is no number below the rows: reading says so, and where', async () => {
+    await open({ at: micros(noon - day) }).append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
+    await place.close();
+    place.change(today, 'UPDATE busy SET applied = applied / 8, removed = removed / 8');
+    const reader = openSqliteReader(place.path);
+    const asked = { account: alice, start: micros(noon - day / 2), end: micros(noon + 10), budget: 100 };
+    await expect(reader.tallyAccount(asked)).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining(today),
+    });
+    await reader.close();
+  });
+
+  it('of a sealed day is found by verify', async () => {
+    const writer = open();
+    for (let d = 0; d < 4; d++) await writer.append({ ...batch([d, d + 10]), at: micros(noon + d * day) });
+    await writer.maintain(micros(noon + 4 * day));
+    await writer.close();
+    place.change(sealedToday, "UPDATE counter_minute SET stamps = x''");
+    const reader = openSqliteReader(place.path);
+    expect((await problems(reader)).join('\n')).toMatch(/stamps say 0\+0/);
+    await reader.close();
+  });
+
+  it.each([
+    [
+      'of counts',
+      `UPDATE busy_groups SET packed = x'${packGroups([[1, 1, 0, 70, 0]]).toString('hex')}'`,
+      /the counts of did:plc:\S+ are not those of its rows/,
+    ],
+    [
+      'of counts that changed',
+      'UPDATE busy_groups SET packed = zeroblob(length(packed))',
+      /the counts of an account are not as they were kept/,
+    ],
+    ['of counts that are gone', 'DELETE FROM busy_groups', /the counts of did:plc:\S+ are not those of its rows/],
+    [
+      'of counts of nobody',
+      "INSERT INTO busy_groups(subject, packed) VALUES (x'ff', x'00000000')",
+      /counts are kept of a subject/,
+    ],
+    ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /the filter of its subjects is not that/],
+    ['of bits that are gone', 'DELETE FROM subject_filter', /the filter of its subjects is not that/],
+  ])('%s that a sealed day keeps is found by verify', async (_, change, problem) => {
+    await place.sealBusyDay();
+    place.change(sealedToday, change);
+    const reader = openSqliteReader(place.path);
+    expect((await problems(reader)).join('\n')).toMatch(problem);
+    await reader.close();
+  });
+
+  it.each([
+    ['bits that changed', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
+    ['bits that are gone', 'DELETE FROM subject_filter'],
+  ])('of %s hides no row of a sealed day: reading says so', async (_, change) => {
+    await place.sealBusyDay();
+    place.change(sealedToday, change);
+    const reader = openSqliteReader(place.path);
+    await expect(reader.readAccount(page)).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining(sealedToday),
+    });
+    await reader.close();
+  });
+
+  it('of counts of a sealed day is no other number: reading says so, and where', async () => {
+    await place.sealBusyDay();
+    place.change(sealedToday, 'UPDATE busy_groups SET packed = zeroblob(length(packed))');
+    const reader = openSqliteReader(place.path);
+    const asked = { account: alice, start: micros(noon - day / 2), end: micros(noon + day), budget: 100 };
+    await expect(reader.tallyAccount(asked)).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining(sealedToday),
+    });
+    await reader.close();
+  });
+
+  it('by a lost file is said at opening and on reading, never read as an empty day', async () => {
+    const writer = open();
+    await writer.append(batch([1]));
+    await writer.append({ ...batch([2]), at: micros(noon + day) });
+    await writer.close();
+    for (const name of await place.dayNames()) if (name.startsWith('2024-10-04')) await unlink(place.dayPath(name));
+    expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
+    const reader = openSqliteReader(place.path);
+    await expect(reader.readAccount(page)).rejects.toMatchObject({ code: 'damaged' });
+    await expect(reader.readAccount({ ...page, start: micros(noon + day) })).resolves.toMatchObject({ next: null });
+    await reader.close();
+  });
+
+  it('of a day’s length is a fatal error', async () => {
+    const writer = open();
+    for (let n = 0; n < 3; n++) await writer.append(many(n));
+    await writer.close();
+    await truncate(place.dayPath(today), 4096 * 20);
+    expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
+  });
+});
+
+async function overwrite(path: string, from: number, to: number): Promise<void> {
+  const file = await openFile(path, 'r+');
+  await file.write(Buffer.alloc(to - from, 0xa5), 0, to - from, from);
+  await file.close();
+}

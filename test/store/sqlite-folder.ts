@@ -1,0 +1,91 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect } from 'vitest';
+import type { Batch } from '../../src/store/port.ts';
+import { openSqliteWriter, type SqliteWriter, type SqliteWriterOptions } from '../../src/store/sqlite/writer.ts';
+import { day, micros } from '../../src/store/time.ts';
+import { noon, subjects } from '../conformance/labels.ts';
+import * as suite from '../conformance/suite.ts';
+
+export const [alice = ''] = subjects;
+/** The file of the day that the tests write. */
+export const today = '2024-10-04.open.sqlite';
+/** Its form once it is sealed. */
+export const sealedToday = '2024-10-04.sealed.sqlite';
+
+/** All of alice's rows. */
+export const page = {
+  account: alice,
+  start: noon,
+  end: micros(noon + 30 * day),
+  order: 'oldest',
+  after: null,
+  limit: 500,
+} as const;
+
+/** A store in a folder of its own for each test of a file; one writer at a time, closed at the end. */
+export interface SqliteFolder {
+  readonly path: string;
+  open(options?: Partial<SqliteWriterOptions>): SqliteWriter;
+  close(): Promise<void>;
+  dayPath(name: string): string;
+  dayNames(): Promise<string[]>;
+  /** Changes a day's file behind the store's back. */
+  change(name: string, sql: string): void;
+  /** Leaves a store, closed, whose first day is sealed and holds 70 rows of one account. */
+  sealBusyDay(): Promise<void>;
+}
+
+export function useSqliteFolder(): SqliteFolder {
+  let path = '';
+  let store: SqliteWriter | null = null;
+  const close = async (): Promise<void> => {
+    await store?.close();
+    store = null;
+  };
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), 'almanac-sqlite-'));
+  });
+  afterEach(async () => {
+    await close();
+    await rm(path, { recursive: true, force: true });
+  });
+  const open: SqliteFolder['open'] = (options = {}) => {
+    store = openSqliteWriter({ folder: path, at: noon, ...options });
+    return store;
+  };
+  const dayPath = (name: string) => join(path, 'days', name);
+  return {
+    get path() {
+      return path;
+    },
+    open,
+    close,
+    dayPath,
+    dayNames: () => readdir(join(path, 'days')),
+    change(name, sql) {
+      const db = new Database(dayPath(name));
+      db.exec(sql);
+      db.close();
+    },
+    async sealBusyDay() {
+      const writer = open({ at: micros(noon - day) });
+      await writer.append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
+      await writer.append({ ...batch([1_000]), at: micros(noon + 4 * day) });
+      expect((await writer.maintain(micros(noon + 4 * day))).sealed).toEqual(['2024-10-04']);
+      await close();
+    },
+  };
+}
+
+/** The labels of these numbers, at noon. */
+export function batch(numbers: readonly number[]): Batch {
+  return suite.batch(noon, numbers);
+}
+
+/** A thousand labels; the n-th such batch shares none with another. */
+export function many(n: number): Batch {
+  return batch(Array.from({ length: 1_000 }, (_, i) => n * 1_000 + i));
+}

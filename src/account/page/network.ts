@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { type LabelerHandle, labelerHandle } from '../../store/roster.ts';
+import { type LabelerHandle, labelerAnswered, labelerHandle } from '../../store/roster.ts';
 import type { AccountStore } from '../account-store.ts';
 
 /** What is known of the labelers, the same for every account. */
@@ -54,8 +54,14 @@ export function labelersOf(monotonic: () => number): (store: AccountStore) => Pr
 async function read(store: AccountStore): Promise<Labelers> {
   const [roster, positions] = await Promise.all([store.roster(), store.positions()]);
   const lastAsked = new Map<string, Micros>();
-  for (const { source, acceptedAt } of positions) {
-    if (acceptedAt > (lastAsked.get(source) ?? 0)) lastAsked.set(source, acceptedAt);
+  const answered = (did: string, at: Micros): void => {
+    if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
+  };
+  for (const { source, acceptedAt } of positions) answered(source, acceptedAt);
+  // A source whose position was forgotten has answered all the same; of one that is read on, the position is newer.
+  for (const row of roster) {
+    const at = labelerAnswered(row);
+    if (at !== null) answered(row.did, at);
   }
   const enrolled = roster.filter((row) => row.enrolled);
   return {

@@ -67,6 +67,7 @@ export async function viewOf({
     definitions: new Map([[labelers[0], { seenAt: now, byValue: new Map(definitions) }]]),
     labelers: tally.labelers.map((count) => ({
       ...count,
+      reading: 'read',
       state: 'established',
       lastAsked: micros(now - 30_000_000),
       gaps: [],

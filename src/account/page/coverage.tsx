@@ -5,7 +5,7 @@ import { minute } from '../../store/time.ts';
 import { agreeing, countText } from '../../web/format.ts';
 import { Instant, Labeler } from './observation.tsx';
 import type { AccountView, LabelerView } from './view.ts';
-import { counted, durationWords, minuteWords, reasonWords, stateWords } from './words.ts';
+import { counted, durationWords, minuteWords, reasonWords, stateWords, unreadWords } from './words.ts';
 
 /** Gaps listed one by one; all of them count in the sums. */
 const maxGapsListed = 20;
@@ -50,7 +50,7 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
 }
 
 function LabelerItem({
-  labeler: { labeler, applied, removed, state, lastAsked, gaps },
+  labeler: { labeler, reading, applied, removed, state, lastAsked, gaps },
   name,
   uncounted,
 }: {
@@ -59,6 +59,19 @@ function LabelerItem({
   /** Days of which nothing is in its sums. */
   readonly uncounted: number;
 }) {
+  if (reading !== 'read') {
+    return (
+      <li>
+        <p>
+          <Labeler did={labeler} name={name} />
+        </p>
+        <p>
+          {unreadWords[reading]}
+          {state === null ? '' : ` State: ${stateWords(state, 1)}.`}
+        </p>
+      </li>
+    );
+  }
   return (
     <li>
       <p>

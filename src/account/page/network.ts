@@ -7,7 +7,7 @@ export interface Labelers {
   /** Enrolled ones and how each is read. */
   readonly states: ReadonlyMap<string, string>;
   /** Known ones that are not enrolled. */
-  readonly notEnrolled: number;
+  readonly notEnrolled: ReadonlySet<string>;
   /** What their documents call those that are named; a name that nobody confirmed is a claim. */
   readonly names: ReadonlyMap<string, LabelerHandle>;
   /** When each was last asked successfully. */
@@ -15,7 +15,9 @@ export interface Labelers {
 }
 
 /** As much of it as one page shows. */
-export interface NetworkView extends Pick<Labelers, 'notEnrolled' | 'names'> {
+export interface NetworkView extends Pick<Labelers, 'names'> {
+  /** How many known ones are not enrolled. */
+  readonly notEnrolled: number;
   /** How many enrolled ones are read in each way. */
   readonly byState: ReadonlyMap<string, number>;
 }
@@ -28,7 +30,7 @@ export function networkView({ states, notEnrolled, names }: Labelers, shown: Ite
     const name = names.get(did);
     return name ? [[did, name]] : [];
   });
-  return { byState, notEnrolled, names: new Map(named) };
+  return { byState, notEnrolled: notEnrolled.size, names: new Map(named) };
 }
 
 /** How long it is kept, in milliseconds: a page's "last asked" is at most so much too early. */
@@ -72,7 +74,7 @@ async function read(store: AccountStore): Promise<Labelers> {
         return handle === null ? [] : [[row.did, handle]];
       }),
     ),
-    notEnrolled: roster.length - enrolled.length,
+    notEnrolled: new Set(roster.filter((row) => !row.enrolled).map(({ did }) => did)),
     lastAsked,
   };
 }

@@ -55,7 +55,9 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
         <summary>The same as a table</summary>
 
         <table>
-          <caption>{eventsText(total, uncounted)}, by UTC day of our clock</caption>
+          <caption>
+            {nothingSeen(timeline) ? 'Not observed' : eventsText(total, uncounted)}, by UTC day of our clock
+          </caption>
           <thead>
             <tr>
               <th scope="col">Day</th>
@@ -99,6 +101,11 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
       <td>{unseenText(day)}</td>
     </tr>
   );
+}
+
+/** Whether nothing of the interval was observed, so that no number of it is known: not even zero. */
+export function nothingSeen({ days, uncounted }: Timeline): boolean {
+  return uncounted === 0 && days.every((day) => day.counts === null && isUnseen(day));
 }
 
 function isUnseen(day: TimelineDay): boolean {

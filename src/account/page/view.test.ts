@@ -1,10 +1,13 @@
-import { expect, it } from 'vitest';
-import { account, fill, folderInTest, writerInTest } from '../../../test/support/account.ts';
-import { micros } from '../../store/time.ts';
+import { describe, expect, it } from 'vitest';
+import { account, fill, folderInTest, labelers, writerInTest } from '../../../test/support/account.ts';
+import { bodyOf, linesOf } from '../../../test/support/account-view.ts';
+import type { StoredGap } from '../../store/port.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { day, hour, micros } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
 import { DefinitionCache } from './definitions.ts';
 import { labelersOf } from './network.ts';
-import { readView } from './view.ts';
+import { type AccountView, readView } from './view.ts';
 
 /** Noon of an ordinary day. */
 const noon = 20_000 * 86_400_000_000 + 43_200_000_000;
@@ -58,4 +61,73 @@ it('of an interval without anything accepted, its days are counted and empty', a
   if (view === 'out_of_window') throw new Error(view);
   expect(view.tally.days.map(({ counts }) => counts?.rows)).toEqual([0, 0, 0]);
   expect(view.parts.map(({ rows, next }) => ({ rows, next }))).toEqual(Array(3).fill({ rows: [], next: null }));
+});
+
+const rows = 3;
+const [known, gone, stranger] = ['did:web:known.example', 'did:web:gone.example', 'did:web:stranger.example'] as const;
+
+/** A view of the last seven days, seven days after a store began with some rows. */
+async function viewWith(
+  { roster = [], gaps = [] }: { readonly roster?: readonly RosterRow[]; readonly gaps?: readonly StoredGap[] },
+  { labeler, now = end }: { readonly labeler?: string; readonly now?: number } = {},
+): Promise<AccountView> {
+  const writer = writerInTest(folderInTest(), noon);
+  await fill(writer, rows, { at: noon + 1_000_000 });
+  await writer.putRoster([...roster]);
+  for (const gap of gaps) await writer.recordGap(gap);
+  const positions = labelers.map((source) => ({ source, endpoint: 'https://labeler.example', value: '1' }));
+  await writer.append({ at: micros(end - 1_000_000), observations: [], refusals: [], positions });
+  const filters = labeler === undefined ? {} : { labeler };
+  const view = await readView(
+    { store: writer, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0) },
+    { query: { account, asked: { kind: 'days', days: 7 }, filters }, before: null, now: micros(now) },
+  );
+  if (view === 'out_of_window') throw new Error(view);
+  return view;
+}
+
+const end = noon + 7 * day;
+
+function row(did: string, state: string, { enrolled = true, detail = {} } = {}): RosterRow {
+  const found = { origin: 'seeded', provenance: [], endpoint: null, stateSince: micros(noon) } as const;
+  return { did, ...found, enrolled, state, detail: JSON.stringify(detail) };
+}
+
+describe('a labeler that is asked for', () => {
+  it.each([
+    ['never answered', [row(known, 'refused')], known, 'We have never read this labeler', 'State: refuses to be read.'],
+    ['is not enrolled', [row(known, 'unstarted', { enrolled: false })], known, 'We have never read this labeler', ''],
+    ['is not known', [], stranger, 'We do not know this labeler', ''],
+  ])('and %s is drawn as unobserved, never as zeros', async (_, roster, labeler, said, state) => {
+    const view = await viewWith({ roster }, { labeler });
+    const { timeline, interval } = view;
+    expect(timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill(null));
+    expect(timeline.unseen).toEqual([{ start: interval.start, end: interval.end }]);
+    const html = bodyOf(view);
+    const text = linesOf(html).join('\n');
+    expect(text.split(`${said}: what it applied or removed is not known.`)).toHaveLength(3);
+    expect(text).toContain(state);
+    expect(text).toContain('Of it, 7 d went unobserved, and what happened then is not known.');
+    expect(text.match(/\(not observed\)\nThis interval was not observed\./g)).toHaveLength(3);
+    expect(text).not.toMatch(/\b0 (?:applied|removed)|\(0\)|^0$|No gap of its own|None observed|No observations/m);
+    expect(html.match(/class="chart-unseen"/g)).toHaveLength(1);
+    expect(html).not.toContain('<title>');
+  });
+
+  it('and is followed no longer is unobserved since its last answer', async () => {
+    const lastAnswered = noon + 2 * day;
+    const roster = [row(gone, 'established', { enrolled: false, detail: { lastAnswered } })];
+    const { timeline } = await viewWith({ roster }, { labeler: gone });
+    expect(timeline.unseen).toEqual([{ start: lastAnswered, end }]);
+    expect(timeline.days.map(({ counts, unseen }) => (counts ? unseen / hour : null))).toEqual([
+      ...[0, 0, 12, null, null, null, null, null],
+    ]);
+  });
+
+  it('and was read is drawn with the zeros of what was read of it', async () => {
+    const roster = [row(known, 'established', { detail: { lastAnswered: end - hour } })];
+    const view = await viewWith({ roster }, { labeler: known });
+    expect(view.timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill({ applied: 0, removed: 0 }));
+    expect(linesOf(bodyOf(view)).join('\n')).toContain('0 applied, 0 removed in this interval, whatever the filters.');
+  });
 });

@@ -8,6 +8,7 @@ import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
 import { type Labelers, type NetworkView, networkView } from './network.ts';
 import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
+import { type HowRead, howRead, unreadOf } from './unread.ts';
 
 /** Labelers of an account that its page tells of, those with most rows first. */
 export const maxLabelersShown = 50;
@@ -19,10 +20,7 @@ const silence = 10 * minute;
 const ourselves = 'almanac';
 
 /** A labeler with rows of the account, or the one that is asked for. */
-export interface LabelerView extends LabelerCount {
-  /** How it is read, by the instrument's word; null when it is not enrolled. */
-  readonly state: string | null;
-  readonly lastAsked: Micros | null;
+export interface LabelerView extends LabelerCount, HowRead {
   /** Its own gaps in the interval, without our interruptions. */
   readonly gaps: readonly StoredGap[];
 }
@@ -92,10 +90,15 @@ export async function readView(
   ]);
   const shownRows = parts.flatMap(({ rows }) => rows);
   const gapsOf = new Map(coverage.map((one) => [one.labeler, one]));
-  const views = named.map((count) => viewOf(count, network, gapsOf.get(count.labeler)));
+  const views = named.map((count) => {
+    const rows = count.applied + count.removed > 0 || shownRows.some(({ label }) => label.src === count.labeler);
+    return viewOf(count, rows, network, gapsOf.get(count.labeler));
+  });
   const ownGaps = gapsOf.get(ourselves)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
-  const only = filters.labeler === undefined ? [] : views.flatMap(({ gaps }) => gaps);
+  // Also what was not read of a labeler that is not followed: no gap of it is recorded.
+  const missed = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
+  const alone = filters.labeler !== undefined;
   return {
     query,
     now,
@@ -112,8 +115,8 @@ export async function readView(
       ...shown,
       available: interval,
       tally,
-      whole: [...ownGaps, ...silenceOf(frontier, now), ...only],
-      some: filters.labeler === undefined ? views.flatMap(({ gaps }) => gaps) : [],
+      whole: [...ownGaps, ...silenceOf(frontier, now), ...(alone ? missed : [])],
+      some: alone ? [] : missed,
     }),
     parts,
     before,
@@ -159,11 +162,15 @@ function labelersShown(tally: AccountTally, asked: string | undefined): LabelerC
   return tally.labelers.slice(0, maxLabelersShown);
 }
 
-function viewOf(count: LabelerCount, network: Labelers, coverage: LabelerCoverage | undefined): LabelerView {
+function viewOf(
+  count: LabelerCount,
+  rows: boolean,
+  network: Labelers,
+  coverage: LabelerCoverage | undefined,
+): LabelerView {
   return {
     ...count,
-    state: network.states.get(count.labeler) ?? null,
-    lastAsked: network.lastAsked.get(count.labeler) ?? null,
+    ...howRead(count.labeler, rows, network),
     gaps: coverage?.gaps.filter(({ source }) => source !== null) ?? [],
   };
 }

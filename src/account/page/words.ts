@@ -3,6 +3,7 @@ import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../..
 import type { EventCount } from '../../store/port.ts';
 import { second } from '../../store/time.ts';
 import { agreeing, countText, dateText, instantText, spanText } from '../../web/format.ts';
+import type { Reading } from './unread.ts';
 
 /** The words of the pages. None of them says of a label that it holds now: only what was seen to happen is known. */
 
@@ -36,6 +37,12 @@ export const reasonWords: Readonly<Record<GapReason, string>> = {
   maintenance: 'our own maintenance',
   warmup: 'before observation began',
   unknown: 'reason unknown',
+};
+
+/** Of a labeler of which nothing was ever read. */
+export const unreadWords: Readonly<Record<Exclude<Reading, 'read'>, string>> = {
+  never_read: 'We have never read this labeler: what it applied or removed is not known.',
+  not_known: 'We do not know this labeler: what it applied or removed is not known.',
 };
 
 /** How so many labelers that we follow are read, by the instrument's word for it. */

@@ -73,6 +73,7 @@ export async function viewOf({
       gaps: [],
     })),
     otherLabelers: 0,
+    missed: { labelers: 0, longest: 0 },
     ownGaps,
     network: {
       byState: new Map([['established', labelers.length]]),

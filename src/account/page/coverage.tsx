@@ -115,7 +115,8 @@ function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; reado
   );
 }
 
-function sentences({ startedAt, shown, frontier, now, ownGaps, interval, network }: AccountView): string[] {
+function sentences(view: AccountView): string[] {
+  const { startedAt, shown, frontier, now, ownGaps, interval, network, missed, labelers } = view;
   const found: string[] = [];
   if (shown.start < interval.start) {
     const missing = durationWords(interval.start - shown.start);
@@ -138,10 +139,17 @@ function sentences({ startedAt, shown, frontier, now, ownGaps, interval, network
       : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${durationWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
   );
   found.push(networkSentence(network));
+  if (missed.labelers > 0) found.push(missedSentence(missed, labelers.length > 0));
   found.push(
     'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
   );
   return found;
+}
+
+function missedSentence({ labelers: n, longest }: AccountView['missed'], others: boolean): string {
+  const length = durationWords(longest);
+  const part = n === 1 ? `${length} in all` : `one of them for ${length} in all`;
+  return `${counted(n, 'labeler')}${others ? ' not listed below' : ''} ${agreeing(n, 'was', 'were')} not observed for some or all of this interval, ${part}: what ${agreeing(n, 'it', 'they')} applied or removed then is not known. The export lists ${agreeing(n, 'it', 'them')}.`;
 }
 
 function networkSentence({ byState, notEnrolled }: AccountView['network']): string {

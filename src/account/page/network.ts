@@ -1,6 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type LabelerHandle, labelerAnswered, labelerHandle } from '../../store/roster.ts';
 import type { AccountStore } from '../account-store.ts';
+import { kept } from './kept.ts';
 
 /** What is known of the labelers, the same for every account. */
 export interface Labelers {
@@ -36,21 +37,9 @@ export function networkView({ states, notEnrolled, names }: Labelers, shown: Ite
 /** How long it is kept, in milliseconds: a page's "last asked" is at most so much too early. */
 const keptMs = 5_000;
 
-/** Keeps it between pages. `monotonic` gives milliseconds. */
+/** Reads it, and keeps it between pages. `monotonic` gives milliseconds. */
 export function labelersOf(monotonic: () => number): (store: AccountStore) => Promise<Labelers> {
-  let kept: Promise<Labelers> | null = null;
-  let until = Number.NEGATIVE_INFINITY;
-  return (store) => {
-    if (kept && monotonic() < until) return kept;
-    until = monotonic() + keptMs;
-    const reading = read(store);
-    kept = reading;
-    // A failure is told to those who wait for it, and asked again by the next.
-    reading.catch(() => {
-      if (kept === reading) kept = null;
-    });
-    return reading;
-  };
+  return kept({ ms: keptMs, monotonic }, read);
 }
 
 async function read(store: AccountStore): Promise<Labelers> {

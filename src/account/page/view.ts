@@ -5,6 +5,7 @@ import type { AccountStore } from '../account-store.ts';
 import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query.ts';
 import { storeFilter } from '../row.ts';
 import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
+import { type Missed, type MissedSum, nothingMissed, stretchesOf, sumOf } from './missed.ts';
 import { type Labelers, type NetworkView, networkView } from './network.ts';
 import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
@@ -43,6 +44,8 @@ export interface AccountView {
   readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
   readonly labelers: readonly LabelerView[];
   readonly otherLabelers: number;
+  /** What was missed of labelers that are not listed, with rows here or without; of none with a labeler's filter. */
+  readonly missed: MissedSum;
   /** Our own interruptions: nothing was observed of any labeler. */
   readonly ownGaps: readonly StoredGap[];
   readonly network: NetworkView;
@@ -53,6 +56,7 @@ export interface ViewSources {
   readonly store: AccountStore;
   readonly definitions: DefinitionCache;
   readonly labelers: (store: AccountStore) => Promise<Labelers>;
+  readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
 }
 
 /** What a page is asked for, and when. */
@@ -65,11 +69,12 @@ export interface ViewQuery {
 
 /** Reads what the page shows; `out_of_window` when nothing of the interval is kept. */
 export async function readView(
-  { store, definitions, labelers }: ViewSources,
+  { store, definitions, labelers, missed }: ViewSources,
   { query, before, now }: ViewQuery,
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
-  const interval = clipInterval(query.asked, availableWindow(frontier, now));
+  const window = availableWindow(frontier, now);
+  const interval = clipInterval(query.asked, window);
   if (interval === 'out_of_window') return interval;
   const { account, filters } = query;
   const { start, end } = interval;
@@ -84,8 +89,10 @@ export async function readView(
     labelers(store),
   ]);
   const named = labelersShown(tally, filters.labeler);
-  const [coverage, parts] = await Promise.all([
+  const alone = filters.labeler !== undefined;
+  const [coverage, others, parts] = await Promise.all([
     store.coverage({ start, end, labelers: [ourselves, ...named.map(({ labeler }) => labeler)] }),
+    alone ? nothingMissed : missed(store, window),
     readParts(store, { account, filters, before, start, end: known }, tally),
   ]);
   const shownRows = parts.flatMap(({ rows }) => rows);
@@ -97,8 +104,7 @@ export async function readView(
   const ownGaps = gapsOf.get(ourselves)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
   // Also what was not read of a labeler that is not followed: no gap of it is recorded.
-  const missed = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
-  const alone = filters.labeler !== undefined;
+  const theirs = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
   return {
     query,
     now,
@@ -115,8 +121,8 @@ export async function readView(
       ...shown,
       available: interval,
       tally,
-      whole: [...ownGaps, ...silenceOf(frontier, now), ...(alone ? missed : [])],
-      some: alone ? [] : missed,
+      whole: [...ownGaps, ...silenceOf(frontier, now), ...(alone ? theirs : [])],
+      some: alone ? [] : stretchesOf([...others.any, ...theirs], interval),
     }),
     parts,
     before,
@@ -126,6 +132,7 @@ export async function readView(
     ),
     labelers: views,
     otherLabelers: tally.labelers.length - named.filter(({ applied, removed }) => applied + removed > 0).length,
+    missed: sumOf(others, new Set(named.map(({ labeler }) => labeler)), interval),
     ownGaps,
     network: networkView(network, [...named.map(({ labeler }) => labeler), ...shownRows.map(({ label }) => label.src)]),
   };

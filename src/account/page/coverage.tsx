@@ -1,9 +1,9 @@
 import { gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
-import { minute } from '../../store/time.ts';
 import { agreeing, countText } from '../../web/format.ts';
 import { Instant, Labeler } from './observation.tsx';
+import { isSilent } from './unread.ts';
 import type { AccountView, LabelerView } from './view.ts';
 import { counted, durationWords, minuteWords, reasonWords, stateWords, unreadWords } from './words.ts';
 
@@ -34,6 +34,7 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
                 labeler={labeler}
                 name={view.network.names.get(labeler.labeler)}
                 uncounted={view.timeline.uncounted}
+                silent={isSilent(view.frontier, view.now)}
               />
             ))}
           </ul>
@@ -53,11 +54,13 @@ function LabelerItem({
   labeler: { labeler, reading, applied, removed, state, lastAsked, gaps },
   name,
   uncounted,
+  silent,
 }: {
   readonly labeler: LabelerView;
   readonly name: LabelerHandle | undefined;
   /** Days of which nothing is in its sums. */
   readonly uncounted: number;
+  readonly silent: boolean;
 }) {
   if (reading !== 'read') {
     return (
@@ -67,7 +70,7 @@ function LabelerItem({
         </p>
         <p>
           {unreadWords[reading]}
-          {state === null ? '' : ` State: ${stateWords(state, 1)}.`}
+          {state === null ? '' : ` ${stateSentence(state, silent)}`}
         </p>
       </li>
     );
@@ -80,7 +83,7 @@ function LabelerItem({
       <p class="soft">
         {uncounted > 0 ? 'At least ' : ''}
         {countText(applied)} applied, {countText(removed)} removed in this interval, whatever the filters.{' '}
-        {state === null ? 'Not read at this time.' : `State: ${stateWords(state, 1)}.`}{' '}
+        {state === null ? 'Not read at this time.' : stateSentence(state, silent)}{' '}
         {lastAsked === null ? (
           'When it last answered is not known.'
         ) : (
@@ -95,6 +98,10 @@ function LabelerItem({
       <GapList gaps={gaps} heading="Its gaps" />
     </li>
   );
+}
+
+function stateSentence(state: string, silent: boolean): string {
+  return silent ? `State when we last heard of any: ${stateWords(state, 1, true)}.` : `State: ${stateWords(state, 1)}.`;
 }
 
 function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; readonly heading: string }) {
@@ -128,7 +135,7 @@ function sentences(view: AccountView): string[] {
   }
   const { observedThrough } = frontier;
   if (observedThrough === null) found.push('No labeler has given us a page yet: nothing was observed so far.');
-  else if (now - observedThrough > 10 * minute) {
+  else if (isSilent(frontier, now)) {
     found.push(
       `Nothing was received from any labeler since ${minuteWords(observedThrough)}: what came later is not known.`,
     );
@@ -138,7 +145,7 @@ function sentences(view: AccountView): string[] {
       ? 'No interruption of our own is recorded in this interval.'
       : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${durationWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
   );
-  found.push(networkSentence(network));
+  found.push(networkSentence(network, isSilent(frontier, now)));
   if (missed.labelers > 0) found.push(missedSentence(missed, labelers.length > 0));
   found.push(
     'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
@@ -152,18 +159,23 @@ function missedSentence({ labelers: n, longest }: AccountView['missed'], others:
   return `${counted(n, 'labeler')}${others ? ' not listed below' : ''} ${agreeing(n, 'was', 'were')} not observed for some or all of this interval, ${part}: what ${agreeing(n, 'it', 'they')} applied or removed then is not known. The export lists ${agreeing(n, 'it', 'them')}.`;
 }
 
-function networkSentence({ byState, notEnrolled }: AccountView['network']): string {
+/** How labelers are read; where nobody was heard for long, how they were read then, and not that they are. */
+function networkSentence({ byState, notEnrolled }: AccountView['network'], silent: boolean): string {
+  const are = (n: number): string => (silent ? agreeing(n, 'was', 'were') : agreeing(n, 'is', 'are'));
   const read = byState.get('established') ?? 0;
   const all = [...byState.values()].reduce((sum, n) => sum + n, 0);
   const others = [...byState]
     .filter(([state]) => state !== 'established')
-    .map(([state, n]) => `${countText(n)} ${stateWords(state, n)}`)
+    .map(([state, n]) => `${countText(n)} ${stateWords(state, n, silent)}`)
     .sort();
   const rest =
-    others.length === 0 ? '' : ` The others are not, and labels of theirs are missing here: ${others.join('; ')}.`;
-  const known =
-    notEnrolled === 0
+    others.length === 0
       ? ''
-      : ` ${counted(notEnrolled, 'known labeler')} ${agreeing(notEnrolled, 'is', 'are')} not read at all.`;
-  return `${countText(read)} of ${counted(all, 'labeler')} that we follow ${agreeing(read, 'is', 'are')} being read, each from where we stopped last.${rest}${known}`;
+      : ` The others ${silent ? 'were' : 'are'} not, and labels of theirs are missing here: ${others.join('; ')}.`;
+  const since = silent
+    ? ' when we last heard of any, each from where we had stopped'
+    : ', each from where we stopped last';
+  const known =
+    notEnrolled === 0 ? '' : ` ${counted(notEnrolled, 'known labeler')} ${are(notEnrolled)} not read at all.`;
+  return `${countText(read)} of ${counted(all, 'labeler')} that we follow ${are(read)} being read${since}.${rest}${known}`;
 }

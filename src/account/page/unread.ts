@@ -1,6 +1,10 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { type Interval, micros } from '../../store/time.ts';
+import type { Frontier } from '../../store/port.ts';
+import { type Interval, micros, minute } from '../../store/time.ts';
 import type { Labelers } from './network.ts';
+
+/** Without an accepted page for so long, nothing is known of what came since. */
+const silence = 10 * minute;
 
 /** Whether anything of a labeler was ever read. Of one that was not, none observed is not the same as none. */
 export type Reading = 'read' | 'never_read' | 'not_known';
@@ -29,4 +33,15 @@ export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }:
   if (reading !== 'read') return [{ start, end }];
   if (state !== null || lastAsked === null || lastAsked >= end) return [];
   return [{ start: micros(Math.max(start, lastAsked)), end }];
+}
+
+/** Since the last accepted page nothing was seen, whoever's fault it is. */
+export function silenceOf({ observedThrough, floor }: Frontier, now: Micros): Interval[] {
+  const since = observedThrough ?? floor;
+  return now - since > silence ? [{ start: since, end: now }] : [];
+}
+
+/** Whether what is told of how labelers are read is of the past: there was an accepted page, and it is too long ago. */
+export function isSilent({ observedThrough }: Frontier, now: Micros): boolean {
+  return observedThrough !== null && now - observedThrough > silence;
 }

@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { AccountDay, AccountTally, Frontier, LabelerCount, LabelerCoverage, StoredGap } from '../../store/port.ts';
-import { day, dayOf, dayStart, type Interval, micros, minute } from '../../store/time.ts';
+import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
 import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query.ts';
 import { storeFilter } from '../row.ts';
@@ -9,14 +9,12 @@ import { type Missed, type MissedSum, nothingMissed, stretchesOf, sumOf } from '
 import { type Labelers, type NetworkView, networkView } from './network.ts';
 import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
-import { type HowRead, howRead, unreadOf } from './unread.ts';
+import { type HowRead, howRead, silenceOf, unreadOf } from './unread.ts';
 
 /** Labelers of an account that its page tells of, those with most rows first. */
 export const maxLabelersShown = 50;
 /** Rows that are counted one by one for a page; days with more are shown as not counted. */
 const countedRows = 200_000;
-/** Without an accepted page for so long, what came since is drawn as unobserved. */
-const silence = 10 * minute;
 /** No labeler has this name: its coverage holds our own interruptions alone. */
 const ourselves = 'almanac';
 
@@ -187,10 +185,4 @@ function shownInterval({ asked }: AskedQuery, interval: ClippedInterval, now: Mi
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   const oldest = now - windowDays * day;
   return { start: micros(Math.min(interval.start, Math.max(asked.start, oldest))), end: interval.end };
-}
-
-/** Since the last accepted page nothing was seen, whoever's fault it is. */
-function silenceOf({ observedThrough, floor }: Frontier, now: Micros): Interval[] {
-  const since = observedThrough ?? floor;
-  return now - since > silence ? [{ start: since, end: now }] : [];
 }

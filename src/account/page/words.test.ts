@@ -26,4 +26,15 @@ describe('words', () => {
       'being tried',
     ]);
   });
+
+  it('say in the past tense how they were read', () => {
+    const states = ['unavailable', 'refused', 'undated_only', 'probing', 'sideways'];
+    expect(states.map((state) => stateWords(state, 2, true))).toEqual([
+      'did not answer',
+      'refused to be read',
+      'gave only labels without a date',
+      'being tried',
+      'in an unknown state',
+    ]);
+  });
 });

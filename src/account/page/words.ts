@@ -45,22 +45,25 @@ export const unreadWords: Readonly<Record<Exclude<Reading, 'read'>, string>> = {
   not_known: 'We do not know this labeler: what it applied or removed is not known.',
 };
 
-/** How so many labelers that we follow are read, by the instrument's word for it. */
-export function stateWords(state: string, n: number): string {
-  const [one, several = one] = states.get(state) ?? ['in an unknown state'];
-  return agreeing(n, one, several);
+/** How so many labelers that we follow are read, by the instrument's word for it; or were, when it last told. */
+export function stateWords(state: string, n: number, past = false): string {
+  const [one, several = one, then] = states.get(state) ?? ['in an unknown state'];
+  return past && then !== undefined ? then : agreeing(n, one, several);
 }
 
-/** Of one, and of several where that differs. */
-const states: ReadonlyMap<string, readonly [one: string, several?: string]> = new Map([
+/** Of one, and of several and in the past where that differs. */
+const states: ReadonlyMap<string, readonly [one: string, several?: string, then?: string]> = new Map([
   ['established', ['being read, from where we stopped last']],
   ['unstarted', ['not asked yet']],
   ['probing', ['being tried']],
-  ['refused', ['refuses to be read', 'refuse to be read']],
+  ['refused', ['refuses to be read', 'refuse to be read', 'refused to be read']],
   ['cursor_order_unverified', ['read in an order that is not proven']],
-  ['undated_only', ['gives only labels without a date', 'give only labels without a date']],
+  [
+    'undated_only',
+    ['gives only labels without a date', 'give only labels without a date', 'gave only labels without a date'],
+  ],
   ['provider_rejects', ['rejected by the provider']],
-  ['unavailable', ['does not answer', 'do not answer']],
+  ['unavailable', ['does not answer', 'do not answer', 'did not answer']],
 ]);
 
 /** An instant to the minute, as on every page of both servers: `20 Nov 2026, 14:03 UTC`. */

@@ -181,6 +181,22 @@ describe('the page of an account', () => {
     ]);
   });
 
+  it('rounds up what was missed, wherever it tells how much that was', async () => {
+    const start = micros(now - 6 * day - 23 * hour);
+    const gap = { source: null, reason: 'ingest_paused' as const, start, end: micros(start + 3 * day + 90 * minute) };
+    const view = await viewOf({ labels: [{}], ownGaps: [gap] });
+    const labelers = view.labelers.map((one) => ({ ...one, gaps: [{ ...gap, source: one.labeler }] }));
+    const missed = { labelers: 1, longest: 3 * day + minute };
+    const said = linesOf(bodyOf({ ...view, labelers, missed })).join(' ');
+    expect(said).toContain('Of it, 3 d 2 h went unobserved');
+    expect(said).toContain('We were interrupted once in this interval, for 3 d 2 h in all');
+    expect(said).toContain('1 gap of its own, 3 d 2 h in all.');
+    expect(said).toContain('(3 d 2 h): our own interruption');
+    expect(said).toContain(
+      '1 labeler not listed below was not observed for some or all of this interval, 3 d 1 h in all: what it applied or removed then is not known. The export lists it.',
+    );
+  });
+
   it('shows a part of a long list as a part, with the way to the rest and to the whole', async () => {
     const view = await viewOf({ labels: [{}, {}] });
     const parts = view.parts.map((part) =>

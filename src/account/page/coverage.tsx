@@ -5,7 +5,7 @@ import { agreeing, countText } from '../../web/format.ts';
 import { Instant, Labeler } from './observation.tsx';
 import { isSilent } from './unread.ts';
 import type { AccountView, LabelerView } from './view.ts';
-import { counted, durationWords, minuteWords, reasonWords, stateWords, unreadWords } from './words.ts';
+import { counted, minuteWords, missedWords, reasonWords, stateWords, unreadWords } from './words.ts';
 
 /** Gaps listed one by one; all of them count in the sums. */
 const maxGapsListed = 20;
@@ -93,7 +93,7 @@ function LabelerItem({
         )}{' '}
         {gaps.length === 0
           ? 'No gap of its own is recorded in this interval, which does not prove that there was none.'
-          : `${counted(gaps.length, 'gap')} of its own, ${durationWords(gappedTime(gaps))} in all.`}
+          : `${counted(gaps.length, 'gap')} of its own, ${missedWords(gappedTime(gaps))} in all.`}
       </p>
       <GapList gaps={gaps} heading="Its gaps" />
     </li>
@@ -113,7 +113,7 @@ function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; reado
       <ul>
         {newest.map(({ start, end, reason }) => (
           <li key={`${start} ${reason}`}>
-            <Instant at={start} /> to <Instant at={end} /> ({durationWords(end - start)}): {reasonWords[reason]}
+            <Instant at={start} /> to <Instant at={end} /> ({missedWords(end - start)}): {reasonWords[reason]}
           </li>
         ))}
         {gaps.length > newest.length ? <li>and {counted(gaps.length - newest.length, 'earlier gap')}</li> : null}
@@ -126,7 +126,7 @@ function sentences(view: AccountView): string[] {
   const { startedAt, shown, frontier, now, ownGaps, interval, network, missed, labelers } = view;
   const found: string[] = [];
   if (shown.start < interval.start) {
-    const missing = durationWords(interval.start - shown.start);
+    const missing = missedWords(interval.start - shown.start);
     found.push(
       interval.start > startedAt
         ? `Observations before ${minuteWords(interval.start)} are no longer kept: the interval lacks its first ${missing}.`
@@ -143,7 +143,7 @@ function sentences(view: AccountView): string[] {
   found.push(
     ownGaps.length === 0
       ? 'No interruption of our own is recorded in this interval.'
-      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${durationWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
+      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${missedWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
   );
   found.push(networkSentence(network, isSilent(frontier, now)));
   if (missed.labelers > 0) found.push(missedSentence(missed, labelers.length > 0));
@@ -154,7 +154,7 @@ function sentences(view: AccountView): string[] {
 }
 
 function missedSentence({ labelers: n, longest }: AccountView['missed'], others: boolean): string {
-  const length = durationWords(longest);
+  const length = missedWords(longest);
   const part = n === 1 ? `${length} in all` : `one of them for ${length} in all`;
   return `${counted(n, 'labeler')}${others ? ' not listed below' : ''} ${agreeing(n, 'was', 'were')} not observed for some or all of this interval, ${part}: what ${agreeing(n, 'it', 'they')} applied or removed then is not known. The export lists ${agreeing(n, 'it', 'them')}.`;
 }

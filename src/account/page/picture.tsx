@@ -3,7 +3,7 @@ import { DayChart } from '../../web/day-chart.tsx';
 import { countText } from '../../web/format.ts';
 import { Legend, signWords } from '../../web/legend.tsx';
 import type { Timeline, TimelineDay } from './timeline.ts';
-import { counted, dayWords, durationWords, eventsText, isoDay, minuteWords } from './words.ts';
+import { counted, dayWords, eventsText, isoDay, minuteWords, missedWords } from './words.ts';
 
 /** The interval as a picture, with its legend and the same as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
@@ -126,8 +126,8 @@ function dayText(day: TimelineDay): string {
 function unseenText(day: TimelineDay): string {
   if (isUnseen(day)) return 'all of it';
   const parts: string[] = [];
-  if (day.unseen > 0) parts.push(durationWords(day.unseen));
-  if (day.partly > 0) parts.push(`some labelers for ${durationWords(day.partly)}`);
+  if (day.unseen > 0) parts.push(missedWords(day.unseen));
+  if (day.partly > 0) parts.push(`some labelers for ${missedWords(day.partly)}`);
   return parts.join('; ');
 }
 
@@ -141,7 +141,7 @@ export function summaryOf({ days, start, end, total, uncounted }: Timeline): str
         : 'No observation'
       : `${countText(total.applied)} applied and ${countText(total.removed)} removed`;
   const missed =
-    unseen > 0 ? ` Of it, ${durationWords(unseen)} went unobserved, and what happened then is not known.` : '';
+    unseen > 0 ? ` Of it, ${missedWords(unseen)} went unobserved, and what happened then is not known.` : '';
   const left =
     uncounted > 0
       ? ` ${counted(uncounted, 'day')} held too many rows to be counted here and ${uncounted === 1 ? 'adds' : 'add'} nothing to these sums.`

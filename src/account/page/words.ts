@@ -2,7 +2,7 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../../contract/vocabulary.ts';
 import type { EventCount } from '../../store/port.ts';
 import { second } from '../../store/time.ts';
-import { agreeing, countText, dateText, instantText, spanText } from '../../web/format.ts';
+import { agreeing, countText, dateText, instantText, missedText, spanText } from '../../web/format.ts';
 import type { Reading } from './unread.ts';
 
 /** The words of the pages. None of them says of a label that it holds now: only what was seen to happen is known. */
@@ -84,6 +84,11 @@ export function isoDay(at: Micros): string {
 /** A length of time in microseconds, in its two largest units. */
 export function durationWords(length: number): string {
   return spanText(length / second);
+}
+
+/** The same of time in which something was missed, rounded up: never less than was missed. */
+export function missedWords(length: number): string {
+  return missedText(length / second);
 }
 
 /** A number with its noun: `1 row`, `165,000 rows`. */

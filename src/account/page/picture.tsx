@@ -132,7 +132,10 @@ function unseenText(day: TimelineDay): string {
 }
 
 /** The picture in a sentence or two. */
-export function summaryOf({ days, start, end, total, uncounted }: Timeline): string {
+export function summaryOf(timeline: Timeline): string {
+  const { days, start, end, total, uncounted } = timeline;
+  const when = `between ${minuteWords(start)} and ${minuteWords(end)}`;
+  if (nothingSeen(timeline)) return `Nothing ${when} was observed, and what happened then is not known.`;
   const unseen = days.reduce((sum, day) => sum + day.unseen, 0);
   const what =
     total.applied + total.removed === 0
@@ -146,5 +149,5 @@ export function summaryOf({ days, start, end, total, uncounted }: Timeline): str
     uncounted > 0
       ? ` ${counted(uncounted, 'day')} held too many rows to be counted here and ${uncounted === 1 ? 'adds' : 'add'} nothing to these sums.`
       : '';
-  return `${what} between ${minuteWords(start)} and ${minuteWords(end)}.${missed}${left}`;
+  return `${what} ${when}.${missed}${left}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summaryOf } from '../src/account/page/picture.tsx';
-import { day, hour, micros } from '../src/store/time.ts';
+import { day, hour, micros, minute } from '../src/store/time.ts';
 import { account, bodyOf, labelers, linesOf, now, viewOf } from './support/account-view.ts';
 
 /** The lines of a view's page from one to another, the last so called inclusive. */
@@ -99,7 +99,7 @@ describe('the page of an account', () => {
       'Observation began on 18 Nov 2026, 12:00 UTC: of the 5 d before it nothing was observed.',
       'Nothing was received from any labeler since 20 Nov 2026, 11:00 UTC: what came later is not known.',
       'We were interrupted once in this interval, for 1 h in all: nothing was observed then.',
-      '1 of 2 labelers that we follow is being read, each from where we stopped last. The others are not, and labels of theirs are missing here: 1 does not answer. 3 known labelers are not read at all.',
+      '1 of 2 labelers that we follow was being read when we last heard of any, each from where we had stopped. The others were not, and labels of theirs are missing here: 1 did not answer. 3 known labelers were not read at all.',
       'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
       'Our own interruptions',
       '20 Nov 2026, 09:00:00 UTC',
@@ -107,6 +107,31 @@ describe('the page of an account', () => {
       '20 Nov 2026, 10:00:00 UTC',
       '(1 h): our own interruption',
     ]);
+  });
+
+  it('says how labelers are read, and after ten minutes without a page how they were', async () => {
+    const byState = new Map([
+      ['established', 2],
+      ['unavailable', 1],
+    ]);
+    const said = async (silent: number): Promise<string> => {
+      const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now };
+      const observedThrough = micros(now - silent);
+      const network = { byState, notEnrolled: 1, names: new Map() };
+      const view = await viewOf({ labels: [{}], change: { network, frontier: { ...frontier, observedThrough } } });
+      return linesOf(bodyOf(view)).join(' ');
+    };
+    const present = await said(10 * minute);
+    expect(present).toContain(
+      '2 of 3 labelers that we follow are being read, each from where we stopped last. The others are not, and labels of theirs are missing here: 1 does not answer. 1 known labeler is not read at all.',
+    );
+    expect(present).toContain('State: being read, from where we stopped last.');
+    const past = await said(10 * minute + 1);
+    expect(past).toContain(
+      '2 of 3 labelers that we follow were being read when we last heard of any, each from where we had stopped. The others were not, and labels of theirs are missing here: 1 did not answer. 1 known labeler was not read at all.',
+    );
+    expect(past).toContain('State when we last heard of any: being read, from where we stopped last.');
+    expect(past).not.toMatch(/\b(?:is|are) (?:being read|not read)|State: /);
   });
 
   it('gives for each labeler when it was last asked successfully', async () => {
@@ -154,6 +179,22 @@ describe('the page of an account', () => {
       ...['19 Nov 2026', '0', '0', '6 h'],
       ...['20 Nov 2026', '1', '1'],
     ]);
+  });
+
+  it('rounds up what was missed, wherever it tells how much that was', async () => {
+    const start = micros(now - 6 * day - 23 * hour);
+    const gap = { source: null, reason: 'ingest_paused' as const, start, end: micros(start + 3 * day + 90 * minute) };
+    const view = await viewOf({ labels: [{}], ownGaps: [gap] });
+    const labelers = view.labelers.map((one) => ({ ...one, gaps: [{ ...gap, source: one.labeler }] }));
+    const missed = { labelers: 1, longest: 3 * day + minute };
+    const said = linesOf(bodyOf({ ...view, labelers, missed })).join(' ');
+    expect(said).toContain('Of it, 3 d 2 h went unobserved');
+    expect(said).toContain('We were interrupted once in this interval, for 3 d 2 h in all');
+    expect(said).toContain('1 gap of its own, 3 d 2 h in all.');
+    expect(said).toContain('(3 d 2 h): our own interruption');
+    expect(said).toContain(
+      '1 labeler not listed below was not observed for some or all of this interval, 3 d 1 h in all: what it applied or removed then is not known. The export lists it.',
+    );
   });
 
   it('shows a part of a long list as a part, with the way to the rest and to the whole', async () => {

@@ -1,4 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
+import { micros } from './time.ts';
 
 /** Most characters of a roster row's `detail`. */
 export const maxDetailLength = 8_192;
@@ -38,17 +39,27 @@ export interface LabelerHandle {
 }
 
 /** The name of a labeler as the label instrument keeps it in `detail`; null where it knows none. */
-export function labelerHandle({ detail }: Pick<RosterRow, 'detail'>): LabelerHandle | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(detail);
-  } catch {
-    return null;
-  }
-  if (typeof value !== 'object' || value === null || !('handle' in value)) return null;
-  const { handle } = value;
+export function labelerHandle(row: Pick<RosterRow, 'detail'>): LabelerHandle | null {
+  const { handle, confirmed } = particulars(row);
   if (typeof handle !== 'string' || !/^[a-z0-9.-]{3,253}$/.test(handle)) return null;
-  return { name: handle, confirmed: 'confirmed' in value && value.confirmed === true };
+  return { name: handle, confirmed: confirmed === true };
+}
+
+/** When a labeler last answered as the label instrument keeps it in `detail`; null where it is not known to have. */
+export function labelerAnswered(row: Pick<RosterRow, 'detail'>): Micros | null {
+  const { lastAnswered } = particulars(row);
+  return typeof lastAnswered === 'number' && Number.isSafeInteger(lastAnswered) && lastAnswered >= 0
+    ? micros(lastAnswered)
+    : null;
+}
+
+function particulars({ detail }: Pick<RosterRow, 'detail'>): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(detail);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
 }
 
 /** A key that a labeler was seen to sign with, and when its document named it. */

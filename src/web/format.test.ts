@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countText, dateText, instantText, percentText, rateText, spanText } from './format.ts';
+import { countText, dateText, instantText, missedText, percentText, rateText, spanText } from './format.ts';
 
 describe('a number on a page', () => {
   it.each([
@@ -29,6 +29,16 @@ describe('a number on a page', () => {
     [spanText(86_211.25), '23 h 56 min'],
     [spanText(86_400), '24 h'],
     [spanText(30 * 86_400 + 7_200), '30 d 2 h'],
+    [missedText(0), '0 s'],
+    [missedText(0.2), '< 1 s'],
+    [missedText(42.12), '43 s'],
+    [missedText(59.5), '1 min'],
+    [missedText(613), '10 min 13 s'],
+    [missedText(86_211.25), '23 h 57 min'],
+    [missedText(72 * 3_600 - 0.5), '3 d'],
+    [missedText(6 * 86_400 + 22 * 3_600 + 58 * 60), '6 d 23 h'],
+    [missedText(7 * 86_400 - 1), '7 d'],
+    [missedText(30 * 86_400 + 7_200), '30 d 2 h'],
     [instantText('2026-11-20T12:00:05.120Z'), '20 Nov 2026, 12:00 UTC'],
     [instantText('2026-11-20T12:00:05.9999999+00:00', 'second'), '20 Nov 2026, 12:00:05 UTC'],
     [dateText('2026-11-20T23:59:59.999Z'), '20 Nov 2026'],

@@ -7,8 +7,8 @@ export const originTitles = { simulated: '[simulated] ', sample: '[sample] ' } a
 const space = '\u00a0';
 
 /**
- * Numbers as people read them. None claims more than its number: shares and lengths of time are cut downwards, a
- * share below the whole never reads as 100 %, and something never reads as nothing.
+ * Numbers as people read them. None claims more than its number: shares and lengths of time are cut downwards (but for
+ * time that was missed, of which less would be more than is known), a share below the whole never reads as 100 %, and something never reads as nothing.
  */
 
 const formats = new Map<number, Intl.NumberFormat>();
@@ -61,14 +61,26 @@ const daysFrom = 72 * 3_600;
 export function spanText(seconds: number): string {
   if (seconds > 0 && seconds < 1) return `<${space}1${space}s`;
   if (seconds >= 1e12) return `${seconds.toExponential(2)}${space}s`;
-  const known = units.filter(({ name }) => name !== 'd' || seconds >= daysFrom);
-  const first = known.findIndex((unit) => seconds >= unit.seconds);
-  const large = known[first];
+  const { large, small } = unitsOf(seconds);
   if (!large) return `0${space}s`;
-  const small = known[first + 1];
   const rest = small ? Math.floor((seconds % large.seconds) / small.seconds) : 0;
   const head = `${countText(Math.floor(seconds / large.seconds))}${space}${large.name}`;
   return small && rest > 0 ? `${head}${space}${rest}${space}${small.name}` : head;
+}
+
+/** The same of time that was missed: what is finer counts whole, as less than was missed would be a claim. */
+export function missedText(seconds: number): string {
+  const { large, small } = unitsOf(seconds);
+  const finest = (small ?? large)?.seconds;
+  // What rounds up may come to have a larger unit.
+  return spanText(finest === undefined ? seconds : Math.ceil(seconds / finest) * finest);
+}
+
+/** The units that a length of time is told in; none below a second. */
+function unitsOf(seconds: number) {
+  const known = units.filter(({ name }) => name !== 'd' || seconds >= daysFrom);
+  const first = known.findIndex((unit) => seconds >= unit.seconds);
+  return { large: known[first], small: first < 0 ? undefined : known[first + 1] };
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;

@@ -67,11 +67,13 @@ export async function viewOf({
     definitions: new Map([[labelers[0], { seenAt: now, byValue: new Map(definitions) }]]),
     labelers: tally.labelers.map((count) => ({
       ...count,
+      reading: 'read',
       state: 'established',
       lastAsked: micros(now - 30_000_000),
       gaps: [],
     })),
     otherLabelers: 0,
+    missed: { labelers: 0, longest: 0 },
     ownGaps,
     network: {
       byState: new Map([['established', labelers.length]]),

@@ -5,11 +5,11 @@ import { DownloadSection } from './download.tsx';
 import { Choices } from './forms.tsx';
 import { type AccountLinks, accountLinks } from './links.ts';
 import { Instant, ObservationItem } from './observation.tsx';
-import { TimelineSection } from './picture.tsx';
+import { nothingSeen, TimelineSection } from './picture.tsx';
 import type { Part } from './rows.ts';
 import { wholeRows } from './rows.ts';
 import type { AccountView } from './view.ts';
-import { counted, eventsText, targetWords } from './words.ts';
+import { counted, eventsText, targetWords, unreadWords } from './words.ts';
 
 /** What the body of an account's page is rendered from. */
 export interface AccountPageProps {
@@ -52,7 +52,7 @@ export function AccountBody({ view, base, downloads }: AccountPageProps) {
 }
 
 /** What was found, in one panel; where nothing was, that this proves nothing. */
-function Outcome({ view: { parts, timeline, before, query } }: { readonly view: AccountView }) {
+function Outcome({ view: { parts, timeline, before, query, labelers } }: { readonly view: AccountView }) {
   if (before !== null) {
     return (
       <p class="panel">
@@ -64,10 +64,11 @@ function Outcome({ view: { parts, timeline, before, query } }: { readonly view: 
   const empty = parts.every(({ rows, next }) => rows.length === 0 && next === null);
   const filtered = Object.keys(query.filters).length > 0;
   if (empty) {
+    const [unread] = labelers.flatMap(({ reading }) => (reading === 'read' ? [] : [unreadWords[reading]]));
     return (
       <div class="panel none-observed">
         <p>
-          <strong>No observations{filtered ? ' agree with the filters' : ''} in this interval.</strong>
+          <strong>{unread ?? `No observations${filtered ? ' agree with the filters' : ''} in this interval.`}</strong>
         </p>
         <p>
           That does not mean that no labels exist: only what was applied or removed in this interval, by labelers that
@@ -93,16 +94,20 @@ interface PartProps {
 
 function PartSection({ part: { target, total, rows, next }, view, links }: PartProps) {
   const alone = view.query.filters.target_kind !== undefined;
+  const unseen = rows.length === 0 && next === null && nothingSeen(view.timeline);
   return (
     <section aria-labelledby={`part-${target}`}>
       <h2 id={`part-${target}`}>
-        {targetWords[target]} <span class="soft">({total === null ? 'not all counted' : countText(total)})</span>
+        {targetWords[target]}{' '}
+        <span class="soft">({unseen ? 'not observed' : total === null ? 'not all counted' : countText(total)})</span>
       </h2>
       {rows.length === 0 ? (
         <p>
-          {next === null
-            ? `None observed in this interval${view.before === null ? '' : ' before this place'}.`
-            : 'None found so far; older observations were not looked at yet.'}
+          {unseen
+            ? 'This interval was not observed.'
+            : next === null
+              ? `None observed in this interval${view.before === null ? '' : ' before this place'}.`
+              : 'None found so far; older observations were not looked at yet.'}
         </p>
       ) : (
         <ol class="rows">

@@ -1,11 +1,12 @@
 import { gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
-import { minute } from '../../store/time.ts';
 import { agreeing, countText } from '../../web/format.ts';
+import { coverageSentences } from './coverage-sentences.ts';
 import { Instant, Labeler } from './observation.tsx';
+import { isSilent } from './unread.ts';
 import type { AccountView, LabelerView } from './view.ts';
-import { counted, durationWords, minuteWords, reasonWords, stateWords } from './words.ts';
+import { counted, missedWords, reasonWords, stateWords, unreadWords } from './words.ts';
 
 /** Gaps listed one by one; all of them count in the sums. */
 const maxGapsListed = 20;
@@ -17,7 +18,7 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
     <section aria-labelledby="coverage">
       <h2 id="coverage">What could not be seen</h2>
       <ul class="plain">
-        {sentences(view).map((sentence) => (
+        {coverageSentences(view).map((sentence) => (
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
@@ -34,6 +35,7 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
                 labeler={labeler}
                 name={view.network.names.get(labeler.labeler)}
                 uncounted={view.timeline.uncounted}
+                silent={isSilent(view.frontier, view.now)}
               />
             ))}
           </ul>
@@ -50,15 +52,30 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
 }
 
 function LabelerItem({
-  labeler: { labeler, applied, removed, state, lastAsked, gaps },
+  labeler: { labeler, reading, applied, removed, state, lastAsked, gaps },
   name,
   uncounted,
+  silent,
 }: {
   readonly labeler: LabelerView;
   readonly name: LabelerHandle | undefined;
   /** Days of which nothing is in its sums. */
   readonly uncounted: number;
+  readonly silent: boolean;
 }) {
+  if (reading !== 'read') {
+    return (
+      <li>
+        <p>
+          <Labeler did={labeler} name={name} />
+        </p>
+        <p>
+          {unreadWords[reading]}
+          {state === null ? '' : ` ${stateSentence(state, silent)}`}
+        </p>
+      </li>
+    );
+  }
   return (
     <li>
       <p>
@@ -67,7 +84,7 @@ function LabelerItem({
       <p class="soft">
         {uncounted > 0 ? 'At least ' : ''}
         {countText(applied)} applied, {countText(removed)} removed in this interval, whatever the filters.{' '}
-        {state === null ? 'Not read at this time.' : `State: ${stateWords(state, 1)}.`}{' '}
+        {state === null ? 'Not read at this time.' : stateSentence(state, silent)}{' '}
         {lastAsked === null ? (
           'When it last answered is not known.'
         ) : (
@@ -77,11 +94,15 @@ function LabelerItem({
         )}{' '}
         {gaps.length === 0
           ? 'No gap of its own is recorded in this interval, which does not prove that there was none.'
-          : `${counted(gaps.length, 'gap')} of its own, ${durationWords(gappedTime(gaps))} in all.`}
+          : `${counted(gaps.length, 'gap')} of its own, ${missedWords(gappedTime(gaps))} in all.`}
       </p>
       <GapList gaps={gaps} heading="Its gaps" />
     </li>
   );
+}
+
+function stateSentence(state: string, silent: boolean): string {
+  return silent ? `State when we last heard of any: ${stateWords(state, 1, true)}.` : `State: ${stateWords(state, 1)}.`;
 }
 
 function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; readonly heading: string }) {
@@ -93,56 +114,11 @@ function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; reado
       <ul>
         {newest.map(({ start, end, reason }) => (
           <li key={`${start} ${reason}`}>
-            <Instant at={start} /> to <Instant at={end} /> ({durationWords(end - start)}): {reasonWords[reason]}
+            <Instant at={start} /> to <Instant at={end} /> ({missedWords(end - start)}): {reasonWords[reason]}
           </li>
         ))}
         {gaps.length > newest.length ? <li>and {counted(gaps.length - newest.length, 'earlier gap')}</li> : null}
       </ul>
     </details>
   );
-}
-
-function sentences({ startedAt, shown, frontier, now, ownGaps, interval, network }: AccountView): string[] {
-  const found: string[] = [];
-  if (shown.start < interval.start) {
-    const missing = durationWords(interval.start - shown.start);
-    found.push(
-      interval.start > startedAt
-        ? `Observations before ${minuteWords(interval.start)} are no longer kept: the interval lacks its first ${missing}.`
-        : `Observation began on ${minuteWords(startedAt)}: of the ${missing} before it nothing was observed.`,
-    );
-  }
-  const { observedThrough } = frontier;
-  if (observedThrough === null) found.push('No labeler has given us a page yet: nothing was observed so far.');
-  else if (now - observedThrough > 10 * minute) {
-    found.push(
-      `Nothing was received from any labeler since ${minuteWords(observedThrough)}: what came later is not known.`,
-    );
-  } else found.push(`The last page of any labeler was received on ${minuteWords(observedThrough)}.`);
-  found.push(
-    ownGaps.length === 0
-      ? 'No interruption of our own is recorded in this interval.'
-      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${durationWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
-  );
-  found.push(networkSentence(network));
-  found.push(
-    'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
-  );
-  return found;
-}
-
-function networkSentence({ byState, notEnrolled }: AccountView['network']): string {
-  const read = byState.get('established') ?? 0;
-  const all = [...byState.values()].reduce((sum, n) => sum + n, 0);
-  const others = [...byState]
-    .filter(([state]) => state !== 'established')
-    .map(([state, n]) => `${countText(n)} ${stateWords(state, n)}`)
-    .sort();
-  const rest =
-    others.length === 0 ? '' : ` The others are not, and labels of theirs are missing here: ${others.join('; ')}.`;
-  const known =
-    notEnrolled === 0
-      ? ''
-      : ` ${counted(notEnrolled, 'known labeler')} ${agreeing(notEnrolled, 'is', 'are')} not read at all.`;
-  return `${countText(read)} of ${counted(all, 'labeler')} that we follow ${agreeing(read, 'is', 'are')} being read, each from where we stopped last.${rest}${known}`;
 }

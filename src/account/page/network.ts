@@ -1,13 +1,14 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { type LabelerHandle, labelerHandle } from '../../store/roster.ts';
+import { type LabelerHandle, labelerAnswered, labelerHandle } from '../../store/roster.ts';
 import type { AccountStore } from '../account-store.ts';
+import { kept } from './kept.ts';
 
 /** What is known of the labelers, the same for every account. */
 export interface Labelers {
   /** Enrolled ones and how each is read. */
   readonly states: ReadonlyMap<string, string>;
   /** Known ones that are not enrolled. */
-  readonly notEnrolled: number;
+  readonly notEnrolled: ReadonlySet<string>;
   /** What their documents call those that are named; a name that nobody confirmed is a claim. */
   readonly names: ReadonlyMap<string, LabelerHandle>;
   /** When each was last asked successfully. */
@@ -15,7 +16,9 @@ export interface Labelers {
 }
 
 /** As much of it as one page shows. */
-export interface NetworkView extends Pick<Labelers, 'notEnrolled' | 'names'> {
+export interface NetworkView extends Pick<Labelers, 'names'> {
+  /** How many known ones are not enrolled. */
+  readonly notEnrolled: number;
   /** How many enrolled ones are read in each way. */
   readonly byState: ReadonlyMap<string, number>;
 }
@@ -28,34 +31,28 @@ export function networkView({ states, notEnrolled, names }: Labelers, shown: Ite
     const name = names.get(did);
     return name ? [[did, name]] : [];
   });
-  return { byState, notEnrolled, names: new Map(named) };
+  return { byState, notEnrolled: notEnrolled.size, names: new Map(named) };
 }
 
 /** How long it is kept, in milliseconds: a page's "last asked" is at most so much too early. */
 const keptMs = 5_000;
 
-/** Keeps it between pages. `monotonic` gives milliseconds. */
+/** Reads it, and keeps it between pages. `monotonic` gives milliseconds. */
 export function labelersOf(monotonic: () => number): (store: AccountStore) => Promise<Labelers> {
-  let kept: Promise<Labelers> | null = null;
-  let until = Number.NEGATIVE_INFINITY;
-  return (store) => {
-    if (kept && monotonic() < until) return kept;
-    until = monotonic() + keptMs;
-    const reading = read(store);
-    kept = reading;
-    // A failure is told to those who wait for it, and asked again by the next.
-    reading.catch(() => {
-      if (kept === reading) kept = null;
-    });
-    return reading;
-  };
+  return kept({ ms: keptMs, monotonic }, read);
 }
 
 async function read(store: AccountStore): Promise<Labelers> {
   const [roster, positions] = await Promise.all([store.roster(), store.positions()]);
   const lastAsked = new Map<string, Micros>();
-  for (const { source, acceptedAt } of positions) {
-    if (acceptedAt > (lastAsked.get(source) ?? 0)) lastAsked.set(source, acceptedAt);
+  const answered = (did: string, at: Micros): void => {
+    if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
+  };
+  for (const { source, acceptedAt } of positions) answered(source, acceptedAt);
+  // A source whose position was forgotten has answered all the same; of one that is read on, the position is newer.
+  for (const row of roster) {
+    const at = labelerAnswered(row);
+    if (at !== null) answered(row.did, at);
   }
   const enrolled = roster.filter((row) => row.enrolled);
   return {
@@ -66,7 +63,7 @@ async function read(store: AccountStore): Promise<Labelers> {
         return handle === null ? [] : [[row.did, handle]];
       }),
     ),
-    notEnrolled: roster.length - enrolled.length,
+    notEnrolled: new Set(roster.filter((row) => !row.enrolled).map(({ did }) => did)),
     lastAsked,
   };
 }

@@ -3,7 +3,7 @@ import { DayChart } from '../../web/day-chart.tsx';
 import { countText } from '../../web/format.ts';
 import { Legend, signWords } from '../../web/legend.tsx';
 import type { Timeline, TimelineDay } from './timeline.ts';
-import { counted, dayWords, durationWords, eventsText, isoDay, minuteWords } from './words.ts';
+import { counted, dayWords, eventsText, isoDay, minuteWords, missedWords } from './words.ts';
 
 /** The interval as a picture, with its legend and the same as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
@@ -55,7 +55,9 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
         <summary>The same as a table</summary>
 
         <table>
-          <caption>{eventsText(total, uncounted)}, by UTC day of our clock</caption>
+          <caption>
+            {nothingSeen(timeline) ? 'Not observed' : eventsText(total, uncounted)}, by UTC day of our clock
+          </caption>
           <thead>
             <tr>
               <th scope="col">Day</th>
@@ -101,6 +103,11 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
   );
 }
 
+/** Whether nothing of the interval was observed, so that no number of it is known: not even zero. */
+export function nothingSeen({ days, uncounted }: Timeline): boolean {
+  return uncounted === 0 && days.every((day) => day.counts === null && isUnseen(day));
+}
+
 function isUnseen(day: TimelineDay): boolean {
   return day.unseen === day.end - day.start;
 }
@@ -119,13 +126,16 @@ function dayText(day: TimelineDay): string {
 function unseenText(day: TimelineDay): string {
   if (isUnseen(day)) return 'all of it';
   const parts: string[] = [];
-  if (day.unseen > 0) parts.push(durationWords(day.unseen));
-  if (day.partly > 0) parts.push(`some labelers for ${durationWords(day.partly)}`);
+  if (day.unseen > 0) parts.push(missedWords(day.unseen));
+  if (day.partly > 0) parts.push(`some labelers for ${missedWords(day.partly)}`);
   return parts.join('; ');
 }
 
 /** The picture in a sentence or two. */
-export function summaryOf({ days, start, end, total, uncounted }: Timeline): string {
+export function summaryOf(timeline: Timeline): string {
+  const { days, start, end, total, uncounted } = timeline;
+  const when = `between ${minuteWords(start)} and ${minuteWords(end)}`;
+  if (nothingSeen(timeline)) return `Nothing ${when} was observed, and what happened then is not known.`;
   const unseen = days.reduce((sum, day) => sum + day.unseen, 0);
   const what =
     total.applied + total.removed === 0
@@ -134,10 +144,10 @@ export function summaryOf({ days, start, end, total, uncounted }: Timeline): str
         : 'No observation'
       : `${countText(total.applied)} applied and ${countText(total.removed)} removed`;
   const missed =
-    unseen > 0 ? ` Of it, ${durationWords(unseen)} went unobserved, and what happened then is not known.` : '';
+    unseen > 0 ? ` Of it, ${missedWords(unseen)} went unobserved, and what happened then is not known.` : '';
   const left =
     uncounted > 0
       ? ` ${counted(uncounted, 'day')} held too many rows to be counted here and ${uncounted === 1 ? 'adds' : 'add'} nothing to these sums.`
       : '';
-  return `${what} between ${minuteWords(start)} and ${minuteWords(end)}.${missed}${left}`;
+  return `${what} ${when}.${missed}${left}`;
 }

@@ -1,4 +1,4 @@
-import type { AccountTally, DayCounts, EventCount, StoredGap } from '../../store/port.ts';
+import type { AccountTally, DayCounts, EventCount } from '../../store/port.ts';
 import { day as dayLength, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 
 /** One UTC day of the asked interval, as picture and table show it. */
@@ -30,7 +30,7 @@ export interface TimelineInputs extends Interval {
   /** Gaps of everything that the page asks for. */
   readonly whole: readonly Interval[];
   /** Gaps of some of it. */
-  readonly some: readonly StoredGap[];
+  readonly some: readonly Interval[];
 }
 
 /** Puts together what was counted and what was not observed; an unobserved day has no counts, not even zero. */

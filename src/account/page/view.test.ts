@@ -1,10 +1,14 @@
-import { expect, it } from 'vitest';
-import { account, fill, folderInTest, writerInTest } from '../../../test/support/account.ts';
-import { micros } from '../../store/time.ts';
+import { describe, expect, it } from 'vitest';
+import { account, fill, folderInTest, labelers, writerInTest } from '../../../test/support/account.ts';
+import { bodyOf, linesOf } from '../../../test/support/account-view.ts';
+import type { StoredGap } from '../../store/port.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { day, hour, micros } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
 import { DefinitionCache } from './definitions.ts';
+import { missedOf } from './missed.ts';
 import { labelersOf } from './network.ts';
-import { readView } from './view.ts';
+import { type AccountView, readView } from './view.ts';
 
 /** Noon of an ordinary day. */
 const noon = 20_000 * 86_400_000_000 + 43_200_000_000;
@@ -27,7 +31,7 @@ it.each([12, 300])('a page of %s rows ends at one frontier, whatever is accepted
     },
   };
   const view = await readView(
-    { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0) },
+    { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
     {
       query: { account, asked: { kind: 'days', days: 7 }, filters: {} },
       before: null,
@@ -52,10 +56,132 @@ it('of an interval without anything accepted, its days are counted and empty', a
   const start = micros(noon + 2_000_000);
   const end = micros(noon + 2 * 86_400_000_000);
   const view = await readView(
-    { store: writer, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0) },
+    {
+      store: writer,
+      definitions: new DefinitionCache(() => 0),
+      labelers: labelersOf(() => 0),
+      missed: missedOf(() => 0),
+    },
     { query: { account, asked: { kind: 'explicit', start, end }, filters: {} }, before: null, now: end },
   );
   if (view === 'out_of_window') throw new Error(view);
   expect(view.tally.days.map(({ counts }) => counts?.rows)).toEqual([0, 0, 0]);
   expect(view.parts.map(({ rows, next }) => ({ rows, next }))).toEqual(Array(3).fill({ rows: [], next: null }));
+});
+
+const rows = 3;
+const [known, gone, stranger] = ['did:web:known.example', 'did:web:gone.example', 'did:web:stranger.example'] as const;
+
+/** A view of the last seven days, seven days after a store began with some rows. */
+async function viewWith(
+  { roster = [], gaps = [] }: { readonly roster?: readonly RosterRow[]; readonly gaps?: readonly StoredGap[] },
+  { labeler, now = end }: { readonly labeler?: string; readonly now?: number } = {},
+): Promise<AccountView> {
+  const writer = writerInTest(folderInTest(), noon);
+  await fill(writer, rows, { at: noon + 1_000_000 });
+  await writer.putRoster([...labelers.map((did) => row(did, 'established')), ...roster]);
+  for (const gap of gaps) await writer.recordGap(gap);
+  const positions = labelers.map((source) => ({ source, endpoint: 'https://labeler.example', value: '1' }));
+  await writer.append({ at: micros(end - 1_000_000), observations: [], refusals: [], positions });
+  const filters = labeler === undefined ? {} : { labeler };
+  const view = await readView(
+    {
+      store: writer,
+      definitions: new DefinitionCache(() => 0),
+      labelers: labelersOf(() => 0),
+      missed: missedOf(() => 0),
+    },
+    { query: { account, asked: { kind: 'days', days: 7 }, filters }, before: null, now: micros(now) },
+  );
+  if (view === 'out_of_window') throw new Error(view);
+  return view;
+}
+
+const end = noon + 7 * day;
+
+function row(did: string, state: string, { enrolled = true, detail = {} } = {}): RosterRow {
+  const found = { origin: 'seeded', provenance: [], endpoint: null, stateSince: micros(noon) } as const;
+  return { did, ...found, enrolled, state, detail: JSON.stringify(detail) };
+}
+
+describe('a labeler that is asked for', () => {
+  it.each([
+    ['never answered', [row(known, 'refused')], known, 'We have never read this labeler', 'State: refuses to be read.'],
+    ['is not enrolled', [row(known, 'unstarted', { enrolled: false })], known, 'We have never read this labeler', ''],
+    ['is not known', [], stranger, 'We do not know this labeler', ''],
+  ])('and %s is drawn as unobserved, never as zeros', async (_, roster, labeler, said, state) => {
+    const view = await viewWith({ roster }, { labeler });
+    const { timeline, interval } = view;
+    expect(timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill(null));
+    expect(timeline.unseen).toEqual([{ start: interval.start, end: interval.end }]);
+    const html = bodyOf(view);
+    const text = linesOf(html).join('\n');
+    expect(text.split(`${said}: what it applied or removed is not known.`)).toHaveLength(3);
+    expect(text).toContain(state);
+    expect(text).toMatch(/^Nothing between .* was observed, and what happened then is not known\.$/m);
+    expect(text.match(/\(not observed\)\nThis interval was not observed\./g)).toHaveLength(3);
+    expect(text).not.toMatch(/\b0 (?:applied|removed)|\(0\)|^0$|No gap of its own|None observed|No observation/m);
+    expect(html.match(/class="chart-unseen"/g)).toHaveLength(1);
+    expect(html).not.toContain('<title>');
+  });
+
+  it('and is followed no longer is unobserved since its last answer', async () => {
+    const lastAnswered = noon + 2 * day;
+    const roster = [row(gone, 'established', { enrolled: false, detail: { lastAnswered } })];
+    const { timeline } = await viewWith({ roster }, { labeler: gone });
+    expect(timeline.unseen).toEqual([{ start: lastAnswered, end }]);
+    expect(timeline.days.map(({ counts, unseen }) => (counts ? unseen / hour : null))).toEqual([
+      ...[0, 0, 12, null, null, null, null, null],
+    ]);
+  });
+
+  it('and was read is drawn with the zeros of what was read of it', async () => {
+    const roster = [row(known, 'established', { detail: { lastAnswered: end - hour } })];
+    const view = await viewWith({ roster }, { labeler: known });
+    expect(view.timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill({ applied: 0, removed: 0 }));
+    expect(linesOf(bodyOf(view)).join('\n')).toContain('0 applied, 0 removed in this interval, whatever the filters.');
+  });
+});
+
+describe('labelers without a row of the account', () => {
+  const gap = (source: string, from: number, to: number, reason: StoredGap['reason']): StoredGap => ({
+    ...{ source, reason, start: micros(noon + from * hour), end: micros(noon + to * hour) },
+  });
+  const late = gap(known, 0, 30, 'not_observed');
+  const down = [gap(gone, 60, 62, 'source_unavailable'), gap(gone, 62, 63, 'cursor_reset')];
+  const roster = [row(known, 'established'), row(gone, 'established')];
+
+  it('are told of in sum, and drawn as missed in part', async () => {
+    const view = await viewWith({ roster, gaps: [late, ...down] });
+    const { timeline, missed } = view;
+    expect(missed).toEqual({ labelers: 2, longest: 30 * hour });
+    expect(timeline.partly).toEqual([
+      { start: late.start, end: late.end },
+      { start: noon + 60 * hour, end: noon + 63 * hour },
+    ]);
+    expect(timeline.days.map(({ partly }) => partly / hour)).toEqual([12, 18, 0, 3, 0, 0, 0, 0]);
+    const text = linesOf(bodyOf(view)).join('\n');
+    expect(text).toContain(
+      '2 labelers not listed below were not observed for some or all of this interval, one of them for 30 h in all: what they applied or removed then is not known. The export lists them.',
+    );
+    expect(text).toContain('some labelers for 12 h');
+    expect(text).not.toContain(known);
+  });
+
+  it('do not matter where one labeler is asked for, nor does what is listed count twice', async () => {
+    const gaps = [late, ...down, gap(labelers[0], 20, 40, 'source_unavailable')];
+    const { missed, timeline } = await viewWith({ roster, gaps }, { labeler: gone });
+    expect([missed, timeline.partly]).toEqual([{ labelers: 0, longest: 0 }, []]);
+    const all = await viewWith({ roster, gaps });
+    expect(all.missed).toEqual({ labelers: 2, longest: 30 * hour });
+    expect(all.timeline.partly[0]).toEqual({ start: noon, end: noon + 40 * hour });
+  });
+
+  it('are drawn in as many stretches as can be told apart, however many gaps there are', async () => {
+    const gaps = Array.from({ length: 500 }, (_, i) => gap(i % 2 ? known : gone, i / 4, i / 4 + 0.1, 'not_observed'));
+    const { timeline, missed } = await viewWith({ roster, gaps });
+    expect(timeline.partly).toHaveLength(300);
+    expect([timeline.partly[0]?.start, timeline.partly.at(-1)?.end]).toEqual([gaps[0]?.start, gaps[499]?.end]);
+    expect(missed.labelers).toBe(2);
+  });
 });

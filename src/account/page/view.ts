@@ -1,28 +1,25 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { AccountDay, AccountTally, Frontier, LabelerCount, LabelerCoverage, StoredGap } from '../../store/port.ts';
-import { day, dayOf, dayStart, type Interval, micros, minute } from '../../store/time.ts';
+import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
 import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query.ts';
 import { storeFilter } from '../row.ts';
 import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
+import { type Missed, type MissedSum, nothingMissed, stretchesOf, sumOf } from './missed.ts';
 import { type Labelers, type NetworkView, networkView } from './network.ts';
 import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
+import { type HowRead, howRead, silenceOf, unreadOf } from './unread.ts';
 
 /** Labelers of an account that its page tells of, those with most rows first. */
 export const maxLabelersShown = 50;
 /** Rows that are counted one by one for a page; days with more are shown as not counted. */
 const countedRows = 200_000;
-/** Without an accepted page for so long, what came since is drawn as unobserved. */
-const silence = 10 * minute;
 /** No labeler has this name: its coverage holds our own interruptions alone. */
 const ourselves = 'almanac';
 
 /** A labeler with rows of the account, or the one that is asked for. */
-export interface LabelerView extends LabelerCount {
-  /** How it is read, by the instrument's word; null when it is not enrolled. */
-  readonly state: string | null;
-  readonly lastAsked: Micros | null;
+export interface LabelerView extends LabelerCount, HowRead {
   /** Its own gaps in the interval, without our interruptions. */
   readonly gaps: readonly StoredGap[];
 }
@@ -45,6 +42,8 @@ export interface AccountView {
   readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
   readonly labelers: readonly LabelerView[];
   readonly otherLabelers: number;
+  /** What was missed of labelers that are not listed, with rows here or without; of none with a labeler's filter. */
+  readonly missed: MissedSum;
   /** Our own interruptions: nothing was observed of any labeler. */
   readonly ownGaps: readonly StoredGap[];
   readonly network: NetworkView;
@@ -55,6 +54,7 @@ export interface ViewSources {
   readonly store: AccountStore;
   readonly definitions: DefinitionCache;
   readonly labelers: (store: AccountStore) => Promise<Labelers>;
+  readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
 }
 
 /** What a page is asked for, and when. */
@@ -67,11 +67,12 @@ export interface ViewQuery {
 
 /** Reads what the page shows; `out_of_window` when nothing of the interval is kept. */
 export async function readView(
-  { store, definitions, labelers }: ViewSources,
+  { store, definitions, labelers, missed }: ViewSources,
   { query, before, now }: ViewQuery,
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
-  const interval = clipInterval(query.asked, availableWindow(frontier, now));
+  const window = availableWindow(frontier, now);
+  const interval = clipInterval(query.asked, window);
   if (interval === 'out_of_window') return interval;
   const { account, filters } = query;
   const { start, end } = interval;
@@ -86,16 +87,22 @@ export async function readView(
     labelers(store),
   ]);
   const named = labelersShown(tally, filters.labeler);
-  const [coverage, parts] = await Promise.all([
+  const alone = filters.labeler !== undefined;
+  const [coverage, others, parts] = await Promise.all([
     store.coverage({ start, end, labelers: [ourselves, ...named.map(({ labeler }) => labeler)] }),
+    alone ? nothingMissed : missed(store, window),
     readParts(store, { account, filters, before, start, end: known }, tally),
   ]);
   const shownRows = parts.flatMap(({ rows }) => rows);
   const gapsOf = new Map(coverage.map((one) => [one.labeler, one]));
-  const views = named.map((count) => viewOf(count, network, gapsOf.get(count.labeler)));
+  const views = named.map((count) => {
+    const rows = count.applied + count.removed > 0 || shownRows.some(({ label }) => label.src === count.labeler);
+    return viewOf(count, rows, network, gapsOf.get(count.labeler));
+  });
   const ownGaps = gapsOf.get(ourselves)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
-  const only = filters.labeler === undefined ? [] : views.flatMap(({ gaps }) => gaps);
+  // Also what was not read of a labeler that is not followed: no gap of it is recorded.
+  const theirs = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
   return {
     query,
     now,
@@ -112,8 +119,8 @@ export async function readView(
       ...shown,
       available: interval,
       tally,
-      whole: [...ownGaps, ...silenceOf(frontier, now), ...only],
-      some: filters.labeler === undefined ? views.flatMap(({ gaps }) => gaps) : [],
+      whole: [...ownGaps, ...silenceOf(frontier, now), ...(alone ? theirs : [])],
+      some: alone ? [] : stretchesOf([...others.any, ...theirs], interval),
     }),
     parts,
     before,
@@ -123,6 +130,7 @@ export async function readView(
     ),
     labelers: views,
     otherLabelers: tally.labelers.length - named.filter(({ applied, removed }) => applied + removed > 0).length,
+    missed: sumOf(others, new Set(named.map(({ labeler }) => labeler)), interval),
     ownGaps,
     network: networkView(network, [...named.map(({ labeler }) => labeler), ...shownRows.map(({ label }) => label.src)]),
   };
@@ -159,11 +167,15 @@ function labelersShown(tally: AccountTally, asked: string | undefined): LabelerC
   return tally.labelers.slice(0, maxLabelersShown);
 }
 
-function viewOf(count: LabelerCount, network: Labelers, coverage: LabelerCoverage | undefined): LabelerView {
+function viewOf(
+  count: LabelerCount,
+  rows: boolean,
+  network: Labelers,
+  coverage: LabelerCoverage | undefined,
+): LabelerView {
   return {
     ...count,
-    state: network.states.get(count.labeler) ?? null,
-    lastAsked: network.lastAsked.get(count.labeler) ?? null,
+    ...howRead(count.labeler, rows, network),
     gaps: coverage?.gaps.filter(({ source }) => source !== null) ?? [],
   };
 }
@@ -173,10 +185,4 @@ function shownInterval({ asked }: AskedQuery, interval: ClippedInterval, now: Mi
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   const oldest = now - windowDays * day;
   return { start: micros(Math.min(interval.start, Math.max(asked.start, oldest))), end: interval.end };
-}
-
-/** Since the last accepted page nothing was seen, whoever's fault it is. */
-function silenceOf({ observedThrough, floor }: Frontier, now: Micros): Interval[] {
-  const since = observedThrough ?? floor;
-  return now - since > silence ? [{ start: since, end: now }] : [];
 }

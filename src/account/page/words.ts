@@ -2,7 +2,8 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../../contract/vocabulary.ts';
 import type { EventCount } from '../../store/port.ts';
 import { second } from '../../store/time.ts';
-import { agreeing, countText, dateText, instantText, spanText } from '../../web/format.ts';
+import { agreeing, countText, dateText, instantText, missedText, spanText } from '../../web/format.ts';
+import type { Reading } from './unread.ts';
 
 /** The words of the pages. None of them says of a label that it holds now: only what was seen to happen is known. */
 
@@ -38,22 +39,31 @@ export const reasonWords: Readonly<Record<GapReason, string>> = {
   unknown: 'reason unknown',
 };
 
-/** How so many labelers that we follow are read, by the instrument's word for it. */
-export function stateWords(state: string, n: number): string {
-  const [one, several = one] = states.get(state) ?? ['in an unknown state'];
-  return agreeing(n, one, several);
+/** Of a labeler of which nothing was ever read. */
+export const unreadWords: Readonly<Record<Exclude<Reading, 'read'>, string>> = {
+  never_read: 'We have never read this labeler: what it applied or removed is not known.',
+  not_known: 'We do not know this labeler: what it applied or removed is not known.',
+};
+
+/** How so many labelers that we follow are read, by the instrument's word for it; or were, when it last told. */
+export function stateWords(state: string, n: number, past = false): string {
+  const [one, several = one, then] = states.get(state) ?? ['in an unknown state'];
+  return past && then !== undefined ? then : agreeing(n, one, several);
 }
 
-/** Of one, and of several where that differs. */
-const states: ReadonlyMap<string, readonly [one: string, several?: string]> = new Map([
+/** Of one, and of several and in the past where that differs. */
+const states: ReadonlyMap<string, readonly [one: string, several?: string, then?: string]> = new Map([
   ['established', ['being read, from where we stopped last']],
   ['unstarted', ['not asked yet']],
   ['probing', ['being tried']],
-  ['refused', ['refuses to be read', 'refuse to be read']],
+  ['refused', ['refuses to be read', 'refuse to be read', 'refused to be read']],
   ['cursor_order_unverified', ['read in an order that is not proven']],
-  ['undated_only', ['gives only labels without a date', 'give only labels without a date']],
+  [
+    'undated_only',
+    ['gives only labels without a date', 'give only labels without a date', 'gave only labels without a date'],
+  ],
   ['provider_rejects', ['rejected by the provider']],
-  ['unavailable', ['does not answer', 'do not answer']],
+  ['unavailable', ['does not answer', 'do not answer', 'did not answer']],
 ]);
 
 /** An instant to the minute, as on every page of both servers: `20 Nov 2026, 14:03 UTC`. */
@@ -74,6 +84,11 @@ export function isoDay(at: Micros): string {
 /** A length of time in microseconds, in its two largest units. */
 export function durationWords(length: number): string {
   return spanText(length / second);
+}
+
+/** The same of time in which something was missed, rounded up: never less than was missed. */
+export function missedWords(length: number): string {
+  return missedText(length / second);
 }
 
 /** A number with its noun: `1 row`, `165,000 rows`. */

@@ -4,6 +4,7 @@ import { openStoreReader } from '../../store/open.ts';
 import type { AccountChunk, StoreReader } from '../../store/port.ts';
 import { accountStoreMethods } from '../account-store.ts';
 import { DefinitionCache } from '../page/definitions.ts';
+import { missedOf } from '../page/missed.ts';
 import { labelersOf } from '../page/network.ts';
 import { readView, type ViewQuery } from '../page/view.ts';
 import { type ReadAnswer, type ReadQuestion, withoutBytes } from './protocol.ts';
@@ -17,7 +18,11 @@ const [, , url = ''] = process.argv;
 let store: StoreReader | null = null;
 
 const monotonic = (): number => performance.now();
-const shared = { definitions: new DefinitionCache(monotonic), labelers: labelersOf(monotonic) };
+const shared = {
+  definitions: new DefinitionCache(monotonic),
+  labelers: labelersOf(monotonic),
+  missed: missedOf(monotonic),
+};
 
 async function read(reader: StoreReader, { method, args }: ReadQuestion): Promise<unknown> {
   if (method === 'view') {

@@ -1,0 +1,64 @@
+import { gappedTime } from '../../store/gaps.ts';
+import { agreeing, countText } from '../../web/format.ts';
+import { isSilent } from './unread.ts';
+import type { AccountView } from './view.ts';
+import { counted, minuteWords, missedWords, stateWords } from './words.ts';
+
+/** What could not be seen of the interval, a sentence each. */
+export function coverageSentences(view: AccountView): string[] {
+  const { startedAt, shown, frontier, now, ownGaps, interval, network, missed, labelers } = view;
+  const found: string[] = [];
+  if (shown.start < interval.start) {
+    const missing = missedWords(interval.start - shown.start);
+    found.push(
+      interval.start > startedAt
+        ? `Observations before ${minuteWords(interval.start)} are no longer kept: the interval lacks its first ${missing}.`
+        : `Observation began on ${minuteWords(startedAt)}: of the ${missing} before it nothing was observed.`,
+    );
+  }
+  const { observedThrough } = frontier;
+  if (observedThrough === null) found.push('No labeler has given us a page yet: nothing was observed so far.');
+  else if (isSilent(frontier, now)) {
+    found.push(
+      `Nothing was received from any labeler since ${minuteWords(observedThrough)}: what came later is not known.`,
+    );
+  } else found.push(`The last page of any labeler was received on ${minuteWords(observedThrough)}.`);
+  found.push(
+    ownGaps.length === 0
+      ? 'No interruption of our own is recorded in this interval.'
+      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${missedWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
+  );
+  found.push(networkSentence(network, isSilent(frontier, now)));
+  if (missed.labelers > 0) found.push(missedSentence(missed, labelers.length > 0));
+  found.push(
+    'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
+  );
+  return found;
+}
+
+function missedSentence({ labelers: n, longest }: AccountView['missed'], others: boolean): string {
+  const length = missedWords(longest);
+  const part = n === 1 ? `${length} in all` : `one of them for ${length} in all`;
+  return `${counted(n, 'labeler')}${others ? ' not listed below' : ''} ${agreeing(n, 'was', 'were')} not observed for some or all of this interval, ${part}: what ${agreeing(n, 'it', 'they')} applied or removed then is not known. The export lists ${agreeing(n, 'it', 'them')}.`;
+}
+
+/** How labelers are read; where nobody was heard for long, how they were read then, and not that they are. */
+function networkSentence({ byState, notEnrolled }: AccountView['network'], silent: boolean): string {
+  const are = (n: number): string => (silent ? agreeing(n, 'was', 'were') : agreeing(n, 'is', 'are'));
+  const read = byState.get('established') ?? 0;
+  const all = [...byState.values()].reduce((sum, n) => sum + n, 0);
+  const others = [...byState]
+    .filter(([state]) => state !== 'established')
+    .map(([state, n]) => `${countText(n)} ${stateWords(state, n, silent)}`)
+    .sort();
+  const rest =
+    others.length === 0
+      ? ''
+      : ` The others ${silent ? 'were' : 'are'} not, and labels of theirs are missing here: ${others.join('; ')}.`;
+  const since = silent
+    ? ' when we last heard of any, each from where we had stopped'
+    : ', each from where we stopped last';
+  const known =
+    notEnrolled === 0 ? '' : ` ${counted(notEnrolled, 'known labeler')} ${are(notEnrolled)} not read at all.`;
+  return `${countText(read)} of ${counted(all, 'labeler')} that we follow ${are(read)} being read${since}.${rest}${known}`;
+}

@@ -127,10 +127,15 @@ export interface ClippedInterval extends Interval {
   readonly clipped: boolean;
 }
 
+/** An asked interval from its start to its end, whatever of it is available; days end at `now`. */
+export function wantedInterval(asked: AskedInterval, now: Micros): Interval {
+  if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
+  return { start: asked.start, end: asked.end };
+}
+
 /** Clips an asked interval to what is available; `out_of_window` when nothing of it is. */
 export function clipInterval(asked: AskedInterval, available: Interval): ClippedInterval | 'out_of_window' {
-  const wanted =
-    asked.kind === 'days' ? { start: micros(available.end - asked.days * day), end: available.end } : asked;
+  const wanted = wantedInterval(asked, available.end);
   const start = micros(Math.max(wanted.start, available.start));
   const end = micros(Math.min(wanted.end, available.end));
   if (start >= end) return 'out_of_window';

@@ -9,6 +9,7 @@ import { renderPage } from '../../web/document.tsx';
 import { refusalOf } from '../app.ts';
 import { markOf } from '../cursor.ts';
 import { type Parameters, parseParameters } from '../parameters.ts';
+import { wantedInterval } from '../query.ts';
 import { accountError, privateHeaders } from '../replies.ts';
 import type { AccountRequest, AccountRoute, AccountServices } from '../route.ts';
 import type { Snapshot } from '../snapshot.ts';
@@ -202,15 +203,18 @@ function downloadsOf(
   const parts = downloadParts(view.tally, bounds.maxExportRows);
   if (parts === null) return null;
   const { query, interval, frontier } = view;
+  const wanted = wantedInterval(query.asked, view.now);
   return parts.map((part) => {
     const first = part.start === interval.start;
+    const last = part.end === interval.end;
     const snapshot: Snapshot = {
       account: query.account,
       filters: query.filters,
       start: part.start,
       end: part.end,
       askedStart: first ? view.shown.start : part.start,
-      clipped: interval.clipped && (first || part.end === interval.end),
+      // Of the parts only one in which something was cut is less than was asked for.
+      clipped: (first && wanted.start < interval.start) || (last && interval.end < wanted.end),
       generation: markOf(frontier.generationId),
       frontier: frontier.end,
       countBound: part.rows,

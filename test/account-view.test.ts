@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { summaryOf } from '../src/account/page/picture.tsx';
-import { day, hour, micros } from '../src/store/time.ts';
+import { partWords, summaryOf } from '../src/account/page/picture.tsx';
+import { day, hour, micros, minute } from '../src/store/time.ts';
 import { account, bodyOf, labelers, linesOf, now, viewOf } from './support/account-view.ts';
 
 /** The lines of a view's page from one to another, the last so called inclusive. */
@@ -145,15 +145,28 @@ describe('the page of an account', () => {
     ).toEqual([
       '1 applied and 1 removed, by UTC day of our clock',
       ...['Day', 'Applied', 'Removed', 'Not observed'],
-      ...['13 Nov 2026', '0', '0'],
+      ...['13 Nov 2026', ', from 12:00', '0', '0'],
       ...['14 Nov 2026', '0', '0'],
       ...['15 Nov 2026', '0', '0'],
       ...['16 Nov 2026', '0', '0'],
       ...['17 Nov 2026', '0', '0', '12 h'],
       ...['18 Nov 2026', 'not observed', 'all of it'],
       ...['19 Nov 2026', '0', '0', '6 h'],
-      ...['20 Nov 2026', '1', '1'],
+      ...['20 Nov 2026', ', until 12:00', '1', '1'],
     ]);
+  });
+
+  it('passes no part of a day off as the whole day, in the picture as in the table', async () => {
+    const html = bodyOf(await viewOf({ labels: [{}, { neg: true }] }));
+    const titles = [...html.matchAll(/<title>([^<]*)<\/title>/g)].map(([, title]) => title);
+    expect([titles[0], titles[1], titles.at(-1)]).toEqual([
+      '13 Nov 2026, from 12:00: 0 applied, 0 removed',
+      '14 Nov 2026: 0 applied, 0 removed',
+      '20 Nov 2026, until 12:00: 1 applied, 1 removed',
+    ]);
+    const within = { start: micros(now - 90 * minute), end: micros(now - 30 * minute) };
+    expect(partWords(within)).toBe(', from 10:30 until 11:30');
+    expect(partWords({ start: micros(now - 12 * hour), end: micros(now + 12 * hour) })).toBe('');
   });
 
   it('shows a part of a long list as a part, with the way to the rest and to the whole', async () => {

@@ -108,6 +108,45 @@ describe('a handle in place of a DID', () => {
   });
 });
 
+describe('a DID as people paste it', () => {
+  const never: FindHandle = () => Promise.reject(new Error('looked up'));
+
+  it.each([never, null])(
+    'is answered with the way to the DID, everything else of the query kept',
+    async (findHandle) => {
+      for (const text of [
+        ` ${did}`,
+        `@${did}`,
+        `at://${did}/app.bsky.feed.post/3k`,
+        `DID:${did.slice(4)}`,
+        `\u2068${did}\u2069`,
+      ]) {
+        const { status, header } = await ask(`days=7&value=a+b&did=${encodeURIComponent(text)}`, findHandle, 0);
+        expect([status, header('Location')]).toEqual([
+          303,
+          '/at/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7&value=a+b',
+        ]);
+      }
+    },
+  );
+
+  it.each([
+    ['days=9', 'unsupported_interval'],
+    ['color=red', 'unknown_parameter'],
+    [`did=${did}`, 'invalid_account'],
+  ])('is refused where the rest is: %s', async (rest, code) => {
+    const { status, lines } = await ask(`did=%20${did}&${rest}`, never);
+    expect(status).toBe(409);
+    expect(lines).toContain(code);
+  });
+
+  it('as it is written is no detour', async () => {
+    const { status, lines } = await ask(`did=${did}`, never);
+    expect(status).toBe(503);
+    expect(lines).toContain('store_busy');
+  });
+});
+
 describe('a busy store', () => {
   it('is a page that says when to try again', async () => {
     const { status, header, lines } = await ask(`did=${did}`, null);

@@ -15,7 +15,7 @@ import type { AccountRequest, AccountRoute, AccountServices } from '../route.ts'
 import type { Snapshot } from '../snapshot.ts';
 import { AccountBody } from './account.tsx';
 import type { DownloadLink } from './download.tsx';
-import { didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
+import { didIn, didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
 import { HomeBody, RefusalBody, refusalWords } from './home.tsx';
 import { type OriginMark, originMark } from './origin.ts';
 import { downloadParts } from './parts.ts';
@@ -114,7 +114,7 @@ function renderer(base: string, handles: boolean, mark: OriginMark) {
   };
 }
 
-/** `GET /account`: the page of an account, of a refusal, or the way from a handle to its DID. */
+/** `GET /account`: the page of an account, of a refusal, or the way from a handle or a pasted text to its DID. */
 function accountRoute(
   { base, findHandle, alarm }: PagesOptions,
   services: AccountServices,
@@ -123,7 +123,7 @@ function accountRoute(
   async function answer(request: AccountRequest): Promise<Reply> {
     const asked = parsePageQuery(request.search);
     if (asked.kind === 'refused') {
-      return asked.code === 'invalid_account' ? byHandle(request) : pages.refusal(request, asked.code);
+      return asked.code === 'invalid_account' ? byName(request) : pages.refusal(request, asked.code);
     }
     const { query, before } = asked;
     const wait = services.waitFor(request, query.account);
@@ -137,15 +137,17 @@ function accountRoute(
     return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);
   }
 
-  async function byHandle(request: AccountRequest): Promise<Reply> {
+  async function byName(request: AccountRequest): Promise<Reply> {
     const parameters = parseParameters(request.search);
-    const handle = handleIn(parameters?.get('did') ?? '');
+    const text = parameters?.get('did') ?? '';
+    const did = didIn(text);
+    if (parameters !== null && did !== null) return refusedRest(request, parameters) ?? wayTo(did, parameters);
+    const handle = handleIn(text);
     if (parameters === null || handle === null)
       return pages.refusal(request, 'invalid_account', { message: findHandle ? neither : didOnly });
     if (findHandle === null) return pages.refusal(request, 'invalid_account', { message: didOnly });
-    // What would be refused at the DID is refused here: nothing that was asked for is lost on the way there.
-    const rest = parsePageQuery(searchWith(anyDid, parameters));
-    if (rest.kind === 'refused') return pages.refusal(request, rest.code);
+    const refused = refusedRest(request, parameters);
+    if (refused) return refused;
     // Looking up costs others a request: it counts as an account that is asked for.
     const wait = services.waitFor(request, handle);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
@@ -153,7 +155,17 @@ function accountRoute(
     const trouble = handleTrouble(found);
     if (found.kind !== 'resolved')
       return pages.refusal(request, 'invalid_account', trouble === null ? {} : { message: trouble });
-    const location = `${base}/account?${searchWith(found.did, parameters)}`;
+    return wayTo(found.did, parameters);
+  }
+
+  /** What would be refused at the DID is refused here: nothing that was asked for is lost on the way there. */
+  function refusedRest(request: AccountRequest, parameters: Parameters): Reply | null {
+    const rest = parsePageQuery(searchWith(anyDid, parameters));
+    return rest.kind === 'refused' ? pages.refusal(request, rest.code) : null;
+  }
+
+  function wayTo(did: string, parameters: Parameters): Reply {
+    const location = `${base}/account?${searchWith(did, parameters)}`;
     return withBody(303, htmlType, Buffer.alloc(0), ['Location', location, ...pageHeaders]);
   }
 

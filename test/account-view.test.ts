@@ -1,4 +1,6 @@
+import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
+import { HomeBody } from '../src/account/page/home.tsx';
 import { partWords, summaryOf } from '../src/account/page/picture.tsx';
 import { day, hour, micros, minute } from '../src/store/time.ts';
 import { account, bodyOf, labelers, linesOf, now, viewOf } from './support/account-view.ts';
@@ -206,6 +208,16 @@ describe('the page of an account', () => {
     const said = linesOf(bodyOf({ ...view, parts, before: micros(now - 2 * hour) }));
     expect(said).toContain('None observed in this interval before this place.');
     expect(said).not.toContain('None observed in this interval.');
+  });
+
+  it('lets no phone write a value or a name with a capital, nor mend it', async () => {
+    const home = renderToString(HomeBody({ base: '', handles: true }));
+    const fields = [home, bodyOf(await viewOf({}))].flatMap(
+      (html) => html.match(/<input[^>]*type="text"[^>]*>/g) ?? [],
+    );
+    expect(fields.map((field) => /name="(\w+)"/.exec(field)?.[1])).toEqual(['did', 'start', 'end', 'value']);
+    const off = ['autocomplete="off"', 'autocapitalize="none"', 'autocorrect="off"', 'spellcheck="false"'];
+    for (const field of fields) expect(off.filter((attribute) => !field.includes(attribute))).toEqual([]);
   });
 
   it('never says of a label that it holds: the words are not there', async () => {

@@ -3,6 +3,7 @@ import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import { Foreign } from '../../web/foreign.tsx';
 import { dayShortcuts } from '../query.ts';
 import type { AccountFilters } from '../row.ts';
+import { Kept, Select, TextField, verbatim } from './fields.tsx';
 import { type AccountLinks, keptFields } from './links.ts';
 import type { AccountView } from './view.ts';
 import { actionWords, targetWords } from './words.ts';
@@ -18,9 +19,7 @@ export function LookUpForm({ base, handles, value }: { base: string; handles: bo
           name="did"
           type="text"
           required
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
+          {...verbatim}
           aria-describedby="did-hint"
           {...(value === undefined ? {} : { value })}
         />
@@ -132,57 +131,6 @@ function Chosen({ filters, links }: { filters: AccountFilters; links: AccountLin
           </li>
         ))}
       </ul>
-    </div>
-  );
-}
-
-function Kept({ fields }: { fields: readonly (readonly [string, string])[] }) {
-  return (
-    <>
-      {fields.map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-    </>
-  );
-}
-
-function TextField({ name, text, value, list }: { name: string; text: string; value: string; list?: string }) {
-  return (
-    <div>
-      <label for={`field-${name}`}>{text}</label>
-      <input
-        id={`field-${name}`}
-        name={name}
-        type="text"
-        value={value}
-        autocomplete="off"
-        spellcheck={false}
-        {...(list === undefined ? {} : { list })}
-      />
-    </div>
-  );
-}
-
-interface SelectProps {
-  readonly name: string;
-  readonly text: string;
-  readonly chosen: string | undefined;
-  readonly options: readonly (readonly [value: string, text: string])[];
-  readonly any: string;
-}
-
-function Select({ name, text, chosen, options, any }: SelectProps) {
-  return (
-    <div>
-      <label for={`field-${name}`}>{text}</label>
-      <select id={`field-${name}`} name={name}>
-        <option value="">{any}</option>
-        {options.map(([value, words]) => (
-          <option key={value} value={value} selected={value === chosen}>
-            {words}
-          </option>
-        ))}
-      </select>
     </div>
   );
 }

@@ -1,0 +1,58 @@
+/** Fields of the forms. */
+
+/** On a field for a name or a value: nothing that is typed there is taken for a sentence and mended. */
+export const verbatim = { autocomplete: 'off', autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
+
+/** What a form sends along unseen. */
+export function Kept({ fields }: { fields: readonly (readonly [string, string])[] }) {
+  return (
+    <>
+      {fields.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
+}
+
+/** A field for a text, with its name above. */
+export function TextField({ name, text, value, list }: { name: string; text: string; value: string; list?: string }) {
+  return (
+    <div>
+      <label for={`field-${name}`}>{text}</label>
+      <input
+        id={`field-${name}`}
+        name={name}
+        type="text"
+        value={value}
+        {...verbatim}
+        {...(list === undefined ? {} : { list })}
+      />
+    </div>
+  );
+}
+
+/** What can be chosen, and what is. */
+interface SelectProps {
+  readonly name: string;
+  readonly text: string;
+  readonly chosen: string | undefined;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly any: string;
+}
+
+/** A field with a choice of its own for any. */
+export function Select({ name, text, chosen, options, any }: SelectProps) {
+  return (
+    <div>
+      <label for={`field-${name}`}>{text}</label>
+      <select id={`field-${name}`} name={name}>
+        <option value="">{any}</option>
+        {options.map(([value, words]) => (
+          <option key={value} value={value} selected={value === chosen}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

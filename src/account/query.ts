@@ -44,9 +44,13 @@ export type ParsedQuery =
 
 const parameterNames = ['did', 'days', 'start', 'end', 'labeler', 'value', 'action', 'target_kind'] as const;
 
-/** Reads a query string (without its question mark). `more` are further parameters that the route allows. */
-export function parseAccountQuery(search: string, more: readonly string[] = []): ParsedQuery {
-  const parameters = parseParameters(search);
+/** Reads a query string (without its question mark). */
+export function parseAccountQuery(search: string): ParsedQuery {
+  return readAccountQuery(parseParameters(search));
+}
+
+/** Reads the parameters of a query. `more` are further ones that the route allows. */
+export function readAccountQuery(parameters: Parameters | null, more: readonly string[] = []): ParsedQuery {
   const known: readonly string[] = [...parameterNames, ...more];
   if (parameters === null || [...parameters.keys()].some((name) => !known.includes(name))) {
     return refused('unknown_parameter');

@@ -14,8 +14,18 @@ export function Kept({ fields }: { fields: readonly (readonly [string, string])[
   );
 }
 
+interface TextFieldProps {
+  readonly name: string;
+  readonly text: string;
+  readonly value: string;
+  /** Id of a list of proposals. */
+  readonly list?: string;
+  /** Id of what is said about the field. */
+  readonly hint?: string;
+}
+
 /** A field for a text, with its name above. */
-export function TextField({ name, text, value, list }: { name: string; text: string; value: string; list?: string }) {
+export function TextField({ name, text, value, list, hint }: TextFieldProps) {
   return (
     <div>
       <label for={`field-${name}`}>{text}</label>
@@ -26,6 +36,7 @@ export function TextField({ name, text, value, list }: { name: string; text: str
         value={value}
         {...verbatim}
         {...(list === undefined ? {} : { list })}
+        {...(hint === undefined ? {} : { 'aria-describedby': hint })}
       />
     </div>
   );
@@ -54,5 +65,21 @@ export function Select({ name, text, chosen, options, any }: SelectProps) {
         ))}
       </select>
     </div>
+  );
+}
+
+/** The fields of an interval, with an example of what they take. */
+export function IntervalFields({ start, end }: { readonly start: string; readonly end: string }) {
+  return (
+    <>
+      <div class="fields">
+        <TextField name="start" text="From (UTC, included)" value={start} hint="interval-hint" />
+        <TextField name="end" text="To (UTC, not included)" value={end} hint="interval-hint" />
+        <button type="submit">Show this interval</button>
+      </div>
+      <p id="interval-hint" class="soft">
+        For example 2026-11-20T08:30:00Z: the day, T, the time with its seconds, and Z for UTC.
+      </p>
+    </>
   );
 }

@@ -106,8 +106,8 @@ function renderer(base: string, handles: boolean, mark: OriginMark) {
     ): Reply {
       const { status } = accountErrorTable[code];
       const { message = refusalWords(code), retryAfterSeconds } = more;
-      const asked = parseParameters(search)?.get('did') ?? null;
-      const body = <RefusalBody {...{ code, message, base, handles, asked }} waitSeconds={retryAfterSeconds ?? null} />;
+      const typed = parseParameters(search) ?? new Map<string, never>();
+      const body = <RefusalBody {...{ code, message, base, handles, typed }} waitSeconds={retryAfterSeconds ?? null} />;
       const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(Math.ceil(retryAfterSeconds))];
       return page(status, `Not answered: ${code} · Almanac`, body, retry);
     },

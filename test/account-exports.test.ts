@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createCursors, markOf } from '../src/account/cursor.ts';
 import { readSecrets } from '../src/account/secret.ts';
-import type { AccountDownload, ExportCreated } from '../src/contract/account.ts';
+import type { AccountDownload, ExportCreated, ExportManifest } from '../src/contract/account.ts';
 import { parseTimestamp } from '../src/contract/timestamp.ts';
 import { micros } from '../src/store/time.ts';
 import {
@@ -206,10 +206,34 @@ describe('beyond the bound', () => {
     const intervals = body.error.intervals ?? [];
     expect(intervals.map(({ rows }) => rows)).toEqual([30, 30, 30, 5, 0]);
     for (const [nth, { start }] of intervals.entries()) if (nth > 0) expect(start).toBe(intervals[nth - 1]?.end);
-    expect(parseTimestamp(intervals[0]?.start)).toBe((await store.epoch()).startedAt);
+    const [start, end] = [intervals[0]?.start, intervals.at(-1)?.end].map((text) => parseTimestamp(text) ?? 0);
+    expect(Number(end) - Number(start)).toBe(30 * dayMicros);
     const parts = [];
-    for (const { start, end } of intervals) parts.push(await follow(url, await create(url, { start, end })));
-    expect(withoutClock(parts.flatMap(({ rows }) => rows))).toEqual(expectedRows(95));
+    for (const { start, end } of intervals) parts.push(await create(url, { start, end }));
+    // What was not observed of the asked interval is in the part that it belongs to.
+    const { startedAt } = await store.epoch();
+    expect(parts.map(({ manifest }) => manifest.clipped)).toEqual([true, false, false, false, false]);
+    expect(parts.map(({ manifest }) => parseTimestamp(manifest.coverage.warmup?.end))).toEqual([
+      startedAt,
+      ...Array(4).fill(null),
+    ]);
+    expect(parseTimestamp(parts[0]?.manifest.interval.start)).toBe(startedAt);
+    const rows = [];
+    for (const part of parts) rows.push(...(await follow(url, part)).rows);
+    expect(withoutClock(rows)).toEqual(expectedRows(95));
+  });
+
+  it('an export that ends in the future is refused with intervals up to its end, of which the last is clipped', async () => {
+    const { url } = await observed(95, ['--max-export-rows', '50']);
+    const [start, end] = [-45_000, 3_600_000].map(
+      (ahead) => `${new Date(Date.now() + ahead).toISOString().slice(0, -1)}000Z`,
+    );
+    const { body } = await ask(`${url}/exports`, { did: account, start: String(start), end: String(end) });
+    const intervals = body.error.intervals ?? [];
+    expect([intervals[0]?.start, intervals.at(-1)?.end]).toEqual([start, end]);
+    const parts = [];
+    for (const { start, end } of intervals) parts.push(await create(url, { start, end }));
+    expect(parts.map(({ manifest }) => manifest.clipped)).toEqual([false, false, true]);
   });
 
   it('the bound itself still fits', async () => {
@@ -247,11 +271,40 @@ describe('a download', () => {
 
   it('beyond the bound is refused with intervals, as an export is', async () => {
     const { folder, url } = await observed(50);
-    const cursor = snapshotOf(folder, await create(url));
+    const created = await create(url);
+    const cursor = snapshotOf(folder, created);
     const smaller = await startAccount(folder, ['--max-export-rows', '20']).listening();
     const { status, body } = await ask(`${smaller.url}/download`, { cursor });
     expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'export_too_large' });
     expect(body.error.intervals?.map(({ rows }) => rows)).toEqual([20, 20, 10, 0]);
+    const [first] = body.error.intervals ?? [];
+    expect(first?.start).toBe(created.manifest.coverage.warmup?.start);
+  });
+
+  /** The manifests of the downloads that a page offers. */
+  async function offered(url: string, query: Readonly<Record<string, string>>): Promise<ExportManifest[]> {
+    const html = await (await fetch(`${url}/account?${new URLSearchParams({ did: account, ...query })}`)).text();
+    const links = [...html.matchAll(/href="(\/download\?cursor=[\w-]+)"/g)].map(([, href]) => url + href);
+    const documents = links.map(async (link) => (await (await fetch(link)).json()) as AccountDownload);
+    return (await Promise.all(documents)).map(({ manifest }) => manifest);
+  }
+
+  it('in parts says of the part in which something was cut that it is clipped, and of no other', async () => {
+    const folder = folderInTest();
+    const now = Date.now() * 1000;
+    const store = writerInTest(folder, now - 9 * dayMicros);
+    for (const [nth, ago] of [8, 5, 2].entries()) await fill(store, 10, { from: nth * 10, at: now - ago * dayMicros });
+    const { url } = await startAccount(folder, ['--max-export-rows', '15']).listening();
+    const days = (n: number): string => new Date(Date.now() + n * 86_400_000).toISOString();
+    for (const [query, clipped] of [
+      [{ days: '30' }, [true, false, false]],
+      [{ start: days(-8.5), end: days(1) }, [false, false, true]],
+      [{ start: days(-20), end: days(1) }, [true, false, true]],
+    ] as const) {
+      const manifests = await offered(url, query);
+      expect(manifests.map((manifest) => manifest.clipped)).toEqual(clipped);
+      expect(manifests.map(({ coverage }) => coverage.warmup !== null)).toEqual([clipped[0], false, false]);
+    }
   });
 
   it('takes no cursor of an export, and an export takes none of a download', async () => {

@@ -6,6 +6,7 @@ import type { FindHandle } from '../src/account/page/handle.ts';
 import { accountPages } from '../src/account/page/pages.tsx';
 import { StoreBusy } from '../src/account/reading/reading-pool.ts';
 import type { AccountServices } from '../src/account/route.ts';
+import { parseInstant } from '../src/contract/timestamp.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { linesOf } from './support/account-view.ts';
 
@@ -48,7 +49,8 @@ async function ask(
   const reply = await pages.get('/account')?.(request);
   if (!reply || !('body' in reply)) throw new Error('no page');
   const header = (name: string): string | undefined => reply.headers[reply.headers.indexOf(name) + 1];
-  return { status: reply.status, header, lines: linesOf(reply.body?.toString() ?? '') };
+  const html = reply.body?.toString() ?? '';
+  return { status: reply.status, header, html, lines: linesOf(html) };
 }
 
 const found: FindHandle = () => Promise.resolve({ kind: 'resolved', did, document });
@@ -105,6 +107,101 @@ describe('a handle in place of a DID', () => {
     const { status, header, lines } = await ask('did=alice.example.com', found, 0);
     expect([status, header('Retry-After')]).toEqual([503, '86400']);
     expect(lines).toEqual(expect.arrayContaining(['Try again in 24 h.', 'client_budget']));
+  });
+});
+
+describe('a DID as people paste it', () => {
+  const never: FindHandle = () => Promise.reject(new Error('looked up'));
+
+  it.each([never, null])(
+    'is answered with the way to the DID, everything else of the query kept',
+    async (findHandle) => {
+      for (const text of [
+        ` ${did}`,
+        `@${did}`,
+        `at://${did}/app.bsky.feed.post/3k`,
+        `DID:${did.slice(4)}`,
+        `\u2068${did}\u2069`,
+      ]) {
+        const { status, header } = await ask(`days=7&value=a+b&did=${encodeURIComponent(text)}`, findHandle, 0);
+        expect([status, header('Location')]).toEqual([
+          303,
+          '/at/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7&value=a+b',
+        ]);
+      }
+    },
+  );
+
+  it.each([
+    ['days=9', 'unsupported_interval'],
+    ['color=red', 'unknown_parameter'],
+    [`did=${did}`, 'invalid_account'],
+  ])('is refused where the rest is: %s', async (rest, code) => {
+    const { status, lines } = await ask(`did=%20${did}&${rest}`, never);
+    expect(status).toBe(409);
+    expect(lines).toContain(code);
+  });
+
+  it('as it is written is no detour', async () => {
+    const { status, lines } = await ask(`did=${did}`, never);
+    expect(status).toBe(503);
+    expect(lines).toContain('store_busy');
+  });
+});
+
+describe('an interval that cannot be read', () => {
+  const query = (change: Readonly<Record<string, string>>): string =>
+    new URLSearchParams({ did, start: '2026-11-10T00:00:00Z', end: '2026-11-11T00:00:00Z', ...change }).toString();
+  const filters = { labeler: 'did:web:a.example', value: 'a "b" ', action: 'removal_observed', target_kind: 'post' };
+
+  /** The fields of the form with the interval: name, value and whether it is seen. */
+  function fields(html: string): string[] {
+    const [form = ''] = html.match(/<form(?:(?!<\/form>).)*name="start".*?<\/form>/s) ?? [];
+    return (form.match(/<input[^>]*>/g) ?? []).map((field) => {
+      const [name, value = ''] = ['name', 'value'].map((of) => new RegExp(`${of}="([^"]*)"`).exec(field)?.[1]);
+      return `${name}${field.includes('type="hidden"') ? ' unseen' : ''}: ${value}`;
+    });
+  }
+
+  it.each(['2026-11-10', '2026-11-10T00:00Z', '10.11.2026 <b'])('is given back as it was typed: %s', async (start) => {
+    const { status, html, lines } = await ask(query({ start, ...filters }), null);
+    expect(status).toBe(409);
+    expect(lines).toContain('invalid_interval');
+    expect(fields(html)).toEqual([
+      `did unseen: ${did}`,
+      'labeler unseen: did:web:a.example',
+      'value unseen: a &quot;b&quot; ',
+      'action unseen: removal_observed',
+      'target_kind unseen: post',
+      `start: ${start.replace('<', '&lt;')}`,
+      'end: 2026-11-11T00:00:00Z',
+    ]);
+    // In the words of the form, with an example that each field points to.
+    expect(lines.join(' ')).toContain('From and To are given together');
+    const [, example] = /For example (\S+):/.exec(lines.join(' ')) ?? [];
+    expect(parseInstant(example ?? '')).not.toBeNull();
+    expect(html.match(/aria-describedby="interval-hint"/g)).toHaveLength(2);
+    expect(html.match(/id="interval-hint"/g)).toHaveLength(1);
+  });
+
+  it('gives nothing back that is too long for a field or was given twice', async () => {
+    const { html } = await ask(`${query({ end: 'x'.repeat(301) })}&start=1&days=7&value=a&value=b&before=1`, null);
+    expect(fields(html)).toEqual(['did unseen: '.concat(did), 'start: ', 'end: ']);
+  });
+
+  it('is asked for nowhere else', async () => {
+    for (const change of [{ action: 'seen' }, { color: 'red' }, { did: 'alice' }]) {
+      const { status, html } = await ask(query(change), null);
+      expect([status, fields(html)]).toEqual([409, []]);
+    }
+  });
+
+  it('may have white space around it', async () => {
+    const { lines } = await ask(
+      query({ start: ' 2026-11-10T00:00:00Z', end: '2026-11-11T00:00:00Z\t', days: ' ' }),
+      null,
+    );
+    expect(lines).toContain('store_busy');
   });
 });
 

@@ -264,6 +264,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
       ['one with no observation', account('none')],
       ['hostile texts', account('hostile')],
       ['a refusal', '/account?did=alice'],
+      ['a refusal of an interval', account('plain', '&start=2026-11-10&end=2026-11-11&value=rude')],
       ['one in warm-up', `young ${account('plain')}`],
     ])('%s fits, and axe finds nothing', async (_name, path) => {
       const program = path.startsWith('young ') ? young : old;

@@ -1,5 +1,7 @@
+import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
-import { summaryOf } from '../src/account/page/picture.tsx';
+import { HomeBody } from '../src/account/page/home.tsx';
+import { partWords, summaryOf } from '../src/account/page/picture.tsx';
 import { day, hour, micros, minute } from '../src/store/time.ts';
 import { account, bodyOf, labelers, linesOf, now, viewOf } from './support/account-view.ts';
 
@@ -170,14 +172,14 @@ describe('the page of an account', () => {
     ).toEqual([
       '1 applied and 1 removed, by UTC day of our clock',
       ...['Day', 'Applied', 'Removed', 'Not observed'],
-      ...['13 Nov 2026', '0', '0'],
+      ...['13 Nov 2026', ', from 12:00', '0', '0'],
       ...['14 Nov 2026', '0', '0'],
       ...['15 Nov 2026', '0', '0'],
       ...['16 Nov 2026', '0', '0'],
       ...['17 Nov 2026', '0', '0', '12 h'],
       ...['18 Nov 2026', 'not observed', 'all of it'],
       ...['19 Nov 2026', '0', '0', '6 h'],
-      ...['20 Nov 2026', '1', '1'],
+      ...['20 Nov 2026', ', until 12:00', '1', '1'],
     ]);
   });
 
@@ -195,6 +197,19 @@ describe('the page of an account', () => {
     expect(said).toContain(
       '1 labeler not listed below was not observed for some or all of this interval, 3 d 1 h in all: what it applied or removed then is not known. The export lists it.',
     );
+  });
+
+  it('passes no part of a day off as the whole day, in the picture as in the table', async () => {
+    const html = bodyOf(await viewOf({ labels: [{}, { neg: true }] }));
+    const titles = [...html.matchAll(/<title>([^<]*)<\/title>/g)].map(([, title]) => title);
+    expect([titles[0], titles[1], titles.at(-1)]).toEqual([
+      '13 Nov 2026, from 12:00: 0 applied, 0 removed',
+      '14 Nov 2026: 0 applied, 0 removed',
+      '20 Nov 2026, until 12:00: 1 applied, 1 removed',
+    ]);
+    const within = { start: micros(now - 90 * minute), end: micros(now - 30 * minute) };
+    expect(partWords(within)).toBe(', from 10:30 until 11:30');
+    expect(partWords({ start: micros(now - 12 * hour), end: micros(now + 12 * hour) })).toBe('');
   });
 
   it('shows a part of a long list as a part, with the way to the rest and to the whole', async () => {
@@ -234,6 +249,16 @@ describe('the page of an account', () => {
     const said = linesOf(bodyOf({ ...view, parts, before: micros(now - 2 * hour) }));
     expect(said).toContain('None observed in this interval before this place.');
     expect(said).not.toContain('None observed in this interval.');
+  });
+
+  it('lets no phone write a value or a name with a capital, nor mend it', async () => {
+    const home = renderToString(HomeBody({ base: '', handles: true }));
+    const fields = [home, bodyOf(await viewOf({}))].flatMap(
+      (html) => html.match(/<input[^>]*type="text"[^>]*>/g) ?? [],
+    );
+    expect(fields.map((field) => /name="(\w+)"/.exec(field)?.[1])).toEqual(['did', 'start', 'end', 'value']);
+    const off = ['autocomplete="off"', 'autocapitalize="none"', 'autocorrect="off"', 'spellcheck="false"'];
+    for (const field of fields) expect(off.filter((attribute) => !field.includes(attribute))).toEqual([]);
   });
 
   it('never says of a label that it holds: the words are not there', async () => {

@@ -6,7 +6,7 @@ import type { AccountStore } from './account-store.ts';
 import { markOf } from './cursor.ts';
 import { nextDigest } from './digest.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
-import { type AskedQuery, availableWindow, clipInterval, windowDays } from './query.ts';
+import { type AskedQuery, availableWindow, clipInterval, wantedInterval, windowDays } from './query.ts';
 import { rowOf, storeFilter } from './row.ts';
 import type { Progress, Snapshot } from './snapshot.ts';
 
@@ -95,6 +95,19 @@ async function fittingParts(
   return known < end ? [...parts, { start: known, end, rows: 0 }] : parts;
 }
 
+/**
+ * The parts from the start to the end of what was asked for, also where the window lacks some of it: each that is
+ * asked for is clipped for itself and says so, and none of it is lost between them.
+ */
+function covering(parts: readonly AccountInterval[], wanted: Interval): readonly AccountInterval[] {
+  const last = parts.length - 1;
+  return parts.map(({ start, end, rows }, index) => ({
+    start: index === 0 ? wanted.start : start,
+    end: index === last ? wanted.end : end,
+    rows,
+  }));
+}
+
 /** An export as it is created: where reading begins. */
 export interface CreatedExport {
   readonly kind: 'created';
@@ -114,7 +127,10 @@ export async function createExport(
   const taken = await takeSnapshot(store, query, now, bounds);
   if (taken.kind === 'refused') return taken;
   const { snapshot, parts } = taken;
-  if (parts.length > 1) return { kind: 'refused', code: 'export_too_large', intervals: parts };
+  if (parts.length > 1) {
+    const intervals = covering(parts, wantedInterval(query.asked, microsFromMillis(now)));
+    return { kind: 'refused', code: 'export_too_large', intervals };
+  }
   const manifest = await manifests.of(store, snapshot);
   return { kind: 'created', manifest, snapshot, progress: begin(manifest) };
 }
@@ -175,10 +191,10 @@ export async function whyGone(store: AccountStore, snapshot: Snapshot, now: numb
 /** The parts of a snapshot that is beyond the bound, or null where it fits. */
 export async function tooLarge(
   store: AccountStore,
-  { account, start, end, frontier, countBound }: Snapshot,
+  { account, start, end, askedStart, frontier, countBound }: Snapshot,
   maxRows: number,
 ): Promise<ExportRefusal | null> {
   if (countBound <= maxRows) return null;
-  const intervals = await fittingParts(store, account, { start, end }, { end: frontier }, maxRows);
-  return { kind: 'refused', code: 'export_too_large', intervals };
+  const parts = await fittingParts(store, account, { start, end }, { end: frontier }, maxRows);
+  return { kind: 'refused', code: 'export_too_large', intervals: covering(parts, { start: askedStart, end }) };
 }

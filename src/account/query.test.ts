@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { Micros } from '../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../contract/vocabulary.ts';
 import { day, micros } from '../store/time.ts';
-import { type AskedQuery, availableWindow, clipInterval, parseAccountQuery, searchText } from './query.ts';
+import { parseParameters } from './parameters.ts';
+import {
+  type AskedQuery,
+  availableWindow,
+  clipInterval,
+  parseAccountQuery,
+  readAccountQuery,
+  searchText,
+} from './query.ts';
 import type { AccountFilters } from './row.ts';
 
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
@@ -83,7 +91,7 @@ describe('a query string', () => {
   });
 
   it('keeps parameters that its route allows beside the query', () => {
-    const parsed = parseAccountQuery(`did=${account}&before=x`, ['before']);
+    const parsed = readAccountQuery(parseParameters(`did=${account}&before=x`), ['before']);
     expect(parsed).toMatchObject({ kind: 'query', more: new Map([['before', 'x']]) });
   });
 });
@@ -108,6 +116,8 @@ describe('a query string is refused', () => {
     ['invalid_interval', `${did}&end=2026-11-20T12:00:00Z`],
     ['invalid_interval', `${did}&start=2026-11-20T12:00:00&end=2026-11-21T00:00:00Z`],
     ['invalid_interval', `${did}&start=2026-11-20&end=2026-11-21`],
+    ['invalid_interval', `${did}&start=%202026-11-20T12:00:00Z&end=2026-11-21T00:00:00Z`],
+    ['invalid_account', `did=%20${account}`],
     ['invalid_interval', `${did}&start=2026-11-21T00:00:00Z&end=2026-11-21T00:00:00Z`],
     ['invalid_interval', `${did}&start=2026-11-21T00:00:00Z&end=2026-11-20T00:00:00Z`],
     ['invalid_interval', `${did}&start=2026-11-20T12:00:00+24:00&end=2026-11-21T00:00:00Z`],

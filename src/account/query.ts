@@ -44,9 +44,13 @@ export type ParsedQuery =
 
 const parameterNames = ['did', 'days', 'start', 'end', 'labeler', 'value', 'action', 'target_kind'] as const;
 
-/** Reads a query string (without its question mark). `more` are further parameters that the route allows. */
-export function parseAccountQuery(search: string, more: readonly string[] = []): ParsedQuery {
-  const parameters = parseParameters(search);
+/** Reads a query string (without its question mark). */
+export function parseAccountQuery(search: string): ParsedQuery {
+  return readAccountQuery(parseParameters(search));
+}
+
+/** Reads the parameters of a query. `more` are further ones that the route allows. */
+export function readAccountQuery(parameters: Parameters | null, more: readonly string[] = []): ParsedQuery {
   const known: readonly string[] = [...parameterNames, ...more];
   if (parameters === null || [...parameters.keys()].some((name) => !known.includes(name))) {
     return refused('unknown_parameter');
@@ -127,10 +131,15 @@ export interface ClippedInterval extends Interval {
   readonly clipped: boolean;
 }
 
+/** An asked interval from its start to its end, whatever of it is available; days end at `now`. */
+export function wantedInterval(asked: AskedInterval, now: Micros): Interval {
+  if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
+  return { start: asked.start, end: asked.end };
+}
+
 /** Clips an asked interval to what is available; `out_of_window` when nothing of it is. */
 export function clipInterval(asked: AskedInterval, available: Interval): ClippedInterval | 'out_of_window' {
-  const wanted =
-    asked.kind === 'days' ? { start: micros(available.end - asked.days * day), end: available.end } : asked;
+  const wanted = wantedInterval(asked, available.end);
   const start = micros(Math.max(wanted.start, available.start));
   const end = micros(Math.min(wanted.end, available.end));
   if (start >= end) return 'out_of_window';

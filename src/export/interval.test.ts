@@ -12,8 +12,10 @@ function between(start: number, end: number, clipped = false): Pick<ExportManife
 }
 
 const explicit: AskedInterval = { kind: 'explicit', start: at(10), end: at(20) };
-const firstPart: AskedInterval = { kind: 'part', start: at(10), end: at(20), first: true };
-const laterPart: AskedInterval = { kind: 'part', start: at(10), end: at(20), first: false };
+const part = { kind: 'part', start: at(10), end: at(20) } as const;
+const firstPart: AskedInterval = { ...part, first: true, last: false };
+const laterPart: AskedInterval = { ...part, first: false, last: false };
+const lastPart: AskedInterval = { ...part, first: false, last: true };
 
 describe('the interval of an export', () => {
   it.each<[string, AskedInterval, Pick<ExportManifest, 'interval' | 'clipped'>]>([
@@ -26,6 +28,7 @@ describe('the interval of an export', () => {
     ['less, where it says so', explicit, between(12, 15, true)],
     ['the part', laterPart, between(10, 20)],
     ['the first part, where the window has moved on', firstPart, between(11, 20, true)],
+    ['the last part, which ends in the future', lastPart, between(10, 19, true)],
     ['a week', { kind: 'days', days: 7 }, between(0, 7 * 1440)],
     ['less than a week', { kind: 'days', days: 7 }, between(0, 10, true)],
   ])('may be %s', (_what, asked, given) => {
@@ -39,6 +42,8 @@ describe('the interval of an export', () => {
     ['empty', explicit, between(15, 15, true)],
     ['a later part that lacks its start', laterPart, between(11, 20, true)],
     ['a part that lacks its end', firstPart, between(10, 19, true)],
+    ['a last part that lacks its start', lastPart, between(11, 20, true)],
+    ['a last part that lacks its end without saying so', lastPart, between(10, 19)],
     ['more than the days', { kind: 'days', days: 7 }, between(0, 7 * 1440 + 1)],
   ])('may not be %s', (_what, asked, given) => {
     expect(() => checkInterval(asked, given as ExportManifest)).toThrow('of another interval');
@@ -56,10 +61,16 @@ function intervals(edges: readonly number[]) {
 describe('the parts that a service names', () => {
   it('are taken as they are where each begins at the end of the one before', () => {
     fc.assert(
-      fc.property(cuts, fc.constantFrom(explicit, firstPart, laterPart), (edges, asked) => {
-        const first = asked.kind !== 'part' || asked.first;
+      fc.property(cuts, fc.constantFrom(explicit, firstPart, laterPart, lastPart), (edges, asked) => {
+        const { first, last } = asked.kind === 'part' ? asked : { first: true, last: true };
         expect(partsOf(asked, intervals(edges))).toEqual(
-          intervals(edges).map(({ start, end }, index) => ({ kind: 'part', start, end, first: first && index === 0 })),
+          intervals(edges).map(({ start, end }, index) => ({
+            kind: 'part',
+            start,
+            end,
+            first: first && index === 0,
+            last: last && index === edges.length - 2,
+          })),
         );
       }),
     );
@@ -87,9 +98,24 @@ describe('the parts that a service names', () => {
     );
   });
 
-  it('of a part are the whole of it', () => {
-    expect(() => partsOf(laterPart, intervals([11, 15, 20]))).toThrow('do not cover');
-    expect(() => partsOf(firstPart, intervals([10, 15, 19]))).toThrow('do not cover');
-    expect(partsOf(firstPart, intervals([11, 15, 20]))).toHaveLength(2);
+  it.each([
+    ['an interval', explicit],
+    ['a first part', firstPart],
+    ['a part', laterPart],
+    ['a last part', lastPart],
+  ])('of %s are the whole of it, whatever of it is kept', (_what, asked) => {
+    expect(() => partsOf(asked, intervals([11, 15, 20]))).toThrow('do not cover');
+    expect(() => partsOf(asked, intervals([10, 15, 19]))).toThrow('do not cover');
+    expect(partsOf(asked, intervals([10, 15, 20]))).toHaveLength(2);
+  });
+
+  it('of days are as long as they', () => {
+    const week = { kind: 'days', days: 7 } as const;
+    expect(partsOf(week, intervals([0, 15, 7 * 1440]))).toHaveLength(2);
+    for (const edges of [
+      [1, 15, 7 * 1440],
+      [0, 15, 7 * 1440 + 1],
+    ])
+      expect(() => partsOf(week, intervals(edges))).toThrow('do not cover');
   });
 });

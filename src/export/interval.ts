@@ -7,8 +7,14 @@ import { ExportFailure } from './failure.ts';
 export type AskedInterval =
   | { readonly kind: 'days'; readonly days: number }
   | { readonly kind: 'explicit'; readonly start: string; readonly end: string }
-  /** A part of a larger interval. Only the start of the whole may lie outside of the window meanwhile. */
-  | { readonly kind: 'part'; readonly start: string; readonly end: string; readonly first: boolean };
+  /** A part of a larger interval. Only the start and the end of the whole may lie outside of the window. */
+  | {
+      readonly kind: 'part';
+      readonly start: string;
+      readonly end: string;
+      readonly first: boolean;
+      readonly last: boolean;
+    };
 
 /** The interval as parameters of a query. */
 export function intervalQuery(asked: AskedInterval): Record<string, string> {
@@ -26,10 +32,11 @@ export function checkInterval(asked: AskedInterval, { interval, clipped }: Expor
   const [wantedStart, wantedEnd] = [instant(asked.start), instant(asked.end)];
   if (start < wantedStart || end > wantedEnd) throw other();
   if (!clipped && (start !== wantedStart || end !== wantedEnd)) throw other();
-  if (asked.kind === 'part' && (end !== wantedEnd || (start !== wantedStart && !asked.first))) throw other();
+  if (asked.kind !== 'part') return;
+  if ((start !== wantedStart && !asked.first) || (end !== wantedEnd && !asked.last)) throw other();
 }
 
-/** The parts that the service names, checked: each follows the one before, and none lies outside of what was asked. */
+/** The parts that the service names, checked: each follows the one before, and together they are what was asked. */
 export function partsOf(asked: AskedInterval, intervals: readonly FittingInterval[]): AskedInterval[] {
   const [first] = intervals;
   if (!first) return [];
@@ -39,19 +46,15 @@ export function partsOf(asked: AskedInterval, intervals: readonly FittingInterva
     end = instant(part.end);
   }
   if (asked.kind === 'days') {
-    if (end - instant(first.start) > asked.days * 86_400_000_000) throw apart();
-  } else if (instant(first.start) < instant(asked.start) || end > instant(asked.end)) throw apart();
-  if (
-    asked.kind === 'part' &&
-    (end !== instant(asked.end) || (!asked.first && instant(first.start) !== instant(asked.start)))
-  )
-    throw apart();
-  const firstOfAll = asked.kind !== 'part' || asked.first;
+    if (end - instant(first.start) !== asked.days * 86_400_000_000) throw apart();
+  } else if (instant(first.start) !== instant(asked.start) || end !== instant(asked.end)) throw apart();
+  const whole = asked.kind === 'part' ? asked : { first: true, last: true };
   return intervals.map((part, index) => ({
     kind: 'part',
     start: part.start,
     end: part.end,
-    first: firstOfAll && index === 0,
+    first: whole.first && index === 0,
+    last: whole.last && index === intervals.length - 1,
   }));
 }
 

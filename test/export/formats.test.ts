@@ -9,7 +9,11 @@ import { runProgram } from '../support/program.ts';
 /** The command over the running service and a real store; each file is read again by other means than made it. */
 
 interface ReadPart {
-  manifest: { interval: { start: string; end: string }; account: string };
+  manifest: {
+    interval: { start: string; end: string };
+    account: string;
+    coverage: { warmup: { start: string; end: string } | null };
+  };
   rows: Record<string, string>[];
   count: number;
   content_sha256: string;
@@ -125,6 +129,27 @@ describe('almanac export', () => {
     expect(parts.flatMap((part) => part.rows)).toEqual(wanted);
     expect(Math.max(...parts.map(({ count }) => count))).toBeLessThanOrEqual(60);
     expect(stdout[0]).toBe(`${file}: ${wanted.length} rows in ${parts.length} parts, verified`);
+  });
+
+  it('says of parts too what was not observed of them, as of one', async () => {
+    const { url: store, rows } = await filledStore(400);
+    const told = [];
+    for (const args of [[], ['--max-export-rows', '60']]) {
+      const { url } = await startAccount(store, args);
+      const file = join(folderInTest(), 'rows.json');
+      // Begins before the store does, and ends in the future.
+      const [start, end] = [-20, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString());
+      const interval = ['--start', String(start), '--end', String(end)];
+      const { code, stdout } = await runProgram(['export', account, '--from', url, ...interval, '--out', file]);
+      const manifests = readJson(file).map(({ manifest }) => manifest);
+      expect([code, readJson(file).flatMap((part) => part.rows)]).toEqual([0, rows]);
+      expect(stdout[1]).toContain(', less than was asked for');
+      expect(manifests.slice(1).every(({ coverage }) => coverage.warmup === null)).toBe(true);
+      told.push({ began: manifests[0]?.interval.start, until: manifests[0]?.coverage.warmup?.end });
+    }
+    const [whole, parts] = told;
+    expect(whole?.until).toBe(whole?.began);
+    expect(parts).toEqual(whole);
   });
 
   it('keeps to its filters', async () => {

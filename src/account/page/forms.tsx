@@ -1,8 +1,10 @@
 import { formatMicros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import { Foreign } from '../../web/foreign.tsx';
+import type { Parameters } from '../parameters.ts';
 import { dayShortcuts } from '../query.ts';
 import type { AccountFilters } from '../row.ts';
+import { IntervalFields, Kept, Select, TextField, verbatim } from './fields.tsx';
 import { type AccountLinks, keptFields } from './links.ts';
 import type { AccountView } from './view.ts';
 import { actionWords, targetWords } from './words.ts';
@@ -18,9 +20,7 @@ export function LookUpForm({ base, handles, value }: { base: string; handles: bo
           name="did"
           type="text"
           required
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
+          {...verbatim}
           aria-describedby="did-hint"
           {...(value === undefined ? {} : { value })}
         />
@@ -33,6 +33,32 @@ export function LookUpForm({ base, handles, value }: { base: string; handles: bo
       </p>
     </form>
   );
+}
+
+/** A text of a form that is longer is not given back in it. */
+const longestValue = 300;
+
+/** What is kept of a query whose interval was refused. */
+const keptNames = ['did', 'labeler', 'value', 'action', 'target_kind'];
+
+/** The form that mends an interval which was refused: it holds what was typed, and sends all else along. */
+export function MendInterval({ base, typed }: { base: string; typed: Parameters }) {
+  const kept = keptNames.flatMap((name): [string, string][] => {
+    const text = typedText(typed, name);
+    return text === '' ? [] : [[name, text]];
+  });
+  return (
+    <form action={`${base}/account`} method="get">
+      <Kept fields={kept} />
+      <IntervalFields start={typedText(typed, 'start')} end={typedText(typed, 'end')} />
+    </form>
+  );
+}
+
+/** A text as it was typed, to be given back in its field; empty where it is too long for that, or was given twice. */
+export function typedText(typed: Parameters, name: string): string {
+  const text = typed.get(name) ?? '';
+  return text.length > longestValue ? '' : text;
 }
 
 /** Choice of the interval and of filters; each keeps what it does not change. */
@@ -56,11 +82,7 @@ export function Choices({ view, links, base }: { view: AccountView; links: Accou
         <summary>Another interval</summary>
         <form action={`${base}/account`} method="get">
           <Kept fields={keptFields(query, 'filters')} />
-          <div class="fields">
-            <TextField name="start" text="From (UTC, included)" value={formatMicros(interval.start)} />
-            <TextField name="end" text="To (UTC, not included)" value={formatMicros(interval.end)} />
-            <button type="submit">Show this interval</button>
-          </div>
+          <IntervalFields start={formatMicros(interval.start)} end={formatMicros(interval.end)} />
         </form>
       </details>
       <details class="choices" open={Object.keys(filters).length > 0}>
@@ -132,57 +154,6 @@ function Chosen({ filters, links }: { filters: AccountFilters; links: AccountLin
           </li>
         ))}
       </ul>
-    </div>
-  );
-}
-
-function Kept({ fields }: { fields: readonly (readonly [string, string])[] }) {
-  return (
-    <>
-      {fields.map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-    </>
-  );
-}
-
-function TextField({ name, text, value, list }: { name: string; text: string; value: string; list?: string }) {
-  return (
-    <div>
-      <label for={`field-${name}`}>{text}</label>
-      <input
-        id={`field-${name}`}
-        name={name}
-        type="text"
-        value={value}
-        autocomplete="off"
-        spellcheck={false}
-        {...(list === undefined ? {} : { list })}
-      />
-    </div>
-  );
-}
-
-interface SelectProps {
-  readonly name: string;
-  readonly text: string;
-  readonly chosen: string | undefined;
-  readonly options: readonly (readonly [value: string, text: string])[];
-  readonly any: string;
-}
-
-function Select({ name, text, chosen, options, any }: SelectProps) {
-  return (
-    <div>
-      <label for={`field-${name}`}>{text}</label>
-      <select id={`field-${name}`} name={name}>
-        <option value="">{any}</option>
-        {options.map(([value, words]) => (
-          <option key={value} value={value} selected={value === chosen}>
-            {words}
-          </option>
-        ))}
-      </select>
     </div>
   );
 }

@@ -1,10 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import { handleIn, handleTrouble } from './handle.ts';
+import { didIn, handleIn, handleTrouble } from './handle.ts';
+
+const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+
+describe('a DID that somebody pasted', () => {
+  it.each([
+    ...[did, ` ${did}\t`, `\u00a0${did}\n`, `@${did}`, `at://${did}`, `AT://${did}/`],
+    ...[`at://${did}/app.bsky.feed.post/3lb5xpd2ank2v`, `at://${did}?x#y`, `at://${did}/${'a'.repeat(900)}`],
+    ...['DID:plc:ewvi7nxzyoun6zhxrhs64oiz', did.toUpperCase()],
+    ...'\u200b\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff'.split('').map((mark) => mark + did + mark),
+    `\u2068 @${did.slice(0, 8)}\u200b${did.slice(8)}`,
+  ])('%j is found', (text) => {
+    expect(didIn(text)).toBe(did);
+  });
+
+  it.each([
+    ['DID:WEB:A.Example.com', 'did:web:a.example.com'],
+    ['at://did:web:localhost%3a80', 'did:web:localhost%3A80'],
+  ])('%j is %j', (text, found) => {
+    expect(didIn(text)).toBe(found);
+  });
+
+  it.each([
+    ...['', '@', 'at://', 'did:plc:short', 'did:key:z6Mk', `${did} ${did}`, `${did}/app.bsky.feed.post/x`],
+    ...[`x${did}`, `@@${did}`, `at://at://${did}`, `at://${did}/${'a'.repeat(2048)}`, ' '.repeat(9_000)],
+  ])('%j holds none', (text) => {
+    expect(didIn(text)).toBeNull();
+  });
+});
 
 describe('a handle that somebody typed', () => {
   it.each([
     ['alice.bsky.social', 'alice.bsky.social'],
     [' @Alice.Bsky.Social ', 'alice.bsky.social'],
+    ['\u2068@alice.bsky.social\u2069', 'alice.bsky.social'],
+    ['at://alice.bsky.social/app.bsky.feed.post/3lb5xpd2ank2v', 'alice.bsky.social'],
     ['alice', null],
     ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', null],
     ['alice@example.com', null],

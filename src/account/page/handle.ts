@@ -1,13 +1,32 @@
-import { didInWords } from '../../contract/identifiers.ts';
+import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
 import { isHandle } from '../../network/handle.ts';
 import type { HandleResolution } from '../../network/resolve-handle.ts';
 
 /** Finds out whose a handle is. */
 export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;
 
+/** A longer text is not looked into: an AT-URI of a record, with room for marks that nobody sees. */
+const longestText = 2048;
+/** Marks that are copied along with a name and are not seen: of direction, of width none, soft hyphens. */
+const invisible = /\p{Cf}/gu;
+/** What an account is named with where people copy it from: `@name`, `at://name`, `at://name/collection/rkey`. */
+const copied = /^(?:@|at:\/\/([^/?#]*).*$)/is;
+
+/** The name of an account in a text that somebody typed or pasted. */
+function nameIn(text: string): string {
+  if (text.length > longestText) return '';
+  return text.replace(invisible, '').trim().replace(copied, '$1').toLowerCase();
+}
+
+/** The DID in a text that somebody pasted, as it is written; null when there is none. */
+export function didIn(text: string): string | null {
+  const did = nameIn(text);
+  return isDid(did) ? canonicalDid(did) : null;
+}
+
 /** The handle that somebody typed, as people write it (`@alice.example`, ` alice.example`); null when it is none. */
 export function handleIn(text: string): string | null {
-  const handle = text.trim().replace(/^@/, '').toLowerCase();
+  const handle = nameIn(text);
   return isHandle(handle) ? handle : null;
 }
 

@@ -1,6 +1,7 @@
 import { type AccountErrorCode, accountErrorTable } from '../../contract/account-errors.ts';
 import { second } from '../../store/time.ts';
-import { LookUpForm } from './forms.tsx';
+import type { Parameters } from '../parameters.ts';
+import { LookUpForm, MendInterval, typedText } from './forms.tsx';
 import { durationWords } from './words.ts';
 
 /** The first page: the form, what this is and what it is not. */
@@ -57,8 +58,10 @@ const headings: Partial<Record<AccountErrorCode, string>> = {
   internal_error: 'Something went wrong here',
 };
 
-/** Words of a page where those of the table speak of headers, which a reader does not see. */
+/** Words of a page where those of the table speak of parameters and headers, which a reader does not see. */
 const ownWords: Partial<Record<AccountErrorCode, string>> = {
+  invalid_interval: 'From and To are given together, each as a day and a time, and To lies after From.',
+  unsupported_interval: 'There are 7 days and 30 days, or an interval from one instant to another.',
   store_busy: 'Too many are asking, or what was observed is not there to be read.',
   client_budget: 'As many accounts were asked for from where you are as may be in a day.',
 };
@@ -68,20 +71,19 @@ export function refusalWords(code: AccountErrorCode): string {
   return ownWords[code] ?? accountErrorTable[code].message;
 }
 
-/** A text of the form that is longer is not given back in it. */
-const longestValue = 300;
+/** Refusals that another interval mends. */
+const ofInterval: readonly AccountErrorCode[] = ['invalid_interval', 'unsupported_interval', 'out_of_window'];
 
-/** The page of a refusal. `asked` is what the form held, to be mended there; `waitSeconds` when to try again. */
+/** The page of a refusal. `typed` is what the forms held, to be mended there; `waitSeconds` when to try again. */
 export function RefusalBody(props: {
   readonly code: AccountErrorCode;
   readonly message: string;
   readonly base: string;
   readonly handles: boolean;
-  readonly asked: string | null;
+  readonly typed: Parameters;
   readonly waitSeconds: number | null;
 }) {
-  const { code, message, base, handles, asked, waitSeconds } = props;
-  const value = asked === null || asked.length > longestValue ? {} : { value: asked };
+  const { code, message, base, handles, typed, waitSeconds } = props;
   return (
     <>
       <h1>{headings[code] ?? 'This could not be answered'}</h1>
@@ -92,7 +94,8 @@ export function RefusalBody(props: {
           Code: <code>{code}</code>. Nothing may be concluded from this about any account.
         </p>
       </div>
-      <LookUpForm base={base} handles={handles} {...value} />
+      {ofInterval.includes(code) ? <MendInterval base={base} typed={typed} /> : null}
+      <LookUpForm base={base} handles={handles} value={typedText(typed, 'did')} />
     </>
   );
 }

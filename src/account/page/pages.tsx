@@ -9,12 +9,13 @@ import { renderPage } from '../../web/document.tsx';
 import { refusalOf } from '../app.ts';
 import { markOf } from '../cursor.ts';
 import { type Parameters, parseParameters } from '../parameters.ts';
+import { wantedInterval } from '../query.ts';
 import { accountError, privateHeaders } from '../replies.ts';
 import type { AccountRequest, AccountRoute, AccountServices } from '../route.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { AccountBody } from './account.tsx';
 import type { DownloadLink } from './download.tsx';
-import { didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
+import { didIn, didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
 import { HomeBody, RefusalBody, refusalWords } from './home.tsx';
 import { type OriginMark, originMark } from './origin.ts';
 import { downloadParts } from './parts.ts';
@@ -105,15 +106,15 @@ function renderer(base: string, handles: boolean, mark: OriginMark) {
     ): Reply {
       const { status } = accountErrorTable[code];
       const { message = refusalWords(code), retryAfterSeconds } = more;
-      const asked = parseParameters(search)?.get('did') ?? null;
-      const body = <RefusalBody {...{ code, message, base, handles, asked }} waitSeconds={retryAfterSeconds ?? null} />;
+      const typed = parseParameters(search) ?? new Map<string, never>();
+      const body = <RefusalBody {...{ code, message, base, handles, typed }} waitSeconds={retryAfterSeconds ?? null} />;
       const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(Math.ceil(retryAfterSeconds))];
       return page(status, `Not answered: ${code} · Almanac`, body, retry);
     },
   };
 }
 
-/** `GET /account`: the page of an account, of a refusal, or the way from a handle to its DID. */
+/** `GET /account`: the page of an account, of a refusal, or the way from a handle or a pasted text to its DID. */
 function accountRoute(
   { base, findHandle, alarm }: PagesOptions,
   services: AccountServices,
@@ -122,7 +123,7 @@ function accountRoute(
   async function answer(request: AccountRequest): Promise<Reply> {
     const asked = parsePageQuery(request.search);
     if (asked.kind === 'refused') {
-      return asked.code === 'invalid_account' ? byHandle(request) : pages.refusal(request, asked.code);
+      return asked.code === 'invalid_account' ? byName(request) : pages.refusal(request, asked.code);
     }
     const { query, before } = asked;
     const wait = services.waitFor(request, query.account);
@@ -136,15 +137,17 @@ function accountRoute(
     return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);
   }
 
-  async function byHandle(request: AccountRequest): Promise<Reply> {
+  async function byName(request: AccountRequest): Promise<Reply> {
     const parameters = parseParameters(request.search);
-    const handle = handleIn(parameters?.get('did') ?? '');
+    const text = parameters?.get('did') ?? '';
+    const did = didIn(text);
+    if (parameters !== null && did !== null) return refusedRest(request, parameters) ?? wayTo(did, parameters);
+    const handle = handleIn(text);
     if (parameters === null || handle === null)
       return pages.refusal(request, 'invalid_account', { message: findHandle ? neither : didOnly });
     if (findHandle === null) return pages.refusal(request, 'invalid_account', { message: didOnly });
-    // What would be refused at the DID is refused here: nothing that was asked for is lost on the way there.
-    const rest = parsePageQuery(searchWith(anyDid, parameters));
-    if (rest.kind === 'refused') return pages.refusal(request, rest.code);
+    const refused = refusedRest(request, parameters);
+    if (refused) return refused;
     // Looking up costs others a request: it counts as an account that is asked for.
     const wait = services.waitFor(request, handle);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
@@ -152,7 +155,17 @@ function accountRoute(
     const trouble = handleTrouble(found);
     if (found.kind !== 'resolved')
       return pages.refusal(request, 'invalid_account', trouble === null ? {} : { message: trouble });
-    const location = `${base}/account?${searchWith(found.did, parameters)}`;
+    return wayTo(found.did, parameters);
+  }
+
+  /** What would be refused at the DID is refused here: nothing that was asked for is lost on the way there. */
+  function refusedRest(request: AccountRequest, parameters: Parameters): Reply | null {
+    const rest = parsePageQuery(searchWith(anyDid, parameters));
+    return rest.kind === 'refused' ? pages.refusal(request, rest.code) : null;
+  }
+
+  function wayTo(did: string, parameters: Parameters): Reply {
+    const location = `${base}/account?${searchWith(did, parameters)}`;
     return withBody(303, htmlType, Buffer.alloc(0), ['Location', location, ...pageHeaders]);
   }
 
@@ -202,15 +215,18 @@ function downloadsOf(
   const parts = downloadParts(view.tally, bounds.maxExportRows);
   if (parts === null) return null;
   const { query, interval, frontier } = view;
+  const wanted = wantedInterval(query.asked, view.now);
   return parts.map((part) => {
     const first = part.start === interval.start;
+    const last = part.end === interval.end;
     const snapshot: Snapshot = {
       account: query.account,
       filters: query.filters,
       start: part.start,
       end: part.end,
       askedStart: first ? view.shown.start : part.start,
-      clipped: interval.clipped && (first || part.end === interval.end),
+      // Of the parts only one in which something was cut is less than was asked for.
+      clipped: (first && wanted.start < interval.start) || (last && interval.end < wanted.end),
       generation: markOf(frontier.generationId),
       frontier: frontier.end,
       countBound: part.rows,

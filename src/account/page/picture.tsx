@@ -1,4 +1,5 @@
-import { type Interval, micros } from '../../store/time.ts';
+import { formatMicros, type Micros } from '../../contract/timestamp.ts';
+import { dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import { DayChart } from '../../web/day-chart.tsx';
 import { countText } from '../../web/format.ts';
 import { Legend, signWords } from '../../web/legend.tsx';
@@ -27,7 +28,7 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
             .map((day) => ({
               ...place(day),
               counts: day.counts && { up: day.counts.applied, down: day.counts.removed },
-              title: `${dayWords(day.start)}: ${dayText(day)}`,
+              title: `${dayWords(day.start)}${partWords(day)}: ${dayText(day)}`,
             }))}
           spans={[
             ...unseen.map((span) => ({ ...place(span), unseen: 'whole' as const })),
@@ -87,6 +88,7 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
     <tr>
       <th scope="row">
         <time dateTime={isoDay(day.start)}>{dayWords(day.start)}</time>
+        {partWords(day)}
       </th>
       {counts ? (
         <>
@@ -106,6 +108,20 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
 /** Whether nothing of the interval was observed, so that no number of it is known: not even zero. */
 export function nothingSeen({ days, uncounted }: Timeline): boolean {
   return uncounted === 0 && days.every((day) => day.counts === null && isUnseen(day));
+}
+
+/**
+ * Which part of its UTC day was asked for, where it is not the whole: `, from 23:12`, `, until 12:00`. The running
+ * day too ends where it is looked at: its counts are no day's.
+ */
+export function partWords({ start, end }: Interval): string {
+  const from = start === dayStart(dayOf(start)) ? '' : ` from ${clockWords(start)}`;
+  const until = end === dayStart(dayOf(end)) ? '' : ` until ${clockWords(end)}`;
+  return from === '' && until === '' ? '' : `,${from}${until}`;
+}
+
+function clockWords(at: Micros): string {
+  return formatMicros(at).slice('2026-11-20T'.length, '2026-11-20T12:00'.length);
 }
 
 function isUnseen(day: TimelineDay): boolean {

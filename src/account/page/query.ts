@@ -1,5 +1,6 @@
 import { type Micros, parseInstant } from '../../contract/timestamp.ts';
-import { type AskedQuery, parseAccountQuery, type QueryRefusal } from '../query.ts';
+import { type Parameters, parseParameters } from '../parameters.ts';
+import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query.ts';
 import { beforeParameter } from './links.ts';
 
 /** What a page is asked for: the query, and where its list goes on (null: with the newest). */
@@ -13,7 +14,7 @@ export interface PageQuery {
 export function parsePageQuery(
   search: string,
 ): PageQuery | { readonly kind: 'refused'; readonly code: QueryRefusal | 'invalid_cursor' } {
-  const parsed = parseAccountQuery(search, [beforeParameter]);
+  const parsed = readAccountQuery(trimmed(parseParameters(search)), [beforeParameter]);
   if (parsed.kind === 'refused') return parsed;
   const { query, more } = parsed;
   if (!more.has(beforeParameter)) return { kind: 'page', query, before: null };
@@ -21,4 +22,17 @@ export function parsePageQuery(
   // Only the list of one kind of subject goes on: the three of the first page begin with their newest.
   if (before === null || query.filters.target_kind === undefined) return { kind: 'refused', code: 'invalid_cursor' };
   return { kind: 'page', query, before };
+}
+
+/** A value is compared exactly; an account is led to its name as it is written. */
+const asTyped: readonly string[] = ['did', 'value'];
+
+/** Without the outer white space that comes along when something is typed or pasted into a field. */
+function trimmed(parameters: Parameters | null): Parameters | null {
+  if (parameters === null) return null;
+  const texts = [...parameters].map(([name, text]): [string, string | null] => [
+    name,
+    asTyped.includes(name) ? text : (text?.trim() ?? null),
+  ]);
+  return new Map(texts.filter(([, text]) => text !== ''));
 }

@@ -23,6 +23,29 @@ describe('the examples of the account-view surface', () => {
   });
 });
 
+describe('the page of an account', () => {
+  const { paths, components } = accountOpenApi.document as unknown as {
+    paths: Record<string, { get: { parameters: { $ref: string }[]; responses: Record<string, { $ref: string }> } }>;
+    components: Record<string, Record<string, { name?: string; schema?: object; headers?: object }>>;
+  };
+  const named = ({ $ref }: { $ref: string }) => components[$ref.split('/')[2] ?? '']?.[$ref.split('/')[3] ?? ''];
+  const of = (path: string) => (paths[path]?.get.parameters ?? []).map((one) => named(one));
+
+  it('takes what an export takes, and an instant at which a list goes on', () => {
+    const exported = of('/exports').map((one) => one?.name);
+    expect(of('/account').map((one) => one?.name)).toEqual([...exported.filter((name) => name !== 'cursor'), 'before']);
+  });
+
+  it('may be asked for by a handle, an export not, and answers with the way to the DID', () => {
+    expect(of('/account')[0]).toMatchObject({ name: 'did', schema: { type: 'string' } });
+    expect(of('/account')[0]?.schema).not.toHaveProperty('pattern');
+    expect(of('/exports')[0]?.schema).toHaveProperty('pattern');
+    const { headers } = named(paths['/account']?.get.responses['303'] ?? { $ref: '' }) ?? {};
+    expect(headers).toHaveProperty('Location');
+    expect(headers).not.toHaveProperty('Access-Control-Allow-Origin');
+  });
+});
+
 describe('the errors of the account-view surface', () => {
   it('have the statuses that the contract names', () => {
     const by = Map.groupBy(accountErrorCodes, (code) => accountErrorTable[code].status as number);

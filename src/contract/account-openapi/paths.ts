@@ -3,7 +3,7 @@ import { didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
 import { pathItemsOf, type Resource } from '../openapi/frame.ts';
 import { labelActions, targetKinds } from '../vocabulary.ts';
 import { accountExamples as examples } from './examples.ts';
-import { headers, jsonContent, response } from './responses.ts';
+import { headers, jsonContent, pageHeaders, response } from './responses.ts';
 
 /** The paths of the account-view surface. */
 
@@ -22,6 +22,12 @@ export const parameterComponents = {
     did,
     'did:plc:ewvi7nxzyoun6zhxrhs64oiz',
   ),
+  Account: query(
+    'did',
+    'The account, as a person names it: its DID, or its handle, unless that is switched off. Required. Answered with 303 where it is not the DID as it is written.',
+    { type: 'string' },
+    'alice.bsky.social',
+  ),
   Days: query('days', 'The last 7 or 30 days, clipped to what is available; 30 where no interval is named.', {
     type: 'integer',
     enum: [7, 30],
@@ -39,6 +45,11 @@ export const parameterComponents = {
     type: 'string',
     enum: [...targetKinds],
   }),
+  Before: query(
+    'before',
+    'Where the list of one kind of subject goes on: only observations accepted before this instant. With `target_kind`.',
+    instant,
+  ),
   Cursor: query('cursor', 'A cursor exactly as it was given. It stands alone: no other parameter goes with it.', {
     type: 'string',
     maxLength: 1024,
@@ -67,7 +78,7 @@ const refusals = { '409': response('Refused'), '410': response('Expired'), '503'
 
 const html = (description: string) => ({
   description,
-  headers: headers(),
+  headers: pageHeaders(),
   content: { 'text/html': { schema: { type: 'string', description: 'A page for a person.' } } },
 });
 
@@ -77,10 +88,10 @@ const resources: Record<string, OwnResource> = {
     tag: 'account',
     summary: 'What was observed on one account, as a page',
     description:
-      'Observed applications and removals of labels, direct ones first, with what could not be seen. It never says which labels are active. Errors are pages too.',
-    parameters: parameters('Did', 'Days', 'Start', 'End', ...filters),
+      'Observed applications and removals of labels, direct ones first, with what could not be seen. It never says which labels are active. A handle leads to its DID. Errors are pages too.',
+    parameters: parameters('Account', 'Days', 'Start', 'End', ...filters, 'Before'),
     ok: html('The page.'),
-    more: refusals,
+    more: { '303': response('ToDid'), ...refusals },
   },
   [accountPaths.exports]: {
     id: 'Exports',

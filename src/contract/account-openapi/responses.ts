@@ -13,6 +13,10 @@ export const headerComponents = {
   ),
   CacheControl: textHeader('On every response: nothing of it is ever stored.', 'no-store'),
   ContentDisposition: textHeader('A file to be kept.', 'attachment; filename="account-export.json"'),
+  Location: textHeader(
+    'The same query about the DID, relative to the host.',
+    '/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7',
+  ),
   RetryAfter: textHeader('When to try again, in whole seconds.', '2'),
   XRobotsTag: textHeader('On every response: nothing of it is to be indexed.', 'noindex, nofollow'),
   ReferrerPolicy: textHeader('On every response: an address with an account in it is told to nobody.', 'no-referrer'),
@@ -22,6 +26,7 @@ const names: Record<keyof typeof headerComponents, string> = {
   ...commonHeaderNames,
   CacheControl: 'Cache-Control',
   ContentDisposition: 'Content-Disposition',
+  Location: 'Location',
   RetryAfter: 'Retry-After',
   XRobotsTag: 'X-Robots-Tag',
   ReferrerPolicy: 'Referrer-Policy',
@@ -41,6 +46,12 @@ export function headers(...more: (keyof typeof headerComponents)[]): Record<stri
     ...more,
   ];
   return Object.fromEntries(all.map((name) => [names[name], { $ref: `#/components/headers/${name}` }]));
+}
+
+/** References to headers of a page: no script of another origin may read one. */
+export function pageHeaders(...more: (keyof typeof headerComponents)[]): Record<string, { $ref: string }> {
+  const { [names.AccessControlAllowOrigin]: _, [names.AccessControlExposeHeaders]: __, ...own } = headers(...more);
+  return own;
 }
 
 /** JSON content of a schema component. */
@@ -68,6 +79,10 @@ export const responseComponents = {
   HeadersTooLarge: error('The request headers are too large.', examples.headersTooLarge),
   InternalError: error('The service could not answer.', examples.internalError),
   AssetUnavailable: error('This document is missing.', examples.assetUnavailable),
+  ToDid: {
+    description: 'The account was named by its handle, or by a DID with something around it: ask at its DID. No body.',
+    headers: pageHeaders('Location'),
+  },
   Preflight: {
     description: 'Preflight of a cross-origin request; the same on every path. No body.',
     headers: headers('Allow', 'AccessControlAllowMethods', 'AccessControlAllowHeaders', 'AccessControlMaxAge'),

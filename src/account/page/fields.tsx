@@ -1,0 +1,85 @@
+/** Fields of the forms. */
+
+/** On a field for a name or a value: nothing that is typed there is taken for a sentence and mended. */
+export const verbatim = { autocomplete: 'off', autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
+
+/** What a form sends along unseen. */
+export function Kept({ fields }: { fields: readonly (readonly [string, string])[] }) {
+  return (
+    <>
+      {fields.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
+}
+
+interface TextFieldProps {
+  readonly name: string;
+  readonly text: string;
+  readonly value: string;
+  /** Id of a list of proposals. */
+  readonly list?: string;
+  /** Id of what is said about the field. */
+  readonly hint?: string;
+}
+
+/** A field for a text, with its name above. */
+export function TextField({ name, text, value, list, hint }: TextFieldProps) {
+  return (
+    <div>
+      <label for={`field-${name}`}>{text}</label>
+      <input
+        id={`field-${name}`}
+        name={name}
+        type="text"
+        value={value}
+        {...verbatim}
+        {...(list === undefined ? {} : { list })}
+        {...(hint === undefined ? {} : { 'aria-describedby': hint })}
+      />
+    </div>
+  );
+}
+
+/** What can be chosen, and what is. */
+interface SelectProps {
+  readonly name: string;
+  readonly text: string;
+  readonly chosen: string | undefined;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly any: string;
+}
+
+/** A field with a choice of its own for any. */
+export function Select({ name, text, chosen, options, any }: SelectProps) {
+  return (
+    <div>
+      <label for={`field-${name}`}>{text}</label>
+      <select id={`field-${name}`} name={name}>
+        <option value="">{any}</option>
+        {options.map(([value, words]) => (
+          <option key={value} value={value} selected={value === chosen}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** The fields of an interval, with an example of what they take. */
+export function IntervalFields({ start, end }: { readonly start: string; readonly end: string }) {
+  return (
+    <>
+      <div class="fields">
+        <TextField name="start" text="From (UTC, included)" value={start} hint="interval-hint" />
+        <TextField name="end" text="To (UTC, not included)" value={end} hint="interval-hint" />
+        <button type="submit">Show this interval</button>
+      </div>
+      <p id="interval-hint" class="soft">
+        For example 2026-11-20T08:30:00Z: the day, T, the time with its seconds, and Z for UTC.
+      </p>
+    </>
+  );
+}

@@ -1,5 +1,6 @@
 import { open as openFile, stat, truncate, unlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import type { Micros } from '../../src/contract/timestamp.ts';
 import { packGroups } from '../../src/store/sqlite/packed-groups.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { day, micros } from '../../src/store/time.ts';
@@ -55,13 +56,7 @@ describe('damage', () => {
     await open({ at: micros(noon - day) }).append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
     await place.close();
     place.change(today, 'UPDATE busy SET applied = applied / 8, removed = removed / 8');
-    const reader = openSqliteReader(place.path);
-    const asked = { account: alice, start: micros(noon - day / 2), end: micros(noon + 10), budget: 100 };
-    await expect(reader.tallyAccount(asked)).rejects.toMatchObject({
-      code: 'damaged',
-      message: expect.stringContaining(today),
-    });
-    await reader.close();
+    await expectNoTally(micros(noon + 10), today);
   });
 
   it('of a sealed day is found by verify', async () => {
@@ -119,13 +114,7 @@ describe('damage', () => {
   it('of counts of a sealed day is no other number: reading says so, and where', async () => {
     await place.sealBusyDay();
     place.change(sealedToday, 'UPDATE busy_groups SET packed = zeroblob(length(packed))');
-    const reader = openSqliteReader(place.path);
-    const asked = { account: alice, start: micros(noon - day / 2), end: micros(noon + day), budget: 100 };
-    await expect(reader.tallyAccount(asked)).rejects.toMatchObject({
-      code: 'damaged',
-      message: expect.stringContaining(sealedToday),
-    });
-    await reader.close();
+    await expectNoTally(micros(noon + day), sealedToday);
   });
 
   it('by a lost file is said at opening and on reading, never read as an empty day', async () => {
@@ -149,6 +138,15 @@ describe('damage', () => {
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
   });
 });
+
+/** The counts of the day up to an end are refused, with the name of the file that is to be put back. */
+async function expectNoTally(end: Micros, file: string): Promise<void> {
+  const reader = openSqliteReader(place.path);
+  const asked = { account: alice, start: micros(noon - day / 2), end, budget: 100 };
+  const refusal = { code: 'damaged', message: expect.stringContaining(file) };
+  await expect(reader.tallyAccount(asked)).rejects.toMatchObject(refusal);
+  await reader.close();
+}
 
 async function overwrite(path: string, from: number, to: number): Promise<void> {
   const file = await openFile(path, 'r+');

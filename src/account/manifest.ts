@@ -45,8 +45,9 @@ export interface WrittenManifest {
   readonly digest: Buffer;
 }
 
-/** Most manifests that are remembered; each is some ten kilobytes of text. */
+/** Most manifests that are remembered, and most characters of them: with hundreds of labelers, each with gaps, one has a million. */
 const remembered = 256;
+const rememberedLength = 32 * 1024 * 1024;
 
 /** Manifests by snapshot. */
 export interface Manifests {
@@ -61,6 +62,7 @@ export interface Manifests {
  */
 export function rememberManifests(): Manifests {
   const known = new Map<string, WrittenManifest>();
+  let length = 0;
   return {
     async of(store, snapshot) {
       const key = createHash('sha256')
@@ -73,9 +75,14 @@ export function rememberManifests(): Manifests {
       const of = { epoch: await store.epoch(), origin: await storeOrigin(store) };
       const manifest = manifestOf(snapshot, coverage, of);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
+      // Asked twice at once it is read twice; the later one stays.
+      length += written.text.length - (known.get(key)?.text.length ?? 0);
       known.set(key, written);
-      const [oldest] = known.keys();
-      if (known.size > remembered && oldest !== undefined) known.delete(oldest);
+      for (const [old, { text }] of known) {
+        if (known.size <= remembered && length <= rememberedLength) break;
+        known.delete(old);
+        length -= text.length;
+      }
       return written;
     },
   };

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import type { StoredGap } from '../store/port.ts';
+import type { RosterRow } from '../store/roster.ts';
+import { micros } from '../store/time.ts';
+import type { AccountStore } from './account-store.ts';
+import { markOf } from './cursor.ts';
+import { rememberManifests } from './manifest.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** A store with so many labelers of 16 gaps each, that counts how often its gaps are read. */
+function storeOf(labelers: number) {
+  const dids = Array.from({ length: labelers }, (_, n) => `did:web:labeler-${n}.example`);
+  const gaps = dids.flatMap((source) =>
+    Array.from({ length: 16 }, (_, n): StoredGap => {
+      return { source, start: micros(2 * n), end: micros(2 * n + 1), reason: 'source_unavailable' };
+    }),
+  );
+  const roster = dids.map((did) => ({ did, enrolled: true, state: 'established' }) as RosterRow);
+  let reads = 0;
+  const store = {
+    epoch: async () => ({ generationId: 'generation', startedAt: micros(0) }),
+    frontier: async () => ({ observedThrough: micros(100) }),
+    gaps: async () => {
+      reads += 1;
+      return gaps;
+    },
+    roster: async () => roster,
+    note: async () => null,
+  } as unknown as AccountStore;
+  return { store, reads: () => reads };
+}
+
+function snapshot(n: number): Snapshot {
+  return {
+    account: `did:web:account-${n}.example`,
+    filters: {},
+    ...{ start: micros(0), end: micros(100), askedStart: micros(0), clipped: false },
+    ...{ generation: markOf('generation'), frontier: micros(100), countBound: 0, pageRows: 500 },
+    ...{ createdAt: 0, expiresAt: 1 },
+  };
+}
+
+it('as many manifests are remembered as 256, each as it was made first', async () => {
+  const { store, reads } = storeOf(1);
+  const manifests = rememberManifests();
+  const first = await manifests.of(store, snapshot(0));
+  for (let n = 1; n < 256; n++) await manifests.of(store, snapshot(n));
+  expect(await manifests.of(store, snapshot(0))).toBe(first);
+  expect(reads()).toBe(256);
+  await manifests.of(store, snapshot(256));
+  expect(await manifests.of(store, snapshot(0))).toEqual(first);
+  expect(reads()).toBe(258);
+});
+
+it('of manifests with very many gaps only so many are remembered as have 32 million characters together', async () => {
+  const { store, reads } = storeOf(5_000);
+  const manifests = rememberManifests();
+  const { text } = await manifests.of(store, snapshot(0));
+  const kept = Math.floor((32 * 1024 * 1024) / text.length);
+  expect(kept).toBeLessThan(10);
+  for (let n = 1; n < kept; n++) await manifests.of(store, snapshot(n));
+  await manifests.of(store, snapshot(0));
+  expect(reads()).toBe(kept);
+  await manifests.of(store, snapshot(kept));
+  await manifests.of(store, snapshot(kept));
+  expect(reads()).toBe(kept + 1);
+  await manifests.of(store, snapshot(0));
+  expect(reads()).toBe(kept + 2);
+});

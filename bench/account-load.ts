@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExportCreated, ExportPage } from '../src/contract/account.ts';
 import type { NewObservation, StoreWriter } from '../src/store/port.ts';
-import { dayOf, micros } from '../src/store/time.ts';
-import { accountDid, labelOf, planDay } from './store-traffic.ts';
+import { day, dayOf, hour, micros } from '../src/store/time.ts';
+import { accountDid, labelers, labelOf, planDay } from './store-traffic.ts';
 
 /** What the bench of the account-view surface asks and appends. */
 
@@ -35,6 +35,30 @@ export async function appendDense(writer: StoreWriter, rows: number, now: () => 
       }),
     );
     await writer.append({ at: micros(now()), observations, refusals: [], positions: [] });
+  }
+}
+
+/** Enrols labelers, each with so many gaps of an hour spread over the window: a page tells what was missed of them. */
+export async function enrolWithGaps(
+  writer: StoreWriter,
+  { count, gaps }: { readonly count: number; readonly gaps: number },
+  now: () => number,
+): Promise<void> {
+  const enrolled = Array.from({ length: count }, (_, i) => labelers[i] ?? accountDid(8_500_000 + i));
+  const at = now();
+  const common = {
+    origin: 'discovered',
+    provenance: [],
+    enrolled: true,
+    endpoint: null,
+    state: 'established',
+  } as const;
+  await writer.putRoster(enrolled.map((did) => ({ did, ...common, stateSince: micros(at), detail: '{}' })));
+  for (const [index, source] of enrolled.entries()) {
+    for (let n = 0; n < gaps; n++) {
+      const start = at - 30 * day + Math.round(((n + index / enrolled.length) * 29 * day) / gaps);
+      await writer.recordGap({ source, start: micros(start), end: micros(start + hour), reason: 'source_unavailable' });
+    }
   }
 }
 

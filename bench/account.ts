@@ -1,12 +1,12 @@
 /**
  * Measures the account-view surface: the built program, pinned to one core, over a generated store.
  *
- *   node bench/account.ts [--rows 3000000] [--dense 165000] [--clients 200] [--seconds 5] [--starts 10]
- *     [--folder DIR] [--keep]
+ *   node bench/account.ts [--rows 3000000] [--dense 165000] [--labelers 150] [--gaps 10] [--clients 200] [--seconds 5]
+ *     [--starts 10] [--folder DIR] [--keep]
  *
  * `--rows` are those of the 31 days before today (45000000 is the size to plan for; it takes ten minutes and 8 GB);
- * `--dense` rows of one account are accepted today, as the instrument would store them. `--folder` with a store that
- * `--keep` left is measured without making it again.
+ * `--dense` rows of one account are accepted today, as the instrument would store them; each of `--labelers`
+ * that are enrolled has `--gaps`. `--folder` with a store that `--keep` left is measured without making it again.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -17,7 +17,16 @@ import { rememberManifests } from '../src/account/manifest.ts';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { dayOf, micros } from '../src/store/time.ts';
-import { appendDense, appendSteadily, askAll, crowd, denseDid, followExport, times } from './account-load.ts';
+import {
+  appendDense,
+  appendSteadily,
+  askAll,
+  crowd,
+  denseDid,
+  enrolWithGaps,
+  followExport,
+  times,
+} from './account-load.ts';
 import { type Measured, startMeasured } from './processes.ts';
 import { generateStore } from './store-generator.ts';
 import { accountDid, denseAccount } from './store-traffic.ts';
@@ -27,6 +36,8 @@ const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '3000000' },
     dense: { type: 'string', default: '165000' },
+    labelers: { type: 'string', default: '150' },
+    gaps: { type: 'string', default: '10' },
     clients: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '5' },
     starts: { type: 'string', default: '10' },
@@ -56,6 +67,9 @@ const already = await writer.readAccount({
   after: null,
   limit: 1,
 });
+if ((await writer.roster()).length === 0) {
+  await enrolWithGaps(writer, { count: Number(values.labelers), gaps: Number(values.gaps) }, now);
+}
 if (already.rows.length === 0) await appendDense(writer, Number(values.dense), now);
 
 const view = (account: string): string => `/account?did=${account}`;

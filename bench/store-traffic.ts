@@ -55,7 +55,8 @@ export function denseAccount(k: number): number {
   return (k * 7_919) % accounts;
 }
 
-const labelers = Array.from({ length: labelerCount }, (_, i) => accountDid(accounts + 1_000 * i));
+/** The labelers of the generated rows. */
+export const labelers = Array.from({ length: labelerCount }, (_, i) => accountDid(accounts + 1_000 * i));
 const labelerOfDraw = labelersByDraw();
 
 /** A day's rows: whose they are and when they are accepted, in order of acceptance. */

@@ -48,7 +48,7 @@ export function MendInterval({ base, typed }: { base: string; typed: Parameters 
     return text === '' ? [] : [[name, text]];
   });
   return (
-    <form action={`${base}/account`} method="get">
+    <form class="mend" action={`${base}/account`} method="get">
       <Kept fields={kept} />
       <IntervalFields start={typedText(typed, 'start')} end={typedText(typed, 'end')} />
     </form>

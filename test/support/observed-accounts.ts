@@ -5,6 +5,7 @@ import { createSim } from '../../sim/index.ts';
 import { declaration } from '../../sim/labelers/declarations.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import type { LabelFields } from '../../sim/labelers/odd-labels.ts';
+import type { Micros } from '../../src/contract/timestamp.ts';
 import { micros } from '../../src/store/time.ts';
 import { accounts, hostileTexts } from './account-history.ts';
 import { type LabelStation, startStation, until } from './label-station.ts';
@@ -71,24 +72,24 @@ export async function observeAccounts(busyRows: number): Promise<ObservedAccount
   for (const daysAgo of [33, 12, 1.2, 0]) {
     await stop();
     ago = daysAgo * dayMs;
-    const station = await observe('old');
+    await observe('old');
     const labels = said.filter(([days]) => days === daysAgo);
     // One after the other: what is stored at once has no order between labelers.
-    for (const [, labeler, label] of labels) await say(station, labeler === 0 ? first : second, [label]);
+    for (const [, labeler, label] of labels) await say(running, labeler === 0 ? first : second, [label]);
     if (daysAgo !== 0) continue;
-    await say(station, mallory, hostileTexts.flatMap(hostileLabels));
+    await say(running, mallory, hostileTexts.flatMap(hostileLabels));
     const saidAt = nowMs();
     for (let from = 0; from < busyRows; from += burst) {
       const length = Math.min(burst, busyRows - from);
       await say(
-        station,
+        running,
         from % (2 * burst) === 0 ? first : second,
         Array.from({ length }, (_, i) => busyLabel(from + i, saidAt)),
       );
     }
   }
-  const young = await observe('young');
-  await say(young, first, [last]);
+  await observe('young');
+  await say(running, first, [last]);
   return {
     old: join(folder, 'old', 'store'),
     young: join(folder, 'young', 'store'),
@@ -101,18 +102,26 @@ export async function observeAccounts(busyRows: number): Promise<ObservedAccount
   };
 }
 
-/** Has a labeler say something, and waits until all of it is stored. */
-async function say({ store }: LabelStation, { did, faults }: Labeler, labels: readonly LabelFields[]): Promise<void> {
-  const stored = async (): Promise<number> => {
-    const { floor: start, end } = await store.frontier();
-    // Nothing has been accepted yet.
-    if (end <= start) return 0;
-    const counts = (await store.countsByLabeler({ start, end })).find(({ labeler }) => labeler === did);
-    return (counts?.applied ?? 0) + (counts?.removed ?? 0);
-  };
-  const before = await stored();
+/** Has a labeler say something, and waits until every instrument has stored all of it. */
+async function say(
+  stations: readonly LabelStation[],
+  { did, faults }: Labeler,
+  labels: readonly LabelFields[],
+): Promise<void> {
+  const before = await Promise.all(stations.map(async ({ store }) => (await store.frontier()).end));
   faults.say(labels);
-  await until(`${labels.length} labels`, async () => (await stored()) === before + labels.length, 60_000);
+  for (const [i, { store }] of stations.entries()) {
+    const start = before[i] ?? micros(0);
+    await until(`${labels.length} labels`, async () => (await rowsSince(store, did, start)) === labels.length, 60_000);
+  }
+}
+
+/** Rows of a labeler since an end of the store: what is older need not be counted again and again. */
+async function rowsSince(store: LabelStation['store'], did: string, start: Micros): Promise<number> {
+  const { end } = await store.frontier();
+  if (end <= start) return 0;
+  const counts = (await store.countsByLabeler({ start, end })).find(({ labeler }) => labeler === did);
+  return (counts?.applied ?? 0) + (counts?.removed ?? 0);
 }
 
 function definition(text: string, nth: number): object {

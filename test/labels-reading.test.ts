@@ -10,6 +10,7 @@ import {
   never,
   pagesOf,
   row,
+  type ScriptedStream,
 } from './support/label-reader.ts';
 import { until } from './support/label-station.ts';
 
@@ -29,6 +30,32 @@ const rows = (count: number, ageMs = 1_000) =>
   Array.from({ length: count }, (_, i) => ({ n: i + 1, label: row(i + 1, (count - i) * ageMs) }));
 
 describe('what lies before a first connection', () => {
+  test('keeps no live frame waiting until it is filled in, also where none came for long', async () => {
+    const filled = Promise.withResolvers<undefined>();
+    const quiet = Promise.withResolvers<undefined>();
+    let live: ScriptedStream | null = null;
+    const observed = await made({
+      rhythm: { confirmMs: 333, resumeMs: 333 },
+      wait: (ms, signal) => wait(ms, signal).then(() => void (ms === 333 && quiet.resolve(undefined))),
+      page: async (cursor, limit, asked) => {
+        await Promise.race([filled.promise, never(asked)]);
+        return pagesOf(rows(3), cursor, limit);
+      },
+      connected: (stream) => {
+        live = stream;
+      },
+    });
+    observed.read();
+    await quiet.promise;
+    (live as ScriptedStream | null)?.send(4, row(4));
+    await until('the live row', () => observed.stored.has('v4'));
+    expect(observed.stored.size).toBe(1);
+    filled.resolve(undefined);
+    await until('what lies before', () => observed.stored.size === 4);
+    await until('the position', () => observed.source.position.seq === 4);
+    expect(observed.connections).toBe(1);
+  });
+
   test('is had all the same where that one ended before it was filled in', async () => {
     const [old, last] = [row(1, 3_600_000), row(2)];
     const ended = Promise.withResolvers<undefined>();

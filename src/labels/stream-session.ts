@@ -186,10 +186,12 @@ class Session {
         const settled = this.#expected === null && !replayed && !(this.#resumed && this.#source.tracker.behind);
         const limit = settled ? rhythm.confirmMs : rhythm.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
-        this.#wake = null;
         quiet.abort();
-        if (first !== 'woken' && !this.#signal.aborted) {
-          const end = await this.#confirm((await stream.filled).joined);
+        // It is confirmed once what lies before is filled in; what comes until then is not kept waiting.
+        const filled = first === 'woken' ? first : await Promise.race([waking, stream.filled]);
+        this.#wake = null;
+        if (filled !== 'woken' && !this.#signal.aborted) {
+          const end = await this.#confirm(filled.joined);
           if (end) return end;
         }
         continue;

@@ -147,6 +147,8 @@ describe('below the paths', () => {
         expect({ path, status: answer.status, ...headers }).toMatchObject({ path, status, ...kept });
         expect(headers['content-security-policy']).toBe(contentPolicy);
         expect(headers['access-control-allow-origin']).toBeUndefined();
+        const described = accountOpenApi.contentTypes('get', path.split('?')[0] ?? '', status);
+        if (path.startsWith('/account')) expect(described).toEqual([headers['content-type']?.split(';')[0]]);
         if (method === 'HEAD') expect(text).toBe('');
       }
     }
@@ -160,7 +162,10 @@ describe('below the paths', () => {
     ];
     const answers = await Promise.all(unread.map(async (bytes) => answersIn(await exchange(port, [bytes], false))));
     expect(answers.flat().map(({ status }) => status)).toEqual([400, 400, 414, 414, 431, 405]);
-    for (const { headers } of answers.flat()) expect(headers).toMatchObject(always);
+    for (const { status, headers } of answers.flat()) {
+      expect(headers).toMatchObject(always);
+      expect(accountOpenApi.contentTypes('get', '/account', status)).toEqual([headers['content-type']?.split(';')[0]]);
+    }
   });
 
   it('says of HEAD of a download and of an export what it says of GET', async () => {

@@ -67,6 +67,11 @@ function describedBy(file: string) {
       return named.flatMap((parameter) => (parameter?.in === 'query' ? [parameter.name] : []));
     },
 
+    /** Content types that a body of this kind may have by the document; none where it does not describe the status. */
+    contentTypes(method: string, path: string, status: number): string[] {
+      return Object.keys(described(method, path, status)?.content ?? {});
+    },
+
     /** Headers that a response of this kind may have by the document, in lower case. */
     headers(method: string, path: string, status: number): string[] {
       return Object.keys(described(method, path, status)?.headers ?? {}).map((name) => name.toLowerCase());

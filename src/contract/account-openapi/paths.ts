@@ -3,7 +3,7 @@ import { didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
 import { pathItemsOf, type Resource } from '../openapi/frame.ts';
 import { labelActions, targetKinds } from '../vocabulary.ts';
 import { accountExamples as examples } from './examples.ts';
-import { headers, jsonContent, pageHeaders, response } from './responses.ts';
+import { headers, htmlContent, jsonContent, pageHeaders, response } from './responses.ts';
 
 /** The paths of the account-view surface. */
 
@@ -75,12 +75,14 @@ const below = {
   '500': response('InternalError'),
 };
 const refusals = { '409': response('Refused'), '410': response('Expired'), '503': response('Busy') };
-
-const html = (description: string) => ({
-  description,
-  headers: pageHeaders(),
-  content: { 'text/html': { schema: { type: 'string', description: 'A page for a person.' } } },
-});
+/** What the page itself answers; what is no request to it, or no request at all, is told as everywhere. */
+const pageRefusals = {
+  '303': response('ToDid'),
+  '409': response('PageRefused'),
+  '410': response('PageExpired'),
+  '500': response('PageFailed'),
+  '503': response('PageBusy'),
+};
 
 const resources: Record<string, OwnResource> = {
   [accountPaths.account]: {
@@ -88,10 +90,10 @@ const resources: Record<string, OwnResource> = {
     tag: 'account',
     summary: 'What was observed on one account, as a page',
     description:
-      'Observed applications and removals of labels, direct ones first, with what could not be seen. It never says which labels are active. A handle leads to its DID. Errors are pages too.',
+      'Observed applications and removals of labels, direct ones first, with what could not be seen. It never says which labels are active. A handle leads to its DID. What it refuses is a page too.',
     parameters: parameters('Account', 'Days', 'Start', 'End', ...filters, 'Before'),
-    ok: html('The page.'),
-    more: { '303': response('ToDid'), ...refusals },
+    ok: { description: 'The page.', headers: pageHeaders(), content: htmlContent },
+    more: pageRefusals,
   },
   [accountPaths.exports]: {
     id: 'Exports',

@@ -63,6 +63,13 @@ function error(description: string, values: Readonly<Record<string, unknown>>, .
   return { description, headers: headers('ContentLength', ...more), content: jsonContent('Error', values) };
 }
 
+/** HTML content: a page for a person. */
+export const htmlContent = { 'text/html': { schema: { type: 'string', description: 'A page for a person.' } } };
+
+function errorPage(description: string, ...more: 'RetryAfter'[]) {
+  return { description: `${description} As a page.`, headers: pageHeaders(...more), content: htmlContent };
+}
+
 /** Components of the kind `responses`. */
 export const responseComponents = {
   Refused: error(
@@ -79,6 +86,10 @@ export const responseComponents = {
   HeadersTooLarge: error('The request headers are too large.', examples.headersTooLarge),
   InternalError: error('The service could not answer.', examples.internalError),
   AssetUnavailable: error('This document is missing.', examples.assetUnavailable),
+  PageRefused: errorPage('Refused: what was asked cannot be answered, and why.'),
+  PageExpired: errorPage('The oldest of the observations aged out of the window while the page was made.'),
+  PageBusy: errorPage('The store is busy, or this client has asked for too many accounts today.', 'RetryAfter'),
+  PageFailed: errorPage('The service could not answer.'),
   ToDid: {
     description: 'The account was named by its handle, or by a DID with something around it: ask at its DID. No body.',
     headers: pageHeaders('Location'),

@@ -67,7 +67,8 @@ describe('a source that gives more than its share of a day', () => {
     );
     const stored = (await rows(observed))[loud.did] ?? 0;
     expect(stored).toBeLessThanOrEqual(45);
-    expect((await observed.overview()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
+    // The artifact that says so may be of before the other one's last labels.
+    expect((await observed.published()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
     const [begun] = await gaps(observed);
     await until('it grows', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
     expect(await gaps(observed)).toMatchObject([{ source: loud.did, reason: 'ingest_paused', start: begun?.start }]);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
-import type { Micros } from '../../src/contract/timestamp.ts';
+import { type Micros, parseTimestamp } from '../../src/contract/timestamp.ts';
 import { createLabels, type LabelsOptions, type LabelsSettings } from '../../src/labels/labels.ts';
 import type { Quirk, Telemetry, Way } from '../../src/labels/telemetry.ts';
 import { noTelemetry } from '../../src/labels/telemetry.ts';
@@ -36,6 +36,8 @@ export interface LabelStation {
   readonly hostFull: ReadonlyMap<Way, number>;
   /** The artifact as it stands. */
   overview(): Promise<RecentOverview>;
+  /** The artifact once one was made of all that is stored by now: the one that stands may be older. */
+  published(): Promise<RecentOverview>;
   stop(): Promise<void>;
 }
 
@@ -83,12 +85,20 @@ export async function startStation(
     telemetry,
   });
   await labels.start();
+  const overview = async () =>
+    JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview;
   return {
     folder,
     store,
     quirks,
     hostFull,
-    overview: async () => JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview,
+    overview,
+    published: async () => {
+      const since = wall();
+      const isNewer = async () => (parseTimestamp((await overview()).generated_at) ?? 0) > since;
+      await until('a new artifact', isNewer);
+      return overview();
+    },
     stop: () => labels.stop(),
   };
 }

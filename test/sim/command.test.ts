@@ -24,9 +24,11 @@ it('almanac sim says where it listens, serves, and stops at SIGTERM with 0', asy
   const consumer = await subscribe(jetstream, { cursor: String((Date.now() - 60_000) * 1000) });
   await consumer.received(10_000);
   expect(countsOf(consumer.frames)).toMatchObject({ notJson: 0, noTime: 0 });
+  // Listened for before: it may end before we hear of the closed connection.
+  const exited = once(child, 'exit');
   child.kill('SIGTERM');
   expect(await consumer.closed).toBe(1001);
-  const [code] = await once(child, 'exit');
+  const [code] = await exited;
   expect(code).toBe(0);
 });
 

@@ -108,15 +108,8 @@ describe('almanac labels', () => {
 
   test('is served while it observes, refused while it is held, and stale once it is gone', async () => {
     await observe();
-    facts = await startAlmanac([
-      'facts',
-      '--port',
-      '0',
-      '--artifacts',
-      `${folder}/artifacts`,
-      '--max-age-seconds',
-      '4',
-    ]);
+    const serve = ['facts', '--port', '0', '--artifacts', `${folder}/artifacts`];
+    facts = await startAlmanac(serve);
     await until('the first page', async () => (await answer()).status === 200);
     expect(await answer()).toEqual({ status: 200, state: 'warming_up' });
     await until('coverage', () => overview().coverage.status === 'warming_up');
@@ -134,6 +127,9 @@ describe('almanac labels', () => {
     expect((await spawnLabels(['release', '--artifacts', `${folder}/artifacts`]).ended).code).toBe(0);
     expect(await answer()).toEqual({ status: 200, state: 'warming_up' });
 
+    await facts.stop();
+    facts = await startAlmanac([...serve, '--max-age-seconds', '4']);
+    await until('a young page', async () => (await answer()).status === 200);
     running?.process.kill('SIGKILL');
     await until('its age', async () => (await answer()).state === 'stale');
     expect(await answer()).toEqual({ status: 503, state: 'stale' });

@@ -123,11 +123,17 @@ describe('a real skyware labeler', () => {
 /** The labeler behind a host that passes on queries and knows no websockets. */
 async function withoutStream(to: string) {
   const server = createServer((request, response) => {
-    void fetch(new URL(request.url ?? '/', to)).then(async (answer) => {
-      response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
-    });
+    // Either side may be gone by then.
+    fetch(new URL(request.url ?? '/', to))
+      .then(async (answer) => {
+        response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
+      })
+      .catch(() => response.destroy());
   });
-  server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\n\r\n'));
+  server.on('upgrade', (_, socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.end('HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\n\r\n');
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -59,7 +59,7 @@ function ask(member: Member, dns: () => Promise<string[][]>) {
     // A wait is over at once, so that the next look sees the time that a test set.
     wait: (_, signal) => wait(1, signal),
     log: silentLog,
-    timeoutMs: 2_000,
+    timeoutMs: 20_000,
   });
   void particulars.run(stop.signal);
   return particulars;
@@ -67,7 +67,7 @@ function ask(member: Member, dns: () => Promise<string[][]>) {
 
 const names = (found: string) => async () => [[`did=${found}`]];
 const asked = () => pds.asked.get(did) ?? 0;
-const until = (holds: () => boolean) => expect.poll(holds, { timeout: 10_000, interval: 5 }).toBe(true);
+const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 5 }).toBe(true);
 
 test('definitions come from the labeler’s own host, with their date, and again a week later', async () => {
   pds.records.set(did, record('spam'));

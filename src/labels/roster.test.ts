@@ -46,7 +46,7 @@ function rosterOver(...answers: Resolution[]) {
   });
   return { roster, time, asked, changed };
 }
-const until = (holds: () => boolean) => expect.poll(holds, { timeout: 10_000, interval: 2 }).toBe(true);
+const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 2 }).toBe(true);
 
 test('naming a labeler again adds who named it, and touches nothing else', () => {
   const { roster } = rosterOver(failed);

@@ -5,7 +5,7 @@ import { type ParsedFrame, parseFrame } from '../../sim/events/parsed.ts';
 import type { Counts } from '../../sim/truth.ts';
 
 /** How long a test waits for frames that must come, in milliseconds. */
-const patienceMs = 10_000;
+const patienceMs = 30_000;
 
 /** A plain consumer: a websocket client that keeps every frame as text. */
 export interface Consumer {

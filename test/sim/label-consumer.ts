@@ -3,7 +3,7 @@ import { decodeFirst, fromBytes, isBytes } from '@atcute/cbor';
 import { WebSocket } from 'ws';
 
 /** How long a test waits for what must come, in milliseconds. */
-const patienceMs = 10_000;
+const patienceMs = 30_000;
 
 /** A label as it was read, from either transport, its signature as bytes. */
 export type ReadLabel = Readonly<Record<string, unknown>>;

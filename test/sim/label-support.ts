@@ -54,11 +54,11 @@ export async function readAll(endpoint: string, limit = 250): Promise<ReadLabel[
   }
 }
 
-/** Waits until a condition holds; fails after ten seconds. */
+/** Waits until a condition holds; fails after half a minute. */
 export async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   while (!holds()) {
-    if (Date.now() > deadline) throw new Error('it did not come to that');
+    if (performance.now() > deadline) throw new Error('it did not come to that');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

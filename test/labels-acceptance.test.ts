@@ -190,7 +190,9 @@ test('a start by a clock that is wrong writes nothing until it is set right, how
   station = null;
   const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
   const begun = micros(Date.now() * 1000);
-  const started = await startStation(settings, { folder, wall, monotonic });
+  // It is never tired of waiting for somebody to tell the time.
+  const still = monotonic();
+  const started = await startStation(settings, { folder, wall, monotonic: () => still });
   station = started;
   labeler.faults.emit(5);
   const { generationId, observedThrough, end } = await started.store.frontier();

@@ -78,7 +78,9 @@ describe('a source that gives more than its share of a day', () => {
     stage.station = await startStation(given, { folder: observed.folder, wall, monotonic });
     const again = stage.station;
     await until('the pause again', async () =>
-      (await again.overview()).caveats.some((text) => text.includes('paused')),
+      (await again.overview()).caveats.some((text) =>
+        text.startsWith('1 of 2 labelers that this instrument follows is paused'),
+      ),
     );
     expect((await rows(again))[loud.did]).toBe(stored);
 

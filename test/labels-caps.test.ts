@@ -1,4 +1,4 @@
-import { rm, statfs, writeFile } from 'node:fs/promises';
+import { appendFile, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createSim } from '../sim/index.ts';
@@ -122,11 +122,12 @@ test('a disk with too little room pauses acceptance, which says so, records a ga
   const folder = '/dev/shm';
   const { bavail, bsize } = await statfs(folder);
   const filler = join(folder, `almanac-${process.pid}-filler`);
-  const { list, station: observed } = await observe(1, { folder, minFreeBytes: bavail * bsize - 32_000_000 });
+  // Others write there too meanwhile, and remove what they wrote.
+  const { list, station: observed } = await observe(1, { folder, minFreeBytes: bavail * bsize - 128_000_000 });
   const [labeler] = list;
   await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
   try {
-    await writeFile(filler, Buffer.alloc(64_000_000, 1));
+    for (let part = 0; part < 8; part += 1) await appendFile(filler, Buffer.alloc(32_000_000, 1));
     const paused = async () => (await observed.overview()).caveats.some((text) => text.includes('(disk_low)'));
     labeler?.faults.emit(1);
     await until('the pause', async () => {

@@ -6,26 +6,31 @@ import { createSim, type Sim } from '../sim/index.ts';
 import type { Labeler } from '../sim/labelers/labeler.ts';
 import { dayPath, storePaths } from '../src/store/sqlite/files.ts';
 import { day, dayOf, hour, micros } from '../src/store/time.ts';
+import { awayFromMidnight } from './support/label-stage.ts';
 import { type LabelStation, quickRhythm, removeStation, startStation, until } from './support/label-station.ts';
 
 let sim: Sim;
 let labeler: Labeler;
 let station: LabelStation | null = null;
 let network: { readonly plc: string; readonly relays: readonly string[] };
+/** The time by everybody's clock; that of the machine's may be set away from midnight. */
+let ahead = 0;
+const present = () => micros(Date.now() * 1000 + ahead);
 /** By how much this machine's wall clock goes wrong, in microseconds. */
 let offset = 0;
 /** Time that passed at once for this machine, and for the others, in microseconds. */
 let passed = { monotonic: 0, others: 0 };
 
-const wall = () => micros(Date.now() * 1000 + offset);
+const wall = () => micros(present() + offset);
 const monotonic = () => performance.now() * 1000 + passed.monotonic;
 
 beforeEach(async () => {
+  ahead = awayFromMidnight();
   offset = 0;
   passed = { monotonic: 0, others: 0 };
   sim = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    clock: () => Date.now() + passed.others / 1000,
+    clock: () => (present() + passed.others) / 1000,
   });
   const { plc, relays } = await sim.start();
   network = { plc: plc ?? '', relays };
@@ -189,7 +194,7 @@ test('a start by a clock that is wrong writes nothing until it is set right, how
   offset = 20 * day;
   station = null;
   const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
-  const begun = micros(Date.now() * 1000);
+  const begun = present();
   // It is never tired of waiting for somebody to tell the time.
   const still = monotonic();
   const started = await startStation(settings, { folder, wall, monotonic: () => still });
@@ -203,7 +208,7 @@ test('a start by a clock that is wrong writes nothing until it is set right, how
   await until('what came meanwhile', async () => (await rows(started)) === 8);
   const found = await gaps(started);
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
-  expect(found[0]?.end).toBeLessThan(micros(Date.now() * 1000));
+  expect(found[0]?.end).toBeLessThan(present());
   expect(await started.store.frontier()).toMatchObject({ generationId });
   expect((await started.store.frontier()).end).toBeGreaterThan(end);
 });

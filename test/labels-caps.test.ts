@@ -5,7 +5,7 @@ import { createSim } from '../sim/index.ts';
 import type { Labeler } from '../sim/labelers/labeler.ts';
 import type { LabelsSettings } from '../src/labels/labels.ts';
 import { day, micros } from '../src/store/time.ts';
-import { labelStage } from './support/label-stage.ts';
+import { awayFromMidnight, labelStage } from './support/label-stage.ts';
 import { type LabelStation, startStation, until } from './support/label-station.ts';
 
 const stage = labelStage();
@@ -13,6 +13,7 @@ const { wall, monotonic } = stage;
 
 /** Labelers that give nothing by themselves, and the instrument with a bound lowered. */
 async function observe(labelers: number, settings: Partial<LabelsSettings>) {
+  stage.passed = awayFromMidnight();
   stage.sim = createSim({
     rate: 1,
     historyHours: 0,

@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import type { Sim } from '../../sim/index.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import { micros } from '../../src/store/time.ts';
+import { day, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, removeStation } from './label-station.ts';
 
 /** A simulated network and the instrument that observes it, for one test: whatever it puts here is ended after it. */
@@ -12,6 +12,12 @@ export interface LabelStage {
   passed: number;
   readonly wall: () => Micros;
   readonly monotonic: () => number;
+}
+
+/** Time that has to pass at once so that midnight is not met by chance within minutes, in microseconds. */
+export function awayFromMidnight(): number {
+  const left = day - ((Date.now() * 1000) % day);
+  return left < 10 * minute ? left : 0;
 }
 
 /** The stage of a file's tests. */

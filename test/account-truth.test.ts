@@ -5,6 +5,7 @@ import type { AccountRow } from '../src/contract/account.ts';
 import { readSeeds } from '../src/labels/seeds.ts';
 import { micros } from '../src/store/time.ts';
 import { create, digestOf, follow } from './support/account.ts';
+import { allGiven } from './support/label-stage.ts';
 import { removeStation, startStation, until } from './support/label-station.ts';
 import { startProgram } from './support/program.ts';
 
@@ -45,6 +46,7 @@ test('an export is what labelers sent of the account, row for row, and its cover
   const truth = () => sim.labelers.truth.expected({ epochUs: startedAt });
   await until('some traffic', () => truth().accepted > 800);
   for (const { faults } of sim.labelers.list) faults.setRate(0);
+  await until('all is given', () => allGiven(sim));
   const stored = async (): Promise<number> => {
     const end = micros(Date.now() * 1000 + 60_000_000);
     const counts = await station.store.countsByLabeler({ start: startedAt, end });
@@ -72,7 +74,9 @@ test('an export is what labelers sent of the account, row for row, and its cover
   const sent = sentByAccount(sim, startedAt);
   const accounts = [...truth().byAccount].filter(([did]) => /^did:(plc|web):/.test(did)).slice(0, 60);
   expect(accounts.length).toBeGreaterThan(20);
-  const enrolled = (await station.store.roster()).filter((row) => row.enrolled).map(({ did }) => did);
+  const roster = async () => (await station.store.roster()).filter((row) => row.enrolled).map(({ did }) => did);
+  await until('all are kept as enrolled', async () => (await roster()).length === sim.labelers.list.length);
+  const enrolled = await roster();
   for (const [did, count] of accounts) {
     const created = await create(url, { did });
     const { rows, digest } = await follow(url, created);

@@ -20,6 +20,11 @@ export function awayFromMidnight(): number {
   return left < 10 * minute ? left : 0;
 }
 
+/** Whether labelers gave all of theirs that can be read: once they emit nothing more, nothing more is to come. */
+export function allGiven({ labelers }: Sim): boolean {
+  return labelers.list.every(({ database, edge, served }) => [...database.read(1, edge)].every((n) => served.has(n)));
+}
+
 /** The stage of a file's tests. */
 export function labelStage(): LabelStage {
   const stage: LabelStage = {

@@ -5,7 +5,7 @@ import { signatureWords } from '../src/account/page/words.ts';
 import { readSeeds } from '../src/labels/seeds.ts';
 import { day, micros } from '../src/store/time.ts';
 import { linesOf } from './support/account-view.ts';
-import { labelStage } from './support/label-stage.ts';
+import { allGiven, labelStage } from './support/label-stage.ts';
 import { startStation, until } from './support/label-station.ts';
 import { startProgram } from './support/program.ts';
 
@@ -25,12 +25,16 @@ test('a page shows what labelers sent about an account, in their own words, whil
   // Everybody tells again what its values mean: the Jetstream was not followed when they first did.
   for (const { did } of made.labelers.list) made.labelers.declare(did, 'update');
   for (const { faults } of made.labelers.list) faults.emit(70);
-  await until('some labels', () => truth().accepted > 400);
+  await until('some labels', () => truth().accepted > 400 && allGiven(made));
   const stored = async () => {
     const counts = await started.store.countsByLabeler({ start: startedAt, end: micros(startedAt + day) });
     return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
   };
   await until('all of them stored', async () => (await stored()) === truth().accepted, 50_000);
+  await until('what their values mean', async () => {
+    const told = await Promise.all(made.labelers.list.map(({ did }) => started.store.definitions(did)));
+    return told.every((revisions) => revisions.length > 0);
+  });
   const [[account, rows] = ['', 0]] = [...truth().byAccount].sort(([, a], [, b]) => b - a);
   expect(rows).toBeGreaterThan(1);
   const program = startProgram([

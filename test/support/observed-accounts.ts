@@ -63,6 +63,10 @@ export async function observeAccounts(busyRows: number): Promise<ObservedAccount
     const station = await startStation(settings, { folder: join(folder, name), ...clocks });
     running.push(station);
     await until('all are read', async () => (await station.overview()).coverage.sources.established === list.length);
+    await until('what their values mean', async () => {
+      const told = await Promise.all(list.map(({ did }) => station.store.definitions(did)));
+      return told.every((revisions) => revisions.length > 0);
+    });
     return station;
   };
   const stop = async (): Promise<void> => {

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { createFactsClient, type FactsClientOptions } from '../src/client/index.ts';
 import { listenForTest } from './support/listen.ts';
 
+/** Where the clients' clock stands: no time passes for them but what a test lets pass, however slow the machine. */
+const noon = Date.UTC(2026, 10, 20, 12);
+
 /** What no facts service does by itself: a proxy's answers, a cache's headers, a server that hangs. */
 async function against(
   answer: (response: ServerResponse, request: IncomingMessage, nth: number) => void,
@@ -14,12 +17,12 @@ async function against(
     answer(response, request, asked.length);
   });
   const { port } = await listenForTest(server);
-  let ahead = 0;
+  let now = noon;
   return {
-    client: createFactsClient(`http://127.0.0.1:${port}`, { now: () => Date.now() + ahead, ...options }),
+    client: createFactsClient(`http://127.0.0.1:${port}`, { now: () => now, ...options }),
     asked,
     pass: (seconds: number): void => {
-      ahead += seconds * 1000;
+      now += seconds * 1000;
     },
   };
 }
@@ -34,7 +37,7 @@ function give(response: ServerResponse, status: number, body: unknown, headers: 
 describe('Retry-After', () => {
   it.each([
     ['in seconds', () => '30'],
-    ['as a date', () => new Date(Date.now() + 30_000).toUTCString()],
+    ['as a date', () => new Date(noon + 30_000).toUTCString()],
   ])('%s is waited for: the refusal stands and nothing is sent until then', async (_how, header) => {
     const { client, asked, pass } = await against((response, _request, nth) =>
       nth === 1 ? give(response, 503, refusal, { 'Retry-After': header() }) : give(response, 200, index),

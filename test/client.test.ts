@@ -6,21 +6,21 @@ import { artifactFolder, youngArtifact } from './support/artifacts.ts';
 import { openApi } from './support/openapi.ts';
 import { startProgram } from './support/program.ts';
 
-/** The client against the running program, with a clock of its own in the client. */
+/** The client against the running program, with a clock of its own in the client that goes only where it is put. */
 async function station(args: readonly string[] = []) {
   const folder = artifactFolder();
   onTestFinished(folder.remove);
   const program = startProgram(['facts', '--port', '0', '--artifacts', folder.path, '--access-log', ...args]);
   const { url } = await program.listening();
-  let ahead = 0;
-  const client = createFactsClient(url, { now: () => Date.now() + ahead });
+  let now = Date.now();
+  const client = createFactsClient(url, { now: () => now });
   return {
     client,
     folder,
     url,
-    /** Lets the client's clock run ahead. */
+    /** Lets time pass for the client. */
     pass: (seconds: number): void => {
-      ahead += seconds * 1000;
+      now += seconds * 1000;
     },
     /** Every request that the program answered, in order, once it has stopped. */
     async asked(): Promise<string[]> {

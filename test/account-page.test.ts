@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { day, hour } from '../src/store/time.ts';
-import { inspect, openPage } from './support/account-browser.ts';
+import { inspect, openPage, toNext } from './support/account-browser.ts';
 import { accounts, hostileTexts, labelers, writeHistory } from './support/account-history.ts';
 import { type Almanac, startAlmanac } from './support/almanac.ts';
 import { hasBrowser, startBrowser } from './support/browser.ts';
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     const total = Number(/\((\d+)\)/.exec(await textOf(page.locator('#part-post')))?.[1]);
     expect(total).toBeGreaterThan(100);
     const seen: string[] = [];
-    await page.locator('section[aria-labelledby=part-post]').getByText('only these').click();
+    await toNext(page, page.locator('section[aria-labelledby=part-post]').getByText('only these'));
     for (;;) {
       seen.push(
         ...(await page.locator('.row time').evaluateAll((all) => all.map((one) => one.getAttribute('datetime') ?? ''))),
@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
       expect(new Set(await page.locator('.row .row-head').allInnerTexts())).toEqual(new Set(['Removed spam']));
       const older = page.getByText('Older ones');
       if ((await older.count()) === 0) break;
-      await older.click();
+      await toNext(page, older);
       expect(page.url()).toContain('value=spam&action=removal_observed');
     }
     expect(seen).toHaveLength(total);
@@ -177,11 +177,11 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     await page.getByText('Filter', { exact: true }).first().click();
     await page.getByLabel('Value', { exact: true }).fill('rude');
     await page.getByLabel('What happened', { exact: true }).selectOption({ label: 'Applied' });
-    await page.getByRole('button', { name: 'Filter' }).click();
+    await toNext(page, page.getByRole('button', { name: 'Filter' }));
     expect(await page.locator('.row .row-head').allInnerTexts()).toEqual(Array(3).fill('Applied rude'));
-    await page.getByRole('link', { name: '7 days' }).click();
+    await toNext(page, page.getByRole('link', { name: '7 days' }));
     expect(page.url()).toMatch(/days=7.*value=rude.*action=application_observed/);
-    await page.getByRole('link', { name: 'Remove this filter (Value)' }).click();
+    await toNext(page, page.getByRole('link', { name: 'Remove this filter (Value)' }));
     expect(await page.locator('.row .row-head').allInnerTexts()).toEqual([
       'Applied rude',
       'Applied rude',
@@ -191,7 +191,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     await page.getByText('Another interval').click();
     await page.getByLabel('From (UTC, included)').fill('2020-01-01T00:00:00Z');
     await page.getByLabel('To (UTC, not included)').fill('2020-01-02T00:00:00Z');
-    await page.getByRole('button', { name: 'Show this interval' }).click();
+    await toNext(page, page.getByRole('button', { name: 'Show this interval' }));
     expect(await textOf(page.locator('h1'))).toBe('Nothing is kept of that interval');
   });
 

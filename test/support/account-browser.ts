@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 
 /** A page that was opened, with what it asked for and what the browser said of it. */
 export interface Opened {
@@ -20,6 +20,13 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   page.on('pageerror', (error) => complaints.push(String(error)));
   const response = await page.goto(url);
   return { page, asked, complaints, status: response?.status(), headers: response?.headers() ?? {} };
+}
+
+/** Follows a link or sends a form until the whole of the next page is there: a click waits for its beginning alone. */
+export async function toNext(page: Page, way: Locator): Promise<void> {
+  const whole = page.waitForEvent('load');
+  await way.click();
+  await whole;
 }
 
 /** What axe finds on a page, hidden parts opened, and by how much it is wider than the window. */

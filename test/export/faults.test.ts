@@ -174,12 +174,16 @@ describe('an export that expires on the way', () => {
   };
 
   it('starts again and is whole', async () => {
-    const { url, rows, file } = await station(200, ['--export-ttl-seconds', '4']);
+    const { store, data, url, rows, file } = await station(200, ['--export-ttl-seconds', '8']);
+    // Of the same secret: what begins there again has all the time that it needs.
+    const lasting = await startAccount(store, [], data);
     const state = { expiresAt: 0 };
     const proxy = await startProxy(url, async (passing) => {
       await late(passing, state);
       // Held back until the service's own clock has passed the expiry.
-      if (passing.nth === 3) await until(() => Date.now() > state.expiresAt, 'the expiry');
+      if (passing.nth !== 3) return;
+      await until(() => Date.now() > state.expiresAt, 'the expiry');
+      proxy.state.upstream = lasting.url;
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
     expect([code, stderr.filter((line) => line.includes('starts again'))]).toEqual([

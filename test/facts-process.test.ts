@@ -37,6 +37,13 @@ function pids(program: Program): number[] {
   return [...new Set(program.log().map(({ pid }) => Number(pid)))];
 }
 
+/** The port of its metrics: the log comes on another stream than the address that it announces. */
+async function metricsPort(program: Program): Promise<number> {
+  const told = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
+  await until(() => told() !== undefined, 'the port of the metrics');
+  return Number(told());
+}
+
 describe('SIGTERM', () => {
   it('lets requests in flight finish, whatever idles beside them, and exits 0 within 10 s', async () => {
     const program = startFacts();
@@ -108,6 +115,7 @@ describe('--workers 2', () => {
   it('end with the process that started them, however it ends', async () => {
     const program = startFacts(['--workers', '2']);
     const { port } = await program.listening();
+    await until(() => pids(program).length > 1, 'the log of both workers');
     const workers = pids(program);
     expect(workers).toHaveLength(2);
     program.child.kill('SIGKILL');
@@ -145,6 +153,7 @@ describe.skipIf(!existsSync(machineNode))("started by the machine's own Node", (
   it('leaves nothing running when it is killed outright', async () => {
     const program = startFacts([], machineNode);
     await program.listening();
+    await until(() => pids(program).length > 0, 'the log of the program');
     const running = pids(program);
     expect(running).toHaveLength(1);
     program.child.kill('SIGKILL');
@@ -160,12 +169,12 @@ describe('metrics', () => {
     const program = startFacts(['--metrics-port', '0']);
     const { port } = await program.listening();
     await exchange(port, [plain]);
-    const told = program.log().find(({ msg }) => msg === 'metrics listening');
-    const metrics = await fetch(`http://127.0.0.1:${String(told?.port)}/metrics`);
+    const told = await metricsPort(program);
+    const metrics = await fetch(`http://127.0.0.1:${told}/metrics`);
     expect(metrics.status).toBe(200);
     expect(await metrics.text()).toMatch(/^almanac_facts_\w+\{[^}]*\} 1$/m);
     expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(404);
-    await expect(fetch(`http://127.0.0.2:${String(told?.port)}/metrics`)).rejects.toThrow('fetch failed');
+    await expect(fetch(`http://127.0.0.2:${told}/metrics`)).rejects.toThrow('fetch failed');
   });
 });
 
@@ -220,9 +229,7 @@ describe('metrics of several workers', () => {
     ]);
     const { url } = await program.listening();
     for (let n = 0; n < 6; n++) expect((await fetch(`${url}/v1/instruments`)).status).toBe(200);
-    const told = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
-    await until(() => told() !== undefined, 'the port of the metrics');
-    const port = Number(told());
+    const port = await metricsPort(program);
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(text).toMatch(/^almanac_facts_requests_total\{route="\/v1\/instruments",status="200"\} 6$/m);
     expect(text).toMatch(/^almanac_facts_artifact_readable\{instrument="labels"\} 1$/m);

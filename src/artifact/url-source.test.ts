@@ -7,6 +7,9 @@ import { urlSource } from './url-source.ts';
 
 const recognise = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });
 
+/** Longer than a busy machine needs for anything here, in milliseconds. */
+const patienceMs = 30_000;
+
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 let server: Server;
@@ -39,9 +42,9 @@ function at(options: { maxBytes?: number; timeoutMs?: number; graceMs?: number; 
     recognise,
     maxBytes: options.maxBytes ?? 1000,
     pollMs: 5,
-    timeoutMs: options.timeoutMs ?? 2_000,
+    timeoutMs: options.timeoutMs ?? patienceMs,
     graceMs: options.graceMs ?? 60_000,
-    firstAnswerMs: 1_000,
+    firstAnswerMs: patienceMs,
     clock: () => now,
     observe: (reading) => seen.push(reading),
   });
@@ -51,7 +54,7 @@ function at(options: { maxBytes?: number; timeoutMs?: number; graceMs?: number; 
 /** Waits for the next answered poll that began after now. */
 async function polled(times = 2): Promise<void> {
   const wanted = asked.length + times;
-  await vi.waitFor(() => expect(asked.length).toBeGreaterThanOrEqual(wanted), { timeout: 5_000, interval: 2 });
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThanOrEqual(wanted), { timeout: patienceMs, interval: 2 });
 }
 
 const modified = 'Fri, 20 Nov 2026 11:59:00 GMT';
@@ -142,7 +145,10 @@ it('an endless body is cut at the bound and unreadable', async () => {
     more();
   };
   await at({ maxBytes: 100_000 }).start();
-  await vi.waitFor(() => expect(source.read()).toEqual({ kind: 'unreadable', why: 'it is larger than 100000 bytes' }));
+  await vi.waitFor(
+    () => expect(source.read()).toEqual({ kind: 'unreadable', why: 'it is larger than 100000 bytes' }),
+    patienceMs,
+  );
   expect(sent).toBeLessThan(64 * 1024 * 1024);
 });
 
@@ -152,8 +158,10 @@ it('an answer that drips is given up at the deadline', async () => {
     response.write('{');
   };
   await at({ timeoutMs: 50, graceMs: 0 }).start();
-  await vi.waitFor(() =>
-    expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (no answer in time)' }),
+  await vi.waitFor(
+    () =>
+      expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (no answer in time)' }),
+    patienceMs,
   );
 });
 
@@ -166,7 +174,8 @@ it('a page that is no artifact is malformed at once', async () => {
 it('nobody there: unreadable from the start, with the reason', async () => {
   answer = () => undefined;
   await at({ url: 'http://127.0.0.1:1/labels.json' }).start();
-  await vi.waitFor(() =>
-    expect(source.read()).toMatchObject({ kind: 'unreadable', why: expect.stringMatching(/cannot be reached/) }),
+  await vi.waitFor(
+    () => expect(source.read()).toMatchObject({ kind: 'unreadable', why: expect.stringMatching(/cannot be reached/) }),
+    patienceMs,
   );
 });

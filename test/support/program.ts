@@ -69,9 +69,9 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   return { code, stdout: program.stdout, stderr: program.stderr };
 }
 
-/** Waits until a condition holds; fails with `what` after ten seconds. */
+/** Waits until a condition holds; fails with `what` after half a minute. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`waited in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

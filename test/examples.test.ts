@@ -112,16 +112,15 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   const all = named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const));
 
   it.each(all)('say in one line that nothing listens, in %s: %s', async (language, name) => {
-    const closed = createServer();
-    const { port } = await listenForTest(closed);
-    await new Promise((resolve) => closed.close(resolve));
-    const { code, stdout, stderr } = await example(language, name, `http://127.0.0.1:${port}`);
+    // Its port is taken on another address, so that nobody else comes to listen there meanwhile.
+    const { port } = await listenForTest(createServer());
+    const { code, stdout, stderr } = await example(language, name, `http://127.0.0.2:${port}`);
     expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
       1,
       '',
       [
         expect.stringMatching(
-          language === 'shell' ? /^curl: .*connect to 127\.0\.0\.1/ : /^no usable answer from http:/,
+          language === 'shell' ? /^curl: .*connect to 127\.0\.0\.2/ : /^no usable answer from http:/,
         ),
       ],
     ]);

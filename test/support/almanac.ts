@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -14,7 +13,7 @@ export interface Almanac {
   readonly lines: string[];
   /** Its log so far, one parsed line each. */
   readonly log: Record<string, unknown>[];
-  /** Asks it to stop; resolves with its exit code. */
+  /** Asks it to stop; resolves with its exit code once all that it said is here. */
   stop(): Promise<number | null>;
 }
 
@@ -31,18 +30,21 @@ export async function startAlmanac(args: readonly string[], env: Record<string, 
     if (line.startsWith('{')) log.push(JSON.parse(line) as Record<string, unknown>);
   });
   const lines: string[] = [];
+  // Not its exit: what it said last may still be on its way then.
+  const ended = new Promise((resolve) => child.once('close', resolve));
   const url = await announced(child, lines);
-  if (url === null) throw new Error(`the program ended before it listened:\n${said.join('\n')}`);
+  if (url === null) {
+    await ended;
+    throw new Error(`the program ended before it listened:\n${said.join('\n')}`);
+  }
   return {
     process: child,
     url,
     lines,
     log,
     async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-      const gone = once(child, 'exit');
       child.kill('SIGTERM');
-      await gone;
+      await ended;
       return child.exitCode;
     },
   };

@@ -7,5 +7,7 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // By itself a second: less than a busy machine may take over a line of a log.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -33,9 +33,10 @@ async function fact(path: string): Promise<Record<string, unknown>> {
 }
 
 const factPaths = ['/v1/labels/overview', '/v1/weather/conditions', '/v1/weather/metrics'];
-const patient = { timeout: 30_000, interval: 100 };
+const patient = { timeout: 60_000, interval: 100 };
+const within = { timeout: 120_000 };
 
-describe('almanac demo', () => {
+describe('almanac demo', within, () => {
   it.each(factPaths)('serves %s at once, and says that it is simulated', async (path) => {
     expect(await fact(path)).toMatchObject({
       provenance: { origin: 'simulated' },
@@ -153,7 +154,7 @@ describe('almanac demo', () => {
   });
 });
 
-describe('what a demo has made', () => {
+describe('what a demo has made', within, () => {
   it('is not thrown away by another demo, in its folder or on its ports, while it runs', async () => {
     const data = join(folder, 'demo');
     const before = readdirSync(data);

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -46,13 +45,8 @@ describe('almanac weather', () => {
   });
 
   test('goes on against a host that is not there, says so, and publishes an absence', async () => {
-    const free = createServer().listen(0, '127.0.0.1');
-    await until('a port is known', () => free.address() !== null);
-    const address = free.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
-    await new Promise((resolve) => free.close(resolve));
     const data = folder();
-    const jetstream = `ws://127.0.0.1:${port}/subscribe`;
+    const jetstream = 'ws://127.0.0.1:1/subscribe';
     const command = run(['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback']);
     expect(await command.ready).toBe('almanac weather observing');
     await until('it says why', () =>
@@ -97,12 +91,15 @@ describe('almanac weather', () => {
       ...['--metrics-port', '0'],
     ]);
     await weather.ready;
-    const metricsPort = /"port":(\d+),"msg":"metrics listening"/.exec(weather.stderr())?.[1];
+    const metricsPort = () => /"port":(\d+),"msg":"metrics listening"/.exec(weather.stderr())?.[1];
     const facts = run(['facts', '--artifacts', join(data, 'artifacts'), '--port', '0']);
     const base = (await facts.ready).replace('almanac facts listening on ', '');
     await until('the backfill is over', () => weather.stderr().includes('the backfill is over'));
-    await until('the artifact tells of it', () => /current|partial/.test(readArtifact(data).freshness.state));
-    expect(readArtifact(data).window.observed_windows).toBeGreaterThan(55);
+    // An artifact of before the backfill was over may be as fresh.
+    await until('the artifact tells of it', () => {
+      const { window, freshness } = readArtifact(data);
+      return window.observed_windows > 55 && /current|partial/.test(freshness.state);
+    });
     const metrics = (await (await fetch(`${base}/v1/weather/metrics`)).json()) as { facts: Record<string, unknown> };
     expect(metrics.facts).toMatchObject({
       window: { bucket_seconds: 60, span_seconds: 86_400, coverage_ratio: expect.closeTo(0.0413, 2) },
@@ -122,7 +119,8 @@ describe('almanac weather', () => {
         origin: 'simulated',
       },
     });
-    const operator = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    await until('its metrics have an address', () => metricsPort() !== undefined);
+    const operator = await (await fetch(`http://127.0.0.1:${metricsPort()}/metrics`)).text();
     for (const line of [
       /^almanac_weather_frames_total\{outcome="counted"\} [1-9]/m,
       /^almanac_weather_connections_total\{reader="backfill"\} 1$/m,

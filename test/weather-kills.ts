@@ -63,7 +63,7 @@ export async function killRepeatedly({ kills, seed }: { kills: number; seed: num
     }
     const last = runCommand(args);
     await last.ready;
-    await until('the backfill is over', () => `${log}${last.stderr()}`.includes('the backfill is over'), 120_000);
+    await until('the backfill is over', () => `${log}${last.stderr()}`.includes('the backfill is over'), 600_000);
     await until('live events come', () => last.stderr().includes('"from":"cursor"'));
     await wait(2500);
     last.child.kill('SIGTERM');

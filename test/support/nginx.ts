@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
@@ -27,7 +27,7 @@ export interface Nginx {
     path: string,
     options?: { host?: string; method?: string; headers?: Record<string, string> },
   ): Promise<ProxyAnswer>;
-  /** Moves its clock ahead of the machine's, by seconds in all. */
+  /** Its clock stands still, and is moved by this alone: by so many seconds in all since the start. */
   ahead(seconds: number): void;
   /** Lines of a log so far. */
   log(name: 'almanac-facts.log' | 'almanac-account.log' | 'almanac-error.log'): string[];
@@ -82,7 +82,13 @@ export async function startNginx(upstreams: { facts: number; account?: number })
   const unused = await freePort();
   const folder = writeNginxConfig({ account: unused, ...upstreams, tls: port, plain: await freePort() });
   const clock = join(folder, 'clock');
-  writeFileSync(clock, '+0');
+  const startMs = Date.now();
+  const ahead = (seconds: number): void => {
+    const words = new Date(startMs + seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+    writeFileSync(`${clock}.new`, words);
+    renameSync(`${clock}.new`, clock);
+  };
+  ahead(0);
   const child = spawn(toolPath('nginx'), ['-p', folder, '-c', join(folder, 'nginx.conf')], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
@@ -90,6 +96,7 @@ export async function startNginx(upstreams: { facts: number; account?: number })
       FAKETIME_TIMESTAMP_FILE: clock,
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      TZ: 'UTC0',
     },
   });
   const said: Buffer[] = [];
@@ -135,7 +142,7 @@ export async function startNginx(upstreams: { facts: number; account?: number })
   }, 'nginx to answer');
   return {
     ask,
-    ahead: (seconds) => writeFileSync(clock, `+${seconds}`),
+    ahead,
     log: (name) => readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean),
   };
 }

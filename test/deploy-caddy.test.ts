@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { artifactNames } from '../src/artifact/write.ts';
 import { artifactFolder, youngArtifact } from './support/artifacts.ts';
 import { root } from './support/imports.ts';
-import { freePort } from './support/nginx.ts';
+import { freePort } from './support/ports.ts';
 import { startProgram, until } from './support/program.ts';
 import { lacks, toolPath } from './support/tools.ts';
 

@@ -11,6 +11,7 @@ import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { micros } from '../src/store/time.ts';
 import { youngArtifact } from './support/artifacts.ts';
 import { listenForTest } from './support/listen.ts';
+import { freePort } from './support/ports.ts';
 import { runProgram, startProgram, until } from './support/program.ts';
 
 /** The doctor as an operator asks it: the real program, over a simulated network, and over each fault of a set-up. */
@@ -36,26 +37,8 @@ afterAll(() => sim.stop());
 beforeEach(async () => {
   data = mkdtempSync(join(tmpdir(), 'almanac-doctor-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
-  [port, accountPort] = await freePorts();
+  [port, accountPort] = [await freePort(), await freePort()];
 });
-
-/** Two ports that were free a moment ago. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) =>
-          server.listen(0, '127.0.0.1', () => {
-            const address = server.address();
-            resolve(typeof address === 'object' && address ? address.port : 0);
-          }),
-        ),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return [ports[0] ?? 0, ports[1] ?? 0];
-}
 
 function flags(of: SimAddresses = network): string[] {
   return [
@@ -210,7 +193,7 @@ describe('almanac doctor', () => {
 
 describe('the upstreams', () => {
   it('fails what refuses connections, and warns where another relay answers', async () => {
-    const [closed] = await freePorts();
+    const closed = await freePort();
     const gone = `http://127.0.0.1:${closed}`;
     const said = await doctor([
       ...flags({ ...network, jetstream: `ws://127.0.0.1:${closed}/subscribe`, plc: gone }),
@@ -314,10 +297,12 @@ describe('the data', () => {
 
   it('fails a store whose days are gone', async () => {
     await settle();
-    const today = new Date().toISOString().slice(0, 10);
-    rmSync(join(data, 'labels', 'days', `${today}.open.sqlite`));
+    const days = join(data, 'labels', 'days');
+    const [file = ''] = readdirSync(days).filter((name) => name.endsWith('.open.sqlite'));
+    const day = file.replace('.open.sqlite', '');
+    rmSync(join(days, file));
     expect((await doctor()).of('label store')).toMatchObject([
-      { level: 'fail', found: `the files of ${today} are gone`, todo: 'put them back, or restore a backup' },
+      { level: 'fail', found: `the files of ${day} are gone`, todo: 'put them back, or restore a backup' },
     ]);
   });
 

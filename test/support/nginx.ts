@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { root } from './imports.ts';
 import { certificate } from './listen.ts';
+import { freePort } from './ports.ts';
 import { until } from './program.ts';
 import { toolPath } from './tools.ts';
 
@@ -37,16 +37,6 @@ export interface Nginx {
 const faking = ['LD_PRELOAD', 'FAKETIME_TIMESTAMP_FILE', 'FAKETIME_NO_CACHE', 'FAKETIME_DONT_FAKE_MONOTONIC'];
 
 const tls = fileURLToPath(new URL('../fixtures/tls/', import.meta.url));
-
-/** A free port of this machine. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || address === null) throw new Error('no free port');
-  return address.port;
-}
 
 /** Writes the configuration with its placeholders filled in, beneath a frame that runs without a system around it. */
 export function writeNginxConfig(ports: { tls: number; plain: number; facts: number; account: number }): string {

@@ -20,7 +20,10 @@ export interface Told {
   readonly causes: string[];
   readonly connections: { live: number; backfill: number };
   gapSeconds: number;
-  commits: number;
+  /** How far behind the clock the live reader was at the last commit, in seconds. */
+  lagSeconds: number;
+  /** `time_us` of the last event of the live reader that is committed. */
+  committedToUs: number;
   notWritten: number;
 }
 
@@ -66,11 +69,13 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
     causes: [],
     connections: { live: 0, backfill: 0 },
     gapSeconds: 0,
-    commits: 0,
+    lagSeconds: Number.POSITIVE_INFINITY,
+    committedToUs: 0,
     notWritten: 0,
   };
   const lines: string[] = [];
   let weather: Weather | null = null;
+  let lookedAtMs = 0;
   const make = (change: Partial<WeatherDeps> = {}): Weather =>
     createWeather({
       settings: {
@@ -83,10 +88,13 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
         dictionary: options.dictionary ?? null,
       },
       policy: { allowLoopback: true },
-      clock,
+      clock: () => {
+        lookedAtMs = clock();
+        return lookedAtMs;
+      },
       random: Math.random,
       log: recordingLog(lines),
-      telemetry: recordingTelemetry(told),
+      telemetry: recordingTelemetry(told, () => lookedAtMs),
       pace: { commitMs: 50, probeMs: 100, backoff: { firstMs: 20, capMs: 100 } },
       ...options.deps,
       ...change,
@@ -161,7 +169,8 @@ function recordingLog(lines: string[]): Log {
   return log;
 }
 
-function recordingTelemetry(told: Told): WeatherTelemetry {
+/** `lookedAt`: what the instrument's clock last showed it, and a lag was measured against. */
+function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetry {
   return {
     ...noTelemetry,
     frames: (outcomes) => {
@@ -174,8 +183,9 @@ function recordingTelemetry(told: Told): WeatherTelemetry {
     gap: (seconds) => {
       told.gapSeconds += seconds;
     },
-    committed: () => {
-      told.commits += 1;
+    lag: (seconds) => {
+      told.lagSeconds = seconds;
+      told.committedToUs = Math.round((lookedAt() / 1000 - seconds) * 1e6);
     },
     notWritten: () => {
       told.notWritten += 1;

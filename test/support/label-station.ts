@@ -34,7 +34,7 @@ export interface LabelStation {
   readonly store: SqliteWriter;
   readonly quirks: ReadonlyMap<Quirk, number>;
   readonly hostFull: ReadonlyMap<Way, number>;
-  /** The artifact as it stands. */
+  /** The artifact as this instrument published it last; waits for the first, and rejects when the instrument fails. */
   overview(): Promise<RecentOverview>;
   /** The artifact once one was made of all that is stored by now: the one that stands may be older. */
   published(): Promise<RecentOverview>;
@@ -56,8 +56,11 @@ export async function startStation(
   const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
   const hostFull = new Map<Way, number>();
+  // A start does not wait for it for long: till then no artifact stands, or that of an earlier instrument.
+  const first = Promise.withResolvers<void>();
   const telemetry: Telemetry = {
     ...noTelemetry,
+    published: () => first.resolve(),
     hostFull: (way) => void hostFull.set(way, (hostFull.get(way) ?? 0) + 1),
     quirk: (quirk) => void quirks.set(quirk, (quirks.get(quirk) ?? 0) + 1),
   };
@@ -84,9 +87,13 @@ export async function startStation(
     log,
     telemetry,
   });
+  labels.failed.catch(first.reject);
+  first.promise.catch(() => undefined);
   await labels.start();
-  const overview = async () =>
-    JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview;
+  const overview = async () => {
+    await first.promise;
+    return JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview;
+  };
   return {
     folder,
     store,

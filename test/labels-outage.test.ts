@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createSim } from '../sim/index.ts';
 import type { LabelerProfile } from '../sim/labelers/profile.ts';
 import { maxLateness } from '../src/labels/admission.ts';
+import { memberOf } from '../src/labels/member.ts';
 import { day, hour, micros, minute } from '../src/store/time.ts';
 import { labelStage } from './support/label-stage.ts';
 import { type LabelStation, startStation, until } from './support/label-station.ts';
@@ -33,13 +34,17 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   if (!labeler || plc === null) throw new Error('a labeler was asked for');
   const observed = await startStation({ seeds: [labeler.did], plc }, { wall, monotonic });
   stage.station = observed;
-  const established = async () => (await observed.overview()).coverage.sources.established === 1;
-  // A stream that gave nothing yet establishes nothing.
-  await until('read', async () => labeler.streams.length > 0 || (await established()));
+  const { startedAt } = await observed.store.epoch();
+  // What lies before its first frame could not be had of one that answers no queries, once it was looked for: not of this
+  // outage.
+  await until('all that lies before is read, or given up', async () =>
+    (await observed.store.roster()).some((row) => (memberOf(row, null).tracker.unreadSince ?? startedAt) > startedAt),
+  );
+  const before = await gaps(observed);
   labeler.faults.emit(5);
   await until('the first labels', async () => (await rows(observed)) === 5);
-  // What lies before its first frame could not be had of one that answers no queries: not of this outage.
-  const before = await gaps(observed);
+  const established = async () => (await observed.overview()).coverage.sources.established === 1;
+  await until('established', established);
   await labeler.faults.dead();
   // A page that was on its way is accepted first: time passes for nothing that is still under way.
   await until('the outage is noticed', async () => !(await established()));

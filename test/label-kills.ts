@@ -33,7 +33,7 @@ interface Missed {
   readonly to: number;
 }
 
-/** Longest that a process runs after it has said that it observes, in milliseconds. */
+/** Longest that a process runs after it has said that it observes, in milliseconds; and by how much longer on a slow machine. */
 const longestRun = 700;
 
 /**
@@ -66,16 +66,19 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
   const missed: Missed[] = [];
   let killedAt: number | null = null;
   let [rows, moved, early] = [0, 0, 0];
+  let longest = longestRun;
   try {
     for (let kill = 0; kill < kills; kill += 1) {
       if (killedAt !== null) missed.push({ from: killedAt, to: Date.now() * 1000 });
       const labels = spawnLabels(args);
       const atStart = kill > 0 && chance.chance(0.25);
       if (!atStart) await labels.observing;
-      // On a slow machine longer runs, so that more than half of them get something stored.
-      await wait(chance.below(moved * 2 < kill ? 3 * longestRun : longestRun));
-      killedAt = Date.now() * 1000;
+      // On a slow machine longer and longer runs, until half of them get something stored.
+      longest = moved * 2 < kill ? longest + longestRun : longestRun;
+      await wait(chance.below(longest));
       labels.process.kill('SIGKILL');
+      // Not before: what it commits till then is no time in which nobody ran.
+      killedAt = Date.now() * 1000;
       await labels.ended;
       const found = await look(sim, store);
       problems.push(...found.problems.map((problem) => `after kill ${kill + 1}: ${problem}`));

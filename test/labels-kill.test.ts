@@ -8,4 +8,4 @@ test('killed at any moment and started again, it loses no accepted row, stores a
   expect(report.refused).toBeGreaterThan(20);
   expect(report.moved).toBeGreaterThan(20);
   expect(report.early).toBeGreaterThan(3);
-}, 300_000);
+}, 900_000);

@@ -44,15 +44,17 @@ test('labelers of one host get as many streams as one host may have; the others 
   const observed = await start();
   shared.faults.emit(5);
   await until('all are read', async () => {
+    const { established } = (await observed.overview()).coverage.sources;
     most = Math.max(most, shared.streams.length);
-    return (await observed.overview()).coverage.sources.established === 13;
+    return established === 13;
   });
   expect(most).toBe(3);
   expect(alone.streams).toHaveLength(1);
   expect(observed.hostFull.get('stream')).toBeGreaterThanOrEqual(9);
   // A connection that ends makes room for the next one that asks.
+  const ended = new Set(shared.streams);
   shared.faults.drop('end');
-  await until('three again', () => shared.streams.length === 3);
+  await until('three again', () => shared.streams.filter((stream) => !ended.has(stream)).length === 3);
   shared.faults.emit(5);
   await until('nothing lost', async () => (await rows(observed, shared.did)) === shared.edge);
 });
@@ -66,11 +68,11 @@ test('a slow host takes four requests at once and holds up no other; each of its
     return (await rows(observed, alone.did)) > 5;
   });
   shared.faults.emit(2_000);
-  await until('the backlog of one', async () => (await rows(observed, shared.did)) === shared.edge);
+  await until('the backlog of one', async () => (await rows(observed, shared.did)) === shared.edge, 90_000);
   await until('all are read', async () => (await observed.overview()).coverage.sources.established === 13);
   expect(shared.queriesAtOnce).toBe(4);
   expect(alone.queriesAtOnce).toBe(1);
-});
+}, 180_000);
 
 test('hosts that hang hold up nobody’s document, however many they are', async () => {
   const made = createSim({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createSim } from '../sim/index.ts';
 import { labelerHandle } from '../src/store/roster.ts';
 import { labelStage } from './support/label-stage.ts';
-import { startStation, until } from './support/label-station.ts';
+import { quickRhythm, startStation, until } from './support/label-station.ts';
 
 const stage = labelStage();
 
@@ -21,11 +21,16 @@ test('each labeler’s definitions are kept with their date, from its own host o
     return [[`did=${of === told.did ? without.did : of}`]];
   };
   const begun = Date.now() * 1000;
-  const observed = await startStation({ seeds, plc: plc ?? '', jetstream }, { resolveTxt });
+  // A host that does not answer in time is asked again a day later.
+  const rhythm = { ...quickRhythm, requestMs: 60_000 };
+  const observed = await startStation({ seeds, plc: plc ?? '', jetstream, rhythm }, { resolveTxt });
   stage.station = observed;
   await until('definitions', async () => (await observed.store.definitions(quiet.did)).length === 1);
-  made.labelers.declare(told.did);
-  await until('the event', async () => (await observed.store.definitions(told.did)).length === 1);
+  // Nobody is told what was said before they listened.
+  await until('the event', async () => {
+    made.labelers.declare(told.did);
+    return (await observed.store.definitions(told.did)).length === 1;
+  });
   const [definitions] = await observed.store.definitions(quiet.did);
   expect(JSON.parse(definitions?.content ?? '')).toMatchObject({ labelValues: quiet.profile.values });
   expect(definitions?.seenAt).toBeGreaterThanOrEqual(begun);

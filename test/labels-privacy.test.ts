@@ -48,6 +48,8 @@ test('no account and no record of one stands in the logs or the artifact, whatev
   const at = (await observed.overview()).generated_at;
   await until('published', async () => (await observed.overview()).generated_at !== at);
 
+  // Nothing is written any more while it is read.
+  await observed.stop();
   const artifacts = join(observed.folder, 'artifacts');
   const texts = [...written, ...readdirSync(artifacts).map((name) => readFileSync(join(artifacts, name), 'utf8'))];
   expect(written.length).toBeGreaterThan(4);

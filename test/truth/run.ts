@@ -118,12 +118,16 @@ async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
   const unlisted = sim.labelers.list.filter(
     ({ did, profile }) => !profile.seeded && profile.relays.length === 0 && !isFoundLate(sim, did),
   );
-  await until('all are heard of', async () => {
-    const known = new Set((await store.roster()).map(({ did }) => did));
-    const unheard = unlisted.filter(({ did }) => !known.has(did));
-    for (const { did } of unheard) sim.labelers.declare(did, 'update');
-    return unheard.length === 0;
-  });
+  await until(
+    'all are heard of',
+    async () => {
+      const known = new Set((await store.roster()).map(({ did }) => did));
+      const unheard = unlisted.filter(({ did }) => !known.has(did));
+      for (const { did } of unheard) sim.labelers.declare(did, 'update');
+      return unheard.length === 0;
+    },
+    90_000,
+  );
 }
 
 async function actFaults(sim: Sim, compared: () => Compared): Promise<void> {
@@ -192,13 +196,17 @@ async function settled(compared: () => Compared): Promise<void> {
 async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: string[]): Promise<void> {
   const readable = sim.labelers.list.map(({ did }) => did).filter((did) => isReadable(sim, did));
   let behind: readonly string[] = readable;
-  await until('all are read', async () => {
-    const through = new Map(
-      (await store.roster()).map((row) => [row.did, memberOf(row, null).tracker.unreadSince] as const),
-    );
-    behind = readable.filter((did) => (through.get(did) ?? 0) < at);
-    return behind.length === 0;
-  }).catch(() => problems.push(`not known to be read: ${behind.join(' ')}`));
+  await until(
+    'all are read',
+    async () => {
+      const through = new Map(
+        (await store.roster()).map((row) => [row.did, memberOf(row, null).tracker.unreadSince] as const),
+      );
+      behind = readable.filter((did) => (through.get(did) ?? 0) < at);
+      return behind.length === 0;
+    },
+    90_000,
+  ).catch(() => problems.push(`not known to be read: ${behind.join(' ')}`));
 }
 
 const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);

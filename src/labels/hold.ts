@@ -37,6 +37,22 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
   return { reason: 'the hold cannot be read', since: '' };
 }
 
+/**
+ * Writes an artifact as the operator wants it served: a hold that was set or released while it was made is what it says,
+ * and one that changes while it is written is met by writing it again.
+ */
+export async function writeHeld(artifacts: string, artifactName: string, made: object): Promise<void> {
+  makeFolder(artifacts);
+  const isHeld = async (): Promise<boolean> => (await readHold(artifacts)) !== null;
+  let hold = await isHeld();
+  for (;;) {
+    await writeArtifact(join(artifacts, artifactName), { ...made, hold });
+    const wanted = await isHeld();
+    if (wanted === hold) return;
+    hold = wanted;
+  }
+}
+
 /** Sets the hold, for the instrument's next artifact and for the one that stands. */
 export async function setHold(artifacts: string, artifactName: string, hold: Hold): Promise<void> {
   makeFolder(artifacts);

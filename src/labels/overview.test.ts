@@ -5,7 +5,6 @@ import { caveatsOf, type OverviewInputs } from './overview.ts';
 const inputs: OverviewInputs = {
   now: micros(0),
   windowDays: 30,
-  held: false,
   origin: 'live',
   sources: [
     { did: 'did:plc:a', origin: 'seeded', state: 'established' },

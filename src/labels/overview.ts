@@ -10,7 +10,6 @@ import { maxKnown } from './roster.ts';
 export interface OverviewInputs {
   readonly now: Micros;
   readonly windowDays: number;
-  readonly held: boolean;
   readonly origin: 'live' | 'simulated';
   readonly sources: readonly EnrolledSource[];
   /** Known labelers that are not enrolled. */
@@ -36,9 +35,9 @@ const doesNotMeasure = [
   'what a labeler that keeps only the newest row of each label applied and removed again between two readings',
 ];
 
-/** Reads the store and makes the overview. */
-export async function makeOverview(store: StoreReader, inputs: OverviewInputs): Promise<RecentOverview> {
-  const { now, windowDays, held, origin, sources } = inputs;
+/** Reads the store and makes the overview. Whether it is held is said when it is written. */
+export async function makeOverview(store: StoreReader, inputs: OverviewInputs): Promise<Omit<RecentOverview, 'hold'>> {
+  const { now, windowDays, origin, sources } = inputs;
   const window = windowOf(now, windowDays);
   const [{ generationId, startedAt }, { observedThrough, floor }] = await Promise.all([
     store.epoch(),
@@ -58,7 +57,6 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
   return {
     schema: 'labels.recent-overview.v1',
     generated_at: timestamp(now),
-    hold: held,
     origin,
     window_days: windowDays,
     acquisition: { generation_id: generationId, started_at: timestamp(startedAt), basis: 'local_acceptance_clock' },

@@ -1,13 +1,11 @@
-import { join } from 'node:path';
-import { artifactNames, writeArtifact } from '../artifact/write.ts';
+import { artifactNames } from '../artifact/write.ts';
 import type { Micros } from '../contract/timestamp.ts';
-import { makeFolder } from '../ops/folder.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import type { StoreReader } from '../store/port.ts';
 import type { EnrolledSource } from './coverage.ts';
 import type { DailyCap } from './daily-cap.ts';
-import { readHold } from './hold.ts';
+import { writeHeld } from './hold.ts';
 import type { Member } from './member.ts';
 import { makeOverview } from './overview.ts';
 import type { Roster } from './roster.ts';
@@ -44,7 +42,6 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
       const overview = await makeOverview(store, {
         now,
         windowDays: settings.windowDays,
-        held: (await readHold(settings.artifacts)) !== null,
         origin: settings.origin,
         sources,
         notEnrolled,
@@ -55,8 +52,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         capped: cap.pausedSources,
         dailyRows: cap.limit,
       });
-      makeFolder(settings.artifacts);
-      await writeArtifact(join(settings.artifacts, artifactNames.labels), overview);
+      await writeHeld(settings.artifacts, artifactNames.labels, overview);
       telemetry.sources(inStates(sources), {
         not_enrolled: notEnrolled,
         waiting: waiting.length,

@@ -1,0 +1,44 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readHold, releaseHold, setHold, writeHeld } from './hold.ts';
+
+const name = 'labels-overview.json';
+const hold = { reason: 'a labeler floods us', since: '2026-11-20T12:00:00Z' };
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-hold-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const artifact = () => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, unknown>;
+
+describe('a hold', () => {
+  test('is said by the artifact that stands, which keeps its time, and by the next ones until it is released', async () => {
+    await writeHeld(folder, name, { generated_at: 'then' });
+    expect(artifact()).toEqual({ generated_at: 'then', hold: false });
+    await setHold(folder, name, hold);
+    expect(artifact()).toEqual({ generated_at: 'then', hold: true });
+    expect(await readHold(folder)).toEqual(hold);
+    await writeHeld(folder, name, { generated_at: 'now' });
+    expect(artifact()).toEqual({ generated_at: 'now', hold: true });
+    expect(await releaseHold(folder, name)).toBe(true);
+    expect(artifact()).toEqual({ generated_at: 'now', hold: false });
+    expect(await releaseHold(folder, name)).toBe(false);
+  });
+
+  test('that is set or released while an artifact is written is not undone by it', async () => {
+    const seen: unknown[] = [];
+    for (let i = 0; i < 100; i += 1) {
+      const change = i % 2 === 0 ? () => setHold(folder, name, hold) : () => releaseHold(folder, name);
+      // Whichever comes first, the other meets it half-way sooner or later.
+      const written = writeHeld(folder, name, { i });
+      for (let turn = 0; turn < i % 10; turn += 1) await new Promise(setImmediate);
+      await Promise.all([written, change()]);
+      seen.push(artifact().hold);
+    }
+    expect(seen).toEqual(Array.from({ length: 100 }, (_, i) => i % 2 === 0));
+  });
+});

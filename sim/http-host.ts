@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { type KeptPort, keepPort } from './kept-port.ts';
 
 /** What a host does with what it is asked. */
 export interface HostHandlers {
@@ -14,7 +15,10 @@ export interface HostHandlers {
 export class HttpHost {
   readonly #handlers: HostHandlers;
   readonly #sockets = new Set<Duplex>();
+  /** Ports that it listened on, which refuse connections until it listens there again. */
+  readonly #kept = new Map<number, KeptPort>();
   #server: Server | null = null;
+  #host = '';
   #port = 0;
 
   constructor(handlers: HostHandlers) {
@@ -32,7 +36,8 @@ export class HttpHost {
   }
 
   /** Listens on the port that it had, or on a free one; resolves with its origin. */
-  listen(host: string, port = this.#port): Promise<string> {
+  async listen(host: string, port = this.#port): Promise<string> {
+    await this.#release(port);
     const server = createServer((request, response) => {
       response.sendDate = false;
       response.setHeader('Date', new Date(this.#handlers.nowUs() / 1000).toUTCString());
@@ -54,20 +59,38 @@ export class HttpHost {
         reject(error);
       });
       server.listen(port, host, () => {
+        this.#host = host;
         this.#port = (server.address() as AddressInfo).port;
         resolve(`http://${host.includes(':') ? `[${host}]` : host}:${this.#port}`);
       });
     });
   }
 
-  /** Ends every connection and listens no more; resolves when the port is free. */
+  /** Ends every connection and listens no more: the port refuses connections, and no other program is given it. */
   async shut(): Promise<void> {
+    if (await this.#close()) this.#kept.set(this.#port, await keepPort(this.#host, this.#port));
+  }
+
+  /** Ends everything and frees its ports. */
+  async stop(): Promise<void> {
+    await this.#close();
+    await Promise.all([...this.#kept.keys()].map((port) => this.#release(port)));
+  }
+
+  async #close(): Promise<boolean> {
     const server = this.#server;
     this.#server = null;
-    if (server === null) return;
+    if (server === null) return false;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroy();
     await closed;
+    return true;
+  }
+
+  async #release(port: number): Promise<void> {
+    const kept = this.#kept.get(port);
+    this.#kept.delete(port);
+    await kept?.release();
   }
 }
 

@@ -118,7 +118,7 @@ export class Directory {
 
   /** Ends every connection and the listener. */
   stop(): Promise<void> {
-    return this.#host.shut();
+    return this.#host.stop();
   }
 
   async #answer(did: string): Promise<{ status: number; body: unknown }> {

@@ -38,6 +38,6 @@ export class Pds {
 
   /** Ends every connection and the listener. */
   stop(): Promise<void> {
-    return this.#host.shut();
+    return this.#host.stop();
   }
 }

@@ -127,7 +127,8 @@ export class Labeler {
   /** Ends everything for good. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.shut();
+    for (const { webSocket } of this.streams) webSocket.terminate();
+    await this.#host.stop();
   }
 
   /** Takes connections again, on the port that it had. */

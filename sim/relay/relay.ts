@@ -45,7 +45,7 @@ export class Relay {
 
   /** Ends every connection and the listener. */
   stop(): Promise<void> {
-    return this.#host.shut();
+    return this.#host.stop();
   }
 
   #page(params: URLSearchParams): { status: number; body: unknown } {

@@ -4,14 +4,16 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createAccountApp } from '../src/account/app.ts';
 import { createClientBudget } from '../src/account/client-budget.ts';
 import { createCursors } from '../src/account/cursor.ts';
+import { accountPages } from '../src/account/page/pages.tsx';
 import { createReadingPool } from '../src/account/reading/reading-pool.ts';
 import type { ExportCreated } from '../src/contract/account.ts';
 import { account, fill, folderInTest, labelers, writerInTest } from './support/account.ts';
 import { accountOpenApi } from './support/openapi.ts';
 import { cursors as arbitraryCursors } from './support/snapshots.ts';
 
-/** Requests of this test. */
+/** Requests for JSON, and for pages. */
 const runs = 50_000;
+const pageRuns = 5_000;
 
 /** The application over a real store and real reading processes, without a socket. */
 async function surface() {
@@ -19,6 +21,7 @@ async function surface() {
   const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
   await fill(store, 60, { at: (Date.now() - 30_000) * 1000 });
   const alarms: unknown[] = [];
+  const alarm = (_route: string, error: unknown): void => void alarms.push(error);
   const reading = createReadingPool({
     url: `sqlite:${folder}/labels`,
     readers: 2,
@@ -37,8 +40,8 @@ async function surface() {
     bounds: { maxExportRows: 40, pageRows: 10, ttlMs: 60_000 },
     basePath: '',
     openapi: { bytes: () => null },
-    pages: () => new Map(),
-    alarm: (_route, error) => alarms.push(error),
+    pages: accountPages({ base: '', styles: new Map(), findHandle: null, alarm }),
+    alarm,
   });
   async function get(target: string): Promise<{ status: number; text: string }> {
     const request = { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: '192.0.2.1' };
@@ -94,6 +97,11 @@ function altered(text: string): fc.Arbitrary<string> {
     .map(([at, change]) => `${text.slice(0, at)}${change}${text.slice(at + 1)}`);
 }
 
+/** Texts that no reply may show. */
+function insidesOf(folder: string): readonly string[] {
+  return [folder, 'sqlite', 'SQLITE', 'better-', 'node_modules', '.ts:', '.js:', 'observation(', 'SELECT', '    at '];
+}
+
 it('any query string and any cursor has a documented answer, without a fault and without anything of our insides', async () => {
   const { folder, cursors, alarms, get } = await surface();
   const made = await get(`/exports?did=${account}&value=spam&days=7&end=`);
@@ -103,18 +111,7 @@ it('any query string and any cursor has a documented answer, without a fault and
   const paths = fc.constantFrom('/exports', '/exports', '/download');
   const targets = fc.sample(fc.tuple(paths, queries(cursors, cursor)), { numRuns: runs, seed: Date.now() });
   const statuses = new Map<string, number>();
-  const insides = [
-    folder,
-    'sqlite',
-    'SQLITE',
-    'better-',
-    'node_modules',
-    '.ts:',
-    '.js:',
-    'observation(',
-    'SELECT',
-    '    at ',
-  ];
+  const insides = insidesOf(folder);
   for (let first = 0; first < targets.length; first += 200) {
     await Promise.all(
       targets.slice(first, first + 200).map(async ([path, search]) => {
@@ -141,4 +138,30 @@ it('any query string and any cursor has a documented answer, without a fault and
     '409 unsupported_interval',
     '410 snapshot_expired',
   ]);
+}, 240_000);
+
+it('any query string has a page, or the way to one, as it is documented, without a fault and without anything of our insides', async () => {
+  const { folder, cursors, alarms, get } = await surface();
+  const pasted = fc.constantFrom(` ${account} `, `at://${account}/x/y`, account.toUpperCase(), 'alice.example', '@');
+  const named = fc
+    .tuple(pasted, queries(cursors, 'no-cursor'))
+    .map(([did, rest]) => `did=${encodeURIComponent(did)}&${rest}`);
+  const mixed = fc.oneof({ arbitrary: queries(cursors, 'no-cursor'), weight: 4 }, named);
+  const searches = fc.sample(mixed, { numRuns: pageRuns, seed: Date.now() });
+  const insides = insidesOf(folder);
+  const statuses = new Map<number, number>();
+  for (let first = 0; first < searches.length; first += 100) {
+    await Promise.all(
+      searches.slice(first, first + 100).map(async (search) => {
+        const { status, text } = await get(`/account?${search}`);
+        const described = accountOpenApi.contentTypes('get', '/account', status);
+        expect({ search, status, described }).toMatchObject({ described: status === 303 ? [] : ['text/html'] });
+        expect(text.startsWith(status === 303 ? '' : '<!doctype html>')).toBe(true);
+        for (const inside of insides) if (text.includes(inside)) expect.fail(`/account?${search} shows ${inside}`);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }),
+    );
+  }
+  expect(alarms).toEqual([]);
+  expect([...statuses.keys()].sort()).toEqual([200, 303, 409]);
 }, 240_000);

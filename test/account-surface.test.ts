@@ -250,7 +250,8 @@ describe('a busy store', () => {
     const { url, program } = await observed(['--readers', '1']);
     const created = await create(url);
     const [reader] = childrenOf(program.child.pid ?? 0);
-    process.kill(reader ?? 0, 'SIGKILL');
+    if (reader === undefined) throw new Error('no reading process');
+    process.kill(reader, 'SIGKILL');
     await until(async () => (await ask(`${url}/exports`, { did: account })).status === 200, 'another process');
     expect((await follow(url, created)).count).toBe(12);
   });

@@ -126,7 +126,8 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   let goneSinceUs: number | null = null;
   const restarts: string[] = [];
   async function kill(part: string): Promise<void> {
-    const pid = partsOf(observatory).get(part) ?? 0;
+    const pid = partsOf(observatory).get(part);
+    if (pid === undefined) throw new Error(`${part} does not run`);
     process.kill(pid, 'SIGKILL');
     await until(`${part} is started again`, () => (partsOf(observatory).get(part) ?? pid) !== pid);
     restarts.push(part);

@@ -74,8 +74,10 @@ describe('almanac up', { timeout: 240_000 }, () => {
     expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
     // What its start leaves behind is not kept room for.
     expect(readFileSync(`/proc/${before.get('labels')}/cmdline`, 'utf8')).toContain('--max-semi-space-size=');
-    process.kill(before.get('weather') ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(partsOf(running).get('weather')).not.toBe(before.get('weather') ?? 0), patient);
+    const weather = before.get('weather');
+    if (weather === undefined) throw new Error('a part does not run');
+    process.kill(weather, 'SIGKILL');
+    await vi.waitFor(() => expect(partsOf(running).get('weather')).not.toBe(weather), patient);
     await vi.waitFor(() => expect(partsOf(running).has('weather')).toBe(true), patient);
     // The log comes by another way than the processes are seen.
     await vi.waitFor(() => expect(deaths(running)).toMatchObject([{ part: 'weather', signal: 'SIGKILL' }]), patient);

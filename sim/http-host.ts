@@ -20,6 +20,7 @@ export class HttpHost {
   #server: Server | null = null;
   #host = '';
   #port = 0;
+  #stopped = false;
 
   constructor(handlers: HostHandlers) {
     this.#handlers = handlers;
@@ -38,6 +39,8 @@ export class HttpHost {
   /** Listens on the port that it had, or on a free one; resolves with its origin. */
   async listen(host: string, port = this.#port): Promise<string> {
     await this.#release(port);
+    // Nobody would end what listened now.
+    if (this.#stopped) throw new Error('the host was stopped before it listened');
     const server = createServer((request, response) => {
       response.sendDate = false;
       response.setHeader('Date', new Date(this.#handlers.nowUs() / 1000).toUTCString());
@@ -71,8 +74,9 @@ export class HttpHost {
     if (await this.#close()) this.#kept.set(this.#port, await keepPort(this.#host, this.#port));
   }
 
-  /** Ends everything and frees its ports. */
+  /** Ends everything for good and frees its ports. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     await this.#close();
     await Promise.all([...this.#kept.keys()].map((port) => this.#release(port)));
   }

@@ -4,7 +4,7 @@ import type { Labeler } from '../sim/labelers/labeler.ts';
 import { verdict } from '../sim/labelers/truth.ts';
 import type { Quirk } from '../src/labels/telemetry.ts';
 import { micros } from '../src/store/time.ts';
-import { labelStage } from './support/label-stage.ts';
+import { isReplaced, labelStage } from './support/label-stage.ts';
 import { type LabelStation, startStation, until } from './support/label-station.ts';
 
 const stage = labelStage();
@@ -41,11 +41,6 @@ async function goesOn({ faults }: Labeler, observed: LabelStation, count = 4) {
   const before = await rows(observed);
   faults.emit(count);
   await until('what came after', async () => (await rows(observed)) >= before + count);
-}
-
-/** Whether a labeler that replaces rows has another one in the place of this one: who had not read it cannot. */
-function isReplaced({ profile, log, edge }: Labeler, n: number): boolean {
-  return profile.software === 'ozone' && log.replaced(n, edge);
 }
 
 const software = ['ozone', 'skyware'] as const;

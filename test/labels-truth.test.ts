@@ -5,7 +5,7 @@ import type { OddKind } from '../sim/labelers/odd-labels.ts';
 import type { EmittedLabel, Expected } from '../sim/labelers/truth.ts';
 import { readSeeds } from '../src/labels/seeds.ts';
 import { micros } from '../src/store/time.ts';
-import { labelStage } from './support/label-stage.ts';
+import { isReplaced, labelStage } from './support/label-stage.ts';
 import { type LabelStation, startStation, until } from './support/label-station.ts';
 
 const stage = labelStage();
@@ -115,10 +115,7 @@ test('a past of many pages is searched for the epoch, and what lies behind it is
   const { startedAt } = await store.epoch();
   const { labelers } = observed.sim;
   // What was replaced before anybody came is gone.
-  const given = ({ labeler, n, served }: EmittedLabel): boolean => {
-    const { profile, log, edge } = labelers.of(labeler);
-    return served || (profile.software === 'ozone' && log.replaced(n, edge));
-  };
+  const given = ({ labeler, n, served }: EmittedLabel): boolean => served || isReplaced(labelers.of(labeler), n);
   await until('all are given', () => [...labelers.truth.emitted(startedAt)].every(given), 60_000);
   const rows = async () => [...(await stored(observed.station))].sort();
   await until(

@@ -120,14 +120,14 @@ export class Labeler {
 
   /** Ends every connection and takes no more. */
   shut(): Promise<void> {
-    for (const { webSocket } of this.streams) webSocket.terminate();
+    this.#endStreams();
     return this.#host.shut();
   }
 
   /** Ends everything for good. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const { webSocket } of this.streams) webSocket.terminate();
+    this.#endStreams();
     await this.#host.stop();
   }
 
@@ -151,6 +151,10 @@ export class Labeler {
   serve(n: number): unknown {
     const key = this.profile.software === 'ozone' ? this.key : this.#keyAt(n);
     return signed(this.log.label(n), key);
+  }
+
+  #endStreams(): void {
+    for (const { webSocket } of this.streams) webSocket.terminate();
   }
 
   #newKey(generation: number): SigningKey {

@@ -1,5 +1,6 @@
 import { afterEach } from 'vitest';
 import type { Sim } from '../../sim/index.ts';
+import type { Labeler } from '../../sim/labelers/labeler.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { day, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, removeStation } from './label-station.ts';
@@ -23,6 +24,11 @@ export function awayFromMidnight(): number {
 /** Whether labelers gave all of theirs that can be read: once they emit nothing more, nothing more is to come. */
 export function allGiven({ labelers }: Sim): boolean {
   return labelers.list.every(({ database, edge, served }) => [...database.read(1, edge)].every((n) => served.has(n)));
+}
+
+/** Whether a labeler that replaces rows has another one in the place of this one: who had not read it cannot. */
+export function isReplaced({ profile, log, edge }: Labeler, n: number): boolean {
+  return profile.software === 'ozone' && log.replaced(n, edge);
 }
 
 /** The stage of a file's tests. */

@@ -112,12 +112,10 @@ async function say(
   { did, faults }: Labeler,
   labels: readonly LabelFields[],
 ): Promise<void> {
-  const before = await Promise.all(stations.map(async ({ store }) => (await store.frontier()).end));
+  const since = await Promise.all(stations.map(async ({ store }) => ({ store, start: (await store.frontier()).end })));
   faults.say(labels);
-  for (const [i, { store }] of stations.entries()) {
-    const start = before[i] ?? micros(0);
+  for (const { store, start } of since)
     await until(`${labels.length} labels`, async () => (await rowsSince(store, did, start)) === labels.length, 60_000);
-  }
 }
 
 /** Rows of a labeler since an end of the store: what is older need not be counted again and again. */

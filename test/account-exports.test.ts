@@ -85,6 +85,34 @@ describe('an export', () => {
     expect(digest).toBe(digestOf(created.manifest, rows));
   });
 
+  it('does not vouch for the time after the last accepted page, and the download and the page agree', async () => {
+    const folder = folderInTest();
+    const [began, last] = [Date.now() - 8 * 3_600_000, Date.now() - 6 * 3_600_000];
+    const store = writerInTest(folder, began * 1000);
+    await fill(store, 4, { at: last * 1000 });
+    await store.putRoster([
+      {
+        ...{ did: labelers[0], origin: 'seeded', provenance: ['seeds'], enrolled: true },
+        ...{ endpoint: 'https://l.example', state: 'established', stateSince: micros(began * 1000), detail: '{}' },
+      },
+    ]);
+    const { url } = await startAccount(folder).listening();
+    const start = new Date(Date.now() - 5 * 3_600_000).toISOString();
+    const end = new Date().toISOString();
+    const { manifest } = await create(url, { start, end });
+    const { interval } = manifest;
+    expect(manifest.coverage).toMatchObject({
+      status: 'unknown',
+      gaps: [{ start: interval.start, end: interval.end, reason: 'source_unavailable' }],
+      labelers: [{ labeler_did: labelers[0], state: 'established', gaps: [] }],
+    });
+    const html = await (await fetch(`${url}/account?${new URLSearchParams({ did: account, start, end })}`)).text();
+    expect(html).toContain('Nothing was received from any labeler since');
+    const link = /href="[^"]*\/download\?cursor=([^"]+)"/.exec(html)?.[1] ?? '';
+    const download = await ask<AccountDownload>(`${url}/download`, { cursor: link });
+    expect([download.status, download.body.manifest.coverage.status]).toEqual([200, 'unknown']);
+  });
+
   it('does not verify with one byte of it changed', async () => {
     const { url } = await observed(20);
     const created = await create(url);

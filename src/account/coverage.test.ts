@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoredGap } from '../store/port.ts';
 import type { RosterRow } from '../store/roster.ts';
-import { hour, micros } from '../store/time.ts';
+import { hour, micros, minute } from '../store/time.ts';
 import { atMost, coverageOf } from './coverage.ts';
 
 const start = micros(1_795_176_000_000_000);
@@ -25,14 +25,20 @@ function gap(
 function coverage(
   gaps: readonly StoredGap[],
   roster: readonly RosterRow[],
-  more: { labeler?: string; epoch?: number } = {},
+  more: { labeler?: string; epoch?: number; silentMinutes?: number } = {},
 ) {
   return coverageOf({
     interval: { start, end },
     askedStart: micros(start - hour),
     labeler: more.labeler,
+    now: end,
     epoch: { generationId: 'g', startedAt: micros(start - (more.epoch ?? 5) * hour) },
-    frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 1) },
+    frontier: {
+      generationId: 'g',
+      floor: start,
+      end,
+      observedThrough: micros(end - (more.silentMinutes ?? 0) * minute - 1),
+    },
     gaps,
     roster,
   });
@@ -43,6 +49,7 @@ describe('coverage', () => {
     expect(coverage([gap(null, 1, 2), gap(one, 3, 4, 'cursor_reset')], [known(one), known(two)])).toEqual({
       status: 'gapped',
       observed_through: '2026-11-21T11:59:59.999999Z',
+      covered_through: '2026-11-21T11:59:59.999999Z',
       warmup: null,
       gaps: [{ start: '2026-11-20T13:00:00.000000Z', end: '2026-11-20T14:00:00.000000Z', reason: 'ingest_paused' }],
       labelers: [
@@ -85,6 +92,64 @@ describe('coverage', () => {
       status: 'unknown',
       labelers: [{ labeler_did: stranger, state: 'not_known', gaps: [] }],
     });
+  });
+
+  it('ends at the last accepted page within the tolerance of 10 minutes', () => {
+    expect(coverage([], [known(one)], { silentMinutes: 9 })).toEqual({
+      status: 'no_recorded_gaps',
+      observed_through: '2026-11-21T11:50:59.999999Z',
+      covered_through: '2026-11-21T11:50:59.999999Z',
+      warmup: null,
+      gaps: [],
+      labelers: [{ labeler_did: one, state: 'established', gaps: [] }],
+    });
+  });
+
+  it('is unknown after 10 minutes without a page, with a gap of every labeler since then', () => {
+    expect(coverage([], [known(one)], { silentMinutes: 360 })).toMatchObject({
+      status: 'unknown',
+      covered_through: '2026-11-21T05:59:59.999999Z',
+      gaps: [
+        { start: '2026-11-21T05:59:59.999999Z', end: '2026-11-21T12:00:00.000000Z', reason: 'source_unavailable' },
+      ],
+    });
+  });
+
+  it('lists only the part of a silence that no interruption of our own covers', () => {
+    const interrupted = gap(null, 19, 23.5);
+    expect(coverage([interrupted], [known(one)], { silentMinutes: 360 }).gaps).toEqual([
+      { start: '2026-11-21T05:59:59.999999Z', end: '2026-11-21T07:00:00.000000Z', reason: 'source_unavailable' },
+      { start: '2026-11-21T07:00:00.000000Z', end: '2026-11-21T11:30:00.000000Z', reason: 'ingest_paused' },
+      { start: '2026-11-21T11:30:00.000000Z', end: '2026-11-21T12:00:00.000000Z', reason: 'source_unavailable' },
+    ]);
+  });
+
+  it('of an interval before the silence is not touched by it', () => {
+    const inputs = {
+      interval: { start, end: micros(end - 7 * hour) },
+      askedStart: start,
+      labeler: undefined,
+      now: end,
+      epoch: { generationId: 'g', startedAt: micros(start - hour) },
+      frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 6 * hour) },
+      gaps: [],
+      roster: [known(one)],
+    };
+    expect(coverageOf(inputs)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
+  });
+
+  it('of a labeler that left the enrolment is a gap from when it was last complete', () => {
+    const left = { ...known(two, 'established', false), detail: JSON.stringify({ lastAnswered: start + 3 * hour }) };
+    const gaps = [{ start: '2026-11-20T15:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z' }];
+    expect(coverage([], [known(one), left])).toMatchObject({
+      status: 'unknown',
+      labelers: [
+        { labeler_did: one, gaps: [] },
+        { labeler_did: two, state: 'not_enrolled', gaps },
+      ],
+    });
+    const complete = { ...left, detail: JSON.stringify({ lastAnswered: end, completeThrough: start + 3 * hour }) };
+    expect(coverage([], [complete]).labelers).toMatchObject([{ labeler_did: two, gaps }]);
   });
 
   it('leaves out a labeler that is not enrolled, unless something of it was missed in the interval', () => {

@@ -3,6 +3,8 @@ import type { Gap } from '../contract/labels.ts';
 import { maxGaps } from '../contract/limits.ts';
 import { formatMicros, type Micros } from '../contract/timestamp.ts';
 import type { CoverageStatus } from '../contract/vocabulary.ts';
+import { departureGap, isSilent, silentGaps } from '../store/coverage-rule.ts';
+import { clip } from '../store/gaps.ts';
 import type { Epoch, Frontier, StoredGap } from '../store/port.ts';
 import type { RosterRow } from '../store/roster.ts';
 import { type Interval, micros } from '../store/time.ts';
@@ -18,6 +20,8 @@ export interface CoverageInputs {
   readonly askedStart: Micros;
   /** The one labeler that is asked for, if it is one. */
   readonly labeler: string | undefined;
+  /** When the coverage is stated: the creation of the export. */
+  readonly now: Micros;
   readonly epoch: Epoch;
   readonly frontier: Frontier;
   readonly gaps: readonly StoredGap[];
@@ -27,7 +31,7 @@ export interface CoverageInputs {
 /** Reads what the coverage of an interval is made of. */
 export async function readCoverage(
   store: AccountStore,
-  asked: Pick<CoverageInputs, 'interval' | 'askedStart' | 'labeler'>,
+  asked: Pick<CoverageInputs, 'interval' | 'askedStart' | 'labeler' | 'now'>,
 ): Promise<AccountCoverage> {
   const [epoch, frontier, gaps, roster] = [
     await store.epoch(),
@@ -38,10 +42,15 @@ export async function readCoverage(
   return coverageOf({ ...asked, epoch, frontier, gaps, roster });
 }
 
-/** What could not be seen in an interval, in the words of the contract. */
+/**
+ * The coverage of an interval. Time after the last accepted page is a gap of every labeler once it exceeds the
+ * tolerance, and the status is then unknown; a labeler that left the enrolment has a gap from then on.
+ */
 export function coverageOf(inputs: CoverageInputs): AccountCoverage {
-  const { interval, askedStart, epoch, frontier } = inputs;
-  const bySource = Map.groupBy(inputs.gaps, ({ source }) => source);
+  const { interval, askedStart, now, epoch, frontier, roster } = inputs;
+  const silence = clip(silentGaps(frontier, now, inputs.gaps), interval);
+  const departures = roster.flatMap((row) => departureGap(row, interval) ?? []);
+  const bySource = Map.groupBy([...inputs.gaps, ...silence, ...departures], ({ source }) => source);
   const own = atMost(bySource.get(null) ?? [], maxGaps);
   const labelers = labelersOf(inputs, bySource);
   const warmup =
@@ -49,12 +58,19 @@ export function coverageOf(inputs: CoverageInputs): AccountCoverage {
       ? wire({ start: askedStart, end: micros(Math.min(epoch.startedAt, interval.end)), reason: 'not_observed' })
       : null;
   return {
-    status: statusOf(labelers, own.length > 0, warmup !== null),
+    status: endsInSilence(frontier, interval, now) ? 'unknown' : statusOf(labelers, own.length > 0, warmup !== null),
     observed_through: frontier.observedThrough === null ? null : formatMicros(frontier.observedThrough),
+    covered_through:
+      frontier.observedThrough === null ? null : formatMicros(micros(Math.min(frontier.observedThrough, interval.end))),
     warmup,
     gaps: own.map(wire),
     labelers,
   };
+}
+
+/** Whether the interval reaches into a time without an accepted page that exceeds the tolerance. */
+function endsInSilence(frontier: Frontier, interval: Interval, now: Micros): boolean {
+  return isSilent(frontier, now) && (frontier.observedThrough ?? frontier.floor) < interval.end;
 }
 
 /** The labelers that are read, and those that were missed for a part of the interval whatever they are now. */

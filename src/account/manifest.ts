@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type AccountCoverage, accountExportSchema, type ExportManifest } from '../contract/account.ts';
-import { formatMicros, formatTimestamp } from '../contract/timestamp.ts';
+import { formatMicros, formatTimestamp, microsFromMillis } from '../contract/timestamp.ts';
 import type { Origin } from '../contract/vocabulary.ts';
 import { storeOrigin } from '../store/origin.ts';
 import type { Epoch } from '../store/port.ts';
@@ -70,8 +70,13 @@ export function rememberManifests(): Manifests {
         .digest('base64');
       const found = known.get(key);
       if (found) return found;
-      const { start, end, askedStart, filters } = snapshot;
-      const coverage = await readCoverage(store, { interval: { start, end }, askedStart, labeler: filters.labeler });
+      const { start, end, askedStart, filters, createdAt } = snapshot;
+      const coverage = await readCoverage(store, {
+        interval: { start, end },
+        askedStart,
+        labeler: filters.labeler,
+        now: microsFromMillis(createdAt),
+      });
       const of = { epoch: await store.epoch(), origin: await storeOrigin(store) };
       const manifest = manifestOf(snapshot, coverage, of);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };

@@ -93,16 +93,23 @@ export const AccountCoverage = closed(
   {
     status: word(
       coverageStatuses,
-      'The first that applies: unknown (a labeler is not read in full), warming_up, gapped, no_recorded_gaps.',
+      'The first that applies: unknown (a labeler is not read in full, or no page was accepted for more than 10 minutes before the end of the interval), warming_up, gapped, no_recorded_gaps.',
     ),
     observed_through: orNull(timestamp('Latest accepted page of any labeler.'), 'Null before the first.'),
+    covered_through: orNull(
+      timestamp(
+        'Coverage ends here: at the end of the interval, or at `observed_through` where that is earlier. Time between it and the end of the interval was not observed; beyond 10 minutes it is listed as a gap (`source_unavailable`).',
+      ),
+      'Null before the first accepted page.',
+    ),
     warmup: orNull(Gap, 'The part of the asked interval before acquisition began; null when there is none.'),
     gaps: Type.Array(Gap, {
       maxItems: 128,
       description: 'Our own interruptions: what was missed of every labeler.',
     }),
     labelers: Type.Array(LabelerCoverage, {
-      description: 'Every labeler that is read (or the one of the filter), by DID, with what was missed of it alone.',
+      description:
+        'Every labeler that is read (or the one of the filter), and every labeler that was missed for a part of the interval, with its own gaps. A labeler that left the enrolment has a gap from then on.',
     }),
   },
   { title: 'AccountCoverage' },

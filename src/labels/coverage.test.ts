@@ -62,6 +62,32 @@ describe('the warm-up', () => {
   });
 });
 
+describe('time without an accepted page', () => {
+  const tenMinutes = 600_000_000;
+
+  test('is no gap up to 10 minutes', () => {
+    expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes) })).toMatchObject({
+      status: 'no_recorded_gaps',
+      gaps: [],
+    });
+  });
+
+  test('is a gap of every source beyond 10 minutes, and the status is unknown', () => {
+    expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes - 1) })).toMatchObject({
+      status: 'unknown',
+      gaps: [{ start: '2026-08-31T23:49:59.999Z', end: '2026-09-01T00:00:00.000Z', reason: 'source_unavailable' }],
+    });
+  });
+
+  test('is counted once where an interruption of our own is recorded for it', () => {
+    const paused = { ...gap, end: now };
+    expect(coverageOf({ ...inputs, gaps: [paused], observedThrough: gap.start })).toMatchObject({
+      status: 'unknown',
+      gaps: [{ reason: 'ingest_paused' }],
+    });
+  });
+});
+
 test('a page was never accepted, or was', () => {
   expect(coverageOf({ ...inputs, observedThrough: null }).observed_through).toBe(null);
   expect(coverageOf(inputs).observed_through).toBe('2026-08-31T23:59:59.999Z');

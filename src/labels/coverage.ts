@@ -1,6 +1,7 @@
 import type { Coverage, CoverageSources } from '../contract/labels.ts';
 import { formatTimestamp, type Micros } from '../contract/timestamp.ts';
 import type { CoverageStatus } from '../contract/vocabulary.ts';
+import { isSilent, silentGaps } from '../store/coverage-rule.ts';
 import type { RefusalCount, StoredGap } from '../store/port.ts';
 import { day, type Interval } from '../store/time.ts';
 import { unionGaps } from './gaps.ts';
@@ -30,16 +31,23 @@ export function windowOf(now: Micros, windowDays: number): Interval {
   return { start: (now - windowDays * day) as Micros, end: now };
 }
 
-/** The artifact's `coverage`, by the rules that it is published under. */
+/**
+ * The artifact's `coverage`, by the rules that it is published under. Time after the last accepted page is a gap once
+ * it exceeds the tolerance, and the status is then unknown.
+ */
 export function coverageOf(inputs: CoverageInputs): Coverage {
   const { now, windowDays, startedAt, observedThrough, gaps, sources, refusals } = inputs;
   const window = windowOf(now, windowDays);
-  const union = unionGaps(gaps, { start: Math.max(window.start, startedAt) as Micros, end: now });
+  const frontier = { observedThrough, floor: startedAt };
+  const union = unionGaps([...gaps, ...silentGaps(frontier, now, gaps)], {
+    start: Math.max(window.start, startedAt) as Micros,
+    end: now,
+  });
   const listed = union.overflow ? [{ ...window, reason: 'unknown' as const }] : union.gaps;
   const warmup = window.start < startedAt;
   const from = Math.max(startedAt, window.start);
   return {
-    status: statusOf(sources, warmup, listed.length > 0, union.overflow),
+    status: isSilent(frontier, now) ? 'unknown' : statusOf(sources, warmup, listed.length > 0, union.overflow),
     observed_days: Math.max(0, Math.min(windowDays, Math.floor((now - from) / day))),
     observed_through: observedThrough === null ? null : timestamp(observedThrough),
     warmup: warmup ? { start: timestamp(window.start), end: timestamp(startedAt), reason: 'not_observed' } : null,

@@ -1,6 +1,8 @@
 import type { Micros } from '../contract/timestamp.ts';
+import { departureGap } from '../store/coverage-rule.ts';
+import type { StoredGap } from '../store/port.ts';
 import { labelerHandle, type RosterRow } from '../store/roster.ts';
-import { micros } from '../store/time.ts';
+import { type Interval, micros } from '../store/time.ts';
 import { isObject } from './label-fields.ts';
 import { sourceStateOf } from './source-state.ts';
 import { type TrackedState, Tracker } from './tracker.ts';
@@ -56,6 +58,12 @@ export function rowOf(member: Member, now: Micros): RosterRow {
     stateSince,
     detail: JSON.stringify({ finding: member.finding, ...rest, ...writeHandle(member) }),
   };
+}
+
+/** The gap of a labeler that left the enrolment, in the interval; null where there is none. */
+export function departureOf(member: Member, interval: Interval): StoredGap | null {
+  if (member.tracker.tracked.lastAnswered === null) return null;
+  return departureGap(rowOf(member, interval.end), interval);
 }
 
 /**

@@ -11,6 +11,7 @@ const inputs: OverviewInputs = {
     { did: 'did:plc:b', origin: 'seeded', state: 'established' },
     { did: 'did:plc:c', origin: 'discovered', state: 'unavailable' },
   ],
+  departures: [],
   notEnrolled: 5,
   delayed: 0,
   dropped: 0,

@@ -12,6 +12,8 @@ export interface OverviewInputs {
   readonly windowDays: number;
   readonly origin: 'live' | 'simulated';
   readonly sources: readonly EnrolledSource[];
+  /** Gaps of labelers that left the enrolment: from when each is last known to be complete until now. */
+  readonly departures: readonly StoredGap[];
   /** Known labelers that are not enrolled. */
   readonly notEnrolled: number;
   /** Enrolled sources whose tries fail just now. */
@@ -53,7 +55,15 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     store.gaps(window),
   ]);
   const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
-  const facts = { now, windowDays, startedAt, observedThrough, gaps: gapsOf(gaps, sources), sources, refusals };
+  const facts = {
+    now,
+    windowDays,
+    startedAt,
+    observedThrough,
+    gaps: gapsOf(gaps, inputs, inWindow),
+    sources,
+    refusals,
+  };
   return {
     schema: 'labels.recent-overview.v1',
     generated_at: timestamp(now),
@@ -78,10 +88,14 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
   };
 }
 
-/** Gaps of sources that are not enrolled any more say nothing about those that are. */
-function gapsOf(gaps: readonly StoredGap[], sources: readonly EnrolledSource[]): StoredGap[] {
-  const enrolled = new Set(sources.map(({ did }) => did));
-  return gaps.filter(({ source }) => source === null || enrolled.has(source));
+/** The gaps of every source that the window's facts rest on: those enrolled, and those whose events it counts. */
+function gapsOf(
+  gaps: readonly StoredGap[],
+  { sources, departures }: OverviewInputs,
+  inWindow: readonly LabelerCount[],
+): StoredGap[] {
+  const counted = new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
+  return [...gaps, ...departures].filter(({ source }) => source === null || counted.has(source));
 }
 
 /** Sources that are counted in part alone, because they gave more in a day than is stored: their counts rank nobody. */

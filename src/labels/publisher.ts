@@ -3,10 +3,10 @@ import type { Micros } from '../contract/timestamp.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import type { StoreReader } from '../store/port.ts';
-import type { EnrolledSource } from './coverage.ts';
+import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { DailyCap } from './daily-cap.ts';
 import { writeHeld } from './hold.ts';
-import type { Member } from './member.ts';
+import { departureOf, type Member } from './member.ts';
 import { makeOverview } from './overview.ts';
 import type { Roster } from './roster.ts';
 import { type SourceState, sourceStates } from './source-state.ts';
@@ -44,6 +44,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         windowDays: settings.windowDays,
         origin: settings.origin,
         sources,
+        departures: members.flatMap((member) => departureOf(member, windowOf(now, settings.windowDays)) ?? []),
         notEnrolled,
         waiting: waiting.length,
         delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,

@@ -28,7 +28,8 @@ export interface Rhythm {
 /** The rhythm against the live network. */
 export const liveRhythm: Rhythm = {
   pollMs: 30_000,
-  confirmMs: 600_000,
+  // Below the coverage tolerance of 10 minutes: a quiet network is confirmed before its silence counts as a gap.
+  confirmMs: 540_000,
   tailMs: 3_600_000,
   resumeMs: 20_000,
   streamRetryMs: 3_600_000,

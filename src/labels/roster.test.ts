@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Resolution } from '../network/identity.ts';
 import { micros } from '../store/time.ts';
-import type { Member } from './member.ts';
+import { departureOf, type Member } from './member.ts';
 import { maxKnown, Roster } from './roster.ts';
 import { wait } from './wait.ts';
 
@@ -149,4 +149,26 @@ test('a document that is said to change again and again is asked for anew once a
   time.ms += 60_000;
   await until(() => asked.length === 4);
   expect(asked).toEqual([false, true, false, true]);
+});
+
+test('a labeler whose document names no labeler for a while has a gap for that time', async () => {
+  const { roster, time, asked } = rosterOver(labeler, { kind: 'not_found', status: 404 }, labeler);
+  roster.add(did, 'seeded', 'seeds');
+  void roster.run(stop.signal);
+  await until(() => asked.length === 1);
+  const answeredAt = micros(time.ms * 1000);
+  roster.member(did)?.tracker.asked(answeredAt);
+  roster.member(did)?.tracker.answered(answeredAt, { dated: 1, undated: 0 });
+  time.ms += 86_400_000;
+  await until(() => asked.length === 2);
+  const window = { start: answeredAt, end: micros(time.ms * 1000) };
+  const missed = { source: did, ...window, reason: 'source_unavailable' };
+  await until(() => roster.member(did)?.finding === 'no_labeler');
+  const departed = roster.member(did);
+  expect(departed && departureOf(departed, window)).toEqual(missed);
+  time.ms += 86_400_000;
+  await until(() => roster.member(did)?.finding === 'labeler');
+  const now = micros(time.ms * 1000);
+  expect(departed && departureOf(departed, { ...window, end: now })).toBe(null);
+  expect(departed?.tracker.answered(now, { dated: 0, undated: 0 })).toEqual({ ...missed, end: now });
 });

@@ -218,7 +218,10 @@ export class Roster {
     if (signal.aborted || this.#members.get(did) !== member) return;
     const again = resolution.kind === 'failed' ? retryMs : refreshMs;
     if (!this.#due.has(did)) this.#due.set(did, { at: clock() / 1000 + again, fresh: true });
-    if (apply(member, resolution)) changed(member);
+    const before = member.finding;
+    if (!apply(member, resolution)) return;
+    if (before === 'no_labeler' && member.finding !== before) member.tracker.returned(clock());
+    changed(member);
   }
 }
 

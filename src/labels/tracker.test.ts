@@ -145,3 +145,40 @@ test('a source is undated while none of its labels ever was dated', () => {
   });
   expect(states).toEqual(['established', 'undated_only', 'undated_only', 'established', 'established']);
 });
+
+describe('a labeler that left the enrolment and returned', () => {
+  const left = () => {
+    const tracker = answering();
+    tracker.completeTo(t(10));
+    return tracker;
+  };
+
+  test('has a gap from when it was last complete until it answers, which is withdrawn once it is filled in', () => {
+    const tracker = left();
+    tracker.returned(t(100));
+    expect(tracker.answered(t(101), dated)).toEqual({
+      source: did,
+      start: t(10),
+      end: t(101),
+      reason: 'source_unavailable',
+    });
+    expect(tracker.caughtUp(t(-1000), t(102))).toEqual({
+      source: did,
+      start: t(10),
+      end: t(102),
+      reason: 'source_unavailable',
+    });
+  });
+
+  test('was only delayed when it answers again within 15 minutes', () => {
+    const tracker = left();
+    tracker.returned(t(14));
+    expect(tracker.answered(t(15), dated)).toBe(null);
+  });
+
+  test('is missed for nothing when it never answered before', () => {
+    const tracker = new Tracker(did, untracked(t(0)));
+    tracker.returned(t(100));
+    expect(tracker.answered(t(101), dated)).toBe(null);
+  });
+});

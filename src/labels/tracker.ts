@@ -163,6 +163,11 @@ export class Tracker {
     return this.#outage(now);
   }
 
+  /** The labeler is enrolled again: what it published while it was not is missing until it is filled in. */
+  returned(now: Micros): void {
+    if (this.#tracked.lastAnswered !== null) this.#failing ??= { since: now, tries: 0 };
+  }
+
   moved(now: Micros): void {
     this.#failing = null;
     this.#apply('moved', now);

@@ -1,3 +1,4 @@
+import type { ExportManifest } from '../contract/account.ts';
 import { canonicalDid, didInWords, isDid } from '../contract/identifiers.ts';
 import { type Micros, parseInstant } from '../contract/timestamp.ts';
 import type { FailureKind } from '../export/failure.ts';
@@ -119,9 +120,15 @@ function summary(parts: readonly PartSummary[], out: string, number: (value: num
   return [
     `${out}: ${number(rows)} rows${parts.length > 1 ? ` in ${parts.length} parts` : ''}, verified`,
     `interval: ${first?.interval.start} to ${last?.interval.end}${clipped}${open}`,
-    `coverage: ${statuses}; what could not be seen stands in the manifest`,
+    `coverage: ${statuses}${observedUntil(last)}; the manifest lists what was not observed`,
     ...(rows === 0 ? ['None were observed. This does not mean that no labels exist.'] : []),
   ];
+}
+
+/** When the observation ended, where that is before the end of the interval. Older services do not say. */
+function observedUntil(manifest: ExportManifest | undefined): string {
+  const through = manifest?.coverage.covered_through;
+  return manifest && through && through < manifest.interval.end ? `, nothing observed after ${through}` : '';
 }
 
 function intervalOf({ days, start, end }: ExportValues): AskedInterval {

@@ -47,10 +47,19 @@ export function labelerHandle(row: Pick<RosterRow, 'detail'>): LabelerHandle | n
 
 /** When a labeler last answered as the label instrument keeps it in `detail`; null where it is not known to have. */
 export function labelerAnswered(row: Pick<RosterRow, 'detail'>): Micros | null {
-  const { lastAnswered } = particulars(row);
-  return typeof lastAnswered === 'number' && Number.isSafeInteger(lastAnswered) && lastAnswered >= 0
-    ? micros(lastAnswered)
-    : null;
+  return instant(particulars(row).lastAnswered);
+}
+
+/**
+ * Until when everything that a labeler published is stored or recorded as a gap, as the label instrument keeps it in
+ * `detail`; null where that is not known.
+ */
+export function labelerComplete(row: Pick<RosterRow, 'detail'>): Micros | null {
+  return instant(particulars(row).completeThrough);
+}
+
+function instant(value: unknown): Micros | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? micros(value) : null;
 }
 
 function particulars({ detail }: Pick<RosterRow, 'detail'>): Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import { gappedTime } from '../../store/gaps.ts';
 import { agreeing, countText } from '../../web/format.ts';
-import { isSilent } from './unread.ts';
+import { hasFallenSilent } from './unread.ts';
 import type { AccountView } from './view.ts';
 import { counted, minuteWords, missedWords, stateWords } from './words.ts';
 
@@ -18,7 +18,7 @@ export function coverageSentences(view: AccountView): string[] {
   }
   const { observedThrough } = frontier;
   if (observedThrough === null) found.push('No labeler has given us a page yet: nothing was observed so far.');
-  else if (isSilent(frontier, now)) {
+  else if (hasFallenSilent(frontier, now)) {
     found.push(
       `Nothing was received from any labeler since ${minuteWords(observedThrough)}: what came later is not known.`,
     );
@@ -28,7 +28,7 @@ export function coverageSentences(view: AccountView): string[] {
       ? 'No interruption of our own is recorded in this interval.'
       : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${missedWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
   );
-  found.push(networkSentence(network, isSilent(frontier, now)));
+  found.push(networkSentence(network, hasFallenSilent(frontier, now)));
   if (missed.labelers > 0) found.push(missedSentence(missed, labelers.length > 0));
   found.push(
     'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',

@@ -4,7 +4,7 @@ import type { LabelerHandle } from '../../store/roster.ts';
 import { agreeing, countText } from '../../web/format.ts';
 import { coverageSentences } from './coverage-sentences.ts';
 import { Instant, Labeler } from './observation.tsx';
-import { isSilent } from './unread.ts';
+import { hasFallenSilent } from './unread.ts';
 import type { AccountView, LabelerView } from './view.ts';
 import { counted, missedWords, reasonWords, stateWords, unreadWords } from './words.ts';
 
@@ -35,7 +35,7 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
                 labeler={labeler}
                 name={view.network.names.get(labeler.labeler)}
                 uncounted={view.timeline.uncounted}
-                silent={isSilent(view.frontier, view.now)}
+                silent={hasFallenSilent(view.frontier, view.now)}
               />
             ))}
           </ul>

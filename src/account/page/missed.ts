@@ -1,4 +1,5 @@
 import { maxGapsPerLabeler } from '../../contract/account.ts';
+import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { Interval } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
@@ -35,9 +36,11 @@ const keptMs = 30_000;
 
 /** Reads it, and keeps it between pages. */
 export function missedOf(monotonic: () => number): (store: AccountStore, window: Interval) => Promise<Missed> {
-  return kept({ ms: keptMs, monotonic }, async (store: AccountStore, { start, end }: Interval) =>
-    gather(await store.gaps({ start, end }), { start, end }),
-  );
+  return kept({ ms: keptMs, monotonic }, async (store: AccountStore, { start, end }: Interval) => {
+    const [gaps, roster] = await Promise.all([store.gaps({ start, end }), store.roster()]);
+    const departures = roster.flatMap((row) => departureGap(row, { start, end }) ?? []);
+    return gather([...gaps, ...departures], { start, end });
+  });
 }
 
 function gather(gaps: readonly StoredGap[], window: Interval): Missed {

@@ -1,10 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { Frontier } from '../../store/port.ts';
-import { type Interval, micros, minute } from '../../store/time.ts';
+import { isSilent, type SilenceInputs } from '../../store/coverage-rule.ts';
+import { type Interval, micros } from '../../store/time.ts';
 import type { Labelers } from './network.ts';
-
-/** Without an accepted page for so long, nothing is known of what came since. */
-const silence = 10 * minute;
 
 /** Whether anything of a labeler was ever read. Of one that was not, none observed is not the same as none. */
 export type Reading = 'read' | 'never_read' | 'not_known';
@@ -35,13 +32,7 @@ export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }:
   return [{ start: micros(Math.max(start, lastAsked)), end }];
 }
 
-/** Since the last accepted page nothing was seen, whoever's fault it is. */
-export function silenceOf({ observedThrough, floor }: Frontier, now: Micros): Interval[] {
-  const since = observedThrough ?? floor;
-  return now - since > silence ? [{ start: since, end: now }] : [];
-}
-
-/** Whether what is told of how labelers are read is of the past: there was an accepted page, and it is too long ago. */
-export function isSilent({ observedThrough }: Frontier, now: Micros): boolean {
-  return observedThrough !== null && now - observedThrough > silence;
+/** Whether labelers answered once, but no page was accepted for longer than the coverage tolerance. */
+export function hasFallenSilent(frontier: SilenceInputs, now: Micros): boolean {
+  return frontier.observedThrough !== null && isSilent(frontier, now);
 }

@@ -1,4 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import { silenceOf } from '../../store/coverage-rule.ts';
 import type { AccountDay, AccountTally, Frontier, LabelerCount, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
@@ -9,7 +10,7 @@ import { type Missed, type MissedSum, nothingMissed, stretchesOf, sumOf } from '
 import { type Labelers, type NetworkView, networkView } from './network.ts';
 import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
-import { type HowRead, howRead, silenceOf, unreadOf } from './unread.ts';
+import { type HowRead, howRead, unreadOf } from './unread.ts';
 
 /** Labelers of an account that its page tells of, those with most rows first. */
 export const maxLabelersShown = 50;
@@ -101,6 +102,7 @@ export async function readView(
   });
   const ownGaps = gapsOf.get(ourselves)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
+  const silence = silenceOf(frontier, now);
   // Also what was not read of a labeler that is not followed: no gap of it is recorded.
   const theirs = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
   return {
@@ -119,7 +121,7 @@ export async function readView(
       ...shown,
       available: interval,
       tally,
-      whole: [...ownGaps, ...silenceOf(frontier, now), ...(alone ? theirs : [])],
+      whole: [...ownGaps, ...(silence === null ? [] : [silence]), ...(alone ? theirs : [])],
       some: alone ? [] : stretchesOf([...others.any, ...theirs], interval),
     }),
     parts,

@@ -15,6 +15,7 @@ const manifest: ExportCreated['manifest'] = {
   coverage: {
     status: 'warming_up',
     observed_through: '2026-11-20T11:59:58.120000Z',
+    covered_through: '2026-11-20T11:59:58.120000Z',
     warmup: { start: '2026-11-13T12:00:00.250000Z', end: '2026-11-18T09:30:00.000000Z', reason: 'not_observed' },
     gaps: [],
     labelers: [

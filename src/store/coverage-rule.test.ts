@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { coverageTolerance, departureGap, silenceOf, silentGaps, uncovered } from './coverage-rule.ts';
+import type { StoredGap } from './port.ts';
+import { type Interval, micros } from './time.ts';
+
+const now = micros(1_795_000_000_000_000);
+const ago = (microseconds: number) => micros(now - microseconds);
+
+describe('a silence', () => {
+  it('begins with the last accepted page once the tolerance is exceeded', () => {
+    const frontier = (age: number) => ({ observedThrough: ago(age), floor: ago(10 * coverageTolerance) });
+    expect(silenceOf(frontier(coverageTolerance), now)).toBe(null);
+    expect(silenceOf(frontier(coverageTolerance + 1), now)).toEqual({ start: ago(coverageTolerance + 1), end: now });
+  });
+
+  it('begins with the floor where no page was ever accepted', () => {
+    const floor = ago(2 * coverageTolerance);
+    expect(silenceOf({ observedThrough: null, floor }, now)).toEqual({ start: floor, end: now });
+  });
+
+  it('is listed without the interruptions of our own, and whatever was missed of single labelers', () => {
+    const frontier = { observedThrough: ago(2 * coverageTolerance), floor: ago(9 * coverageTolerance) };
+    const own: StoredGap = { source: null, start: ago(coverageTolerance), end: now, reason: 'maintenance' };
+    const other: StoredGap = { ...own, source: 'did:plc:a', start: frontier.observedThrough };
+    expect(silentGaps(frontier, now, [own, other])).toEqual([
+      { source: null, start: frontier.observedThrough, end: own.start, reason: 'source_unavailable' },
+    ]);
+  });
+});
+
+describe('a departure', () => {
+  const interval = { start: ago(1_000), end: now };
+  const row = (detail: object, enrolled = false) => ({ did: 'did:plc:a', enrolled, detail: JSON.stringify(detail) });
+  const gap = { source: 'did:plc:a', end: now, reason: 'source_unavailable' };
+
+  it.each([
+    [
+      'from when it was last complete',
+      row({ lastAnswered: now, completeThrough: ago(10) }),
+      { ...gap, start: ago(10) },
+    ],
+    ['from its last answer where no more is known', row({ lastAnswered: ago(20) }), { ...gap, start: ago(20) }],
+    ['clipped to the interval', row({ lastAnswered: ago(5_000) }), { ...gap, start: interval.start }],
+    ['of none that is enrolled', row({ lastAnswered: ago(20) }, true), null],
+    ['of none that never answered', row({ lastAnswered: null }), null],
+    ['of none that left after the interval', row({ lastAnswered: now }), null],
+  ])('is a gap %s', (_, labeler, expected) => {
+    expect(departureGap(labeler, interval)).toEqual(expected);
+  });
+});
+
+it('the uncovered parts of an interval and its gaps make up the whole of it', () => {
+  const span = fc
+    .tuple(fc.integer({ min: -50, max: 150 }), fc.integer({ min: 1, max: 40 }))
+    .map(([start, length]): Interval => ({ start: micros(start), end: micros(start + length) }));
+  fc.assert(
+    fc.property(fc.array(span, { maxLength: 8 }), (gaps) => {
+      const parts = uncovered({ start: micros(0), end: micros(100) }, gaps);
+      const covered = (at: number) => gaps.some(({ start, end }) => start <= at && at < end);
+      const listed = (at: number) => parts.some(({ start, end }) => start <= at && at < end);
+      for (let at = 0; at < 100; at++) expect(listed(at)).toBe(!covered(at));
+    }),
+  );
+});

@@ -1,0 +1,67 @@
+import type { Micros } from '../contract/timestamp.ts';
+import { clip } from './gaps.ts';
+import type { Frontier, StoredGap } from './port.ts';
+import { labelerAnswered, labelerComplete, type RosterRow } from './roster.ts';
+import { type Interval, micros, minute } from './time.ts';
+
+/**
+ * The coverage rule that the overview, the account page, exports and downloads share: time after the last accepted page
+ * is not observed, and a labeler that is no longer enrolled is not observed from then on.
+ */
+
+/**
+ * Time that may pass after the last accepted page before it counts as a gap, in microseconds: 10 minutes. A quiet
+ * stream is confirmed more often than that.
+ */
+export const coverageTolerance = 10 * minute;
+
+/** Whether no page was accepted for longer than the tolerance. `floor` stands in until a page was accepted. */
+export function isSilent({ observedThrough, floor }: SilenceInputs, now: Micros): boolean {
+  return now - (observedThrough ?? floor) > coverageTolerance;
+}
+
+/** The part of a frontier that the rule reads. */
+export type SilenceInputs = Pick<Frontier, 'observedThrough' | 'floor'>;
+
+/** The time after the last accepted page, up to `now`; null within the tolerance. */
+export function silenceOf(frontier: SilenceInputs, now: Micros): Interval | null {
+  return isSilent(frontier, now) ? { start: frontier.observedThrough ?? frontier.floor, end: now } : null;
+}
+
+/** The gaps of an interval that the silence adds to our own interruptions: the time that no interruption covers yet. */
+export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly StoredGap[]): StoredGap[] {
+  const silence = silenceOf(frontier, now);
+  if (silence === null) return [];
+  return uncovered(
+    silence,
+    gaps.filter(({ source }) => source === null),
+  ).map((part) => ({ ...part, source: null, reason: 'source_unavailable' }));
+}
+
+/**
+ * The gap of a labeler that is no longer enrolled: from when it is last known to be complete until the end of the
+ * interval. Null for an enrolled labeler, one that never answered, and where the interval ends before.
+ */
+export function departureGap(
+  row: Pick<RosterRow, 'did' | 'enrolled' | 'detail'>,
+  interval: Interval,
+): StoredGap | null {
+  if (row.enrolled) return null;
+  const since = labelerComplete(row) ?? labelerAnswered(row);
+  if (since === null) return null;
+  const gap: StoredGap = { source: row.did, start: since, end: interval.end, reason: 'source_unavailable' };
+  return clip([gap], interval)[0] ?? null;
+}
+
+/** The parts of an interval that lie in none of the gaps. */
+export function uncovered({ start, end }: Interval, gaps: readonly Interval[]): Interval[] {
+  const parts: Interval[] = [];
+  let from = start;
+  for (const gap of gaps.toSorted((a, b) => a.start - b.start)) {
+    if (gap.start >= end) break;
+    if (gap.start > from) parts.push({ start: from, end: gap.start });
+    from = micros(Math.max(from, gap.end));
+  }
+  if (from < end) parts.push({ start: from, end });
+  return parts;
+}

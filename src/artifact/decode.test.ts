@@ -33,6 +33,7 @@ describe('decodeArtifact', () => {
     ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'it is not UTF-8'],
     ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), 'it is not one JSON value'],
     ['NaN', Buffer.from('{"a": NaN}'), 'it is not one JSON value'],
+    ['a hold that is stated twice', Buffer.from('{"hold": true, "hold": false}'), 'a top-level key occurs twice'],
     ['too many levels', Buffer.from(`${'['.repeat(33)}${']'.repeat(33)}`), 'it nests deeper than 32 levels'],
     ['a tower', Buffer.from('['.repeat(4_000_000)), 'it nests deeper than 32 levels'],
   ])('refuses %s', (_what, bytes, why) => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Malformed, Reading, Recogniser } from './reading.ts';
+import { repeatedTopLevelKey } from './repeated-key.ts';
 
 /** Deepest nesting of arrays and objects that an artifact may have; the known schemas need 5. */
 export const maxDepth = 32;
@@ -32,11 +33,13 @@ function parseJson(bytes: Uint8Array): { kind: 'json'; json: unknown } | Malform
     return fault('it is not UTF-8');
   }
   if (deeperThan(bytes, maxDepth)) return fault(`it nests deeper than ${maxDepth} levels`);
+  let json: unknown;
   try {
-    return { kind: 'json', json: JSON.parse(text) };
+    json = JSON.parse(text);
   } catch {
     return fault('it is not one JSON value');
   }
+  return repeatedTopLevelKey(text) === null ? { kind: 'json', json } : fault('a top-level key occurs twice');
 }
 
 function fault(why: string): Malformed {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fixture, type JsonObject } from '../../test/support/fixtures.ts';
 import { aLegacyOverview } from '../../test/support/overviews.ts';
 import type { LegacyOverview } from '../artifact/legacy-overview.ts';
-import { legacyLabelProvenance, projectLegacyLabels } from './project-legacy-labels.ts';
+import { calmRemoved, legacyLabelProvenance, projectLegacyLabels } from './project-legacy-labels.ts';
 
 it('publishes the parts that have a name in the contract', () => {
   const legacy = fixture('legacy');
@@ -82,15 +82,19 @@ it('an unusable time of a job is null', () => {
 describe('network weather is never calm without standing', () => {
   type Adequacy = NonNullable<LegacyOverview['observation']>['adequacy'] | 'absent';
 
-  function weather(adequacy: Adequacy, signals: string[], claim = true) {
+  function weatherOf(adequacy: Adequacy, signals: string[], claim = true) {
     const { observation, ...rest } = aLegacyOverview();
     const overview = {
       ...rest,
       network_weather: { signals, attribution: 'because', supports_negative_claim: claim },
       ...(adequacy === 'absent' || !observation ? {} : { observation: { ...observation, adequacy } }),
     };
-    const { network_weather: published } = projectLegacyLabels(overview);
-    return [published.signals, published.supports_negative_claim];
+    return projectLegacyLabels(overview).network_weather;
+  }
+
+  function weather(...of: Parameters<typeof weatherOf>) {
+    const { signals, supports_negative_claim } = weatherOf(...of);
+    return [signals, supports_negative_claim];
   }
 
   it.each<[Adequacy, string[], string[], boolean]>([
@@ -103,13 +107,21 @@ describe('network weather is never calm without standing', () => {
     ['partial', ['noisy', 'under-observed'], ['noisy', 'under-observed'], false],
     ['unobserved', ['degraded', 'under-observed'], ['degraded', 'under-observed', 'unobserved'], false],
     ['adequate', ['splendid', 'noisy'], ['noisy'], true],
-    ['adequate', ['splendid'], ['under-observed'], false],
-    ['adequate', [], ['under-observed'], false],
+    ['adequate', ['splendid'], [], false],
+    ['adequate', [], [], false],
     ['partial', ['splendid'], ['under-observed'], false],
     ['adequate', ['noisy', 'noisy'], ['noisy'], true],
     ['adequate', ['calm', 'under-observed'], ['under-observed'], false],
   ])('%s and %j publish %j, negative claim %s', (adequacy, signals, published, claim) => {
     expect(weather(adequacy, signals)).toEqual([published, claim]);
+  });
+
+  it('replaces the attribution of a calm that is not published, and keeps any other', () => {
+    const attribution = (adequacy: Adequacy, signals: string[]) => weatherOf(adequacy, signals).attribution;
+    expect(attribution('partial', ['noisy', 'calm'])).toBe(calmRemoved);
+    expect(attribution('absent', ['calm'])).toBe(calmRemoved);
+    expect(attribution('adequate', ['calm'])).toBe('because');
+    expect(attribution('partial', ['noisy'])).toBe('because');
   });
 
   it('standing alone supports no claim that the artifact does not make', () => {

@@ -39,8 +39,9 @@ export function legacyLabelProvenance(): LabelProvenance {
 }
 
 /**
- * Never calm without standing: when the observation is absent, partial or unobserved, `calm` goes, the adequacy
- * word comes, and no negative claim is supported, whatever the artifact said. Positive findings stand.
+ * Never calm without standing: when the observation is absent, partial or unobserved, `calm` is removed, the adequacy
+ * word is added, and no negative claim is supported, whatever the artifact said. Positive signals are kept. An attribution
+ * that may explain the removed word is replaced by a fixed sentence.
  */
 function networkWeather({
   network_weather: weather,
@@ -52,13 +53,17 @@ function networkWeather({
   const standing = adequacy === 'adequate' && !weather.signals.some((word) => adequacyWords.includes(word));
   const known = signalWords.filter((word) => weather.signals.includes(word));
   const kept = inArtifactOrder(known, weather.signals).filter((word) => standing || word !== 'calm');
-  const qualified = kept.length === 0 || (adequacy !== 'adequate' && !kept.includes(adequacyWord));
+  const qualified = adequacy !== 'adequate' && !kept.includes(adequacyWord);
   return {
     signals: qualified ? [...kept, adequacyWord] : kept,
-    attribution: weather.attribution,
+    attribution: kept.length < known.length ? calmRemoved : weather.attribution,
     supports_negative_claim: standing && kept.length > 0 && weather.supports_negative_claim,
   };
 }
+
+/** The attribution of a reading whose `calm` was removed. */
+export const calmRemoved =
+  'The producer reported calm, but its observation was not adequate for that: too little was observed to say that nothing happened.';
 
 const adequacyWords: readonly string[] = ['under-observed', 'unobserved'];
 

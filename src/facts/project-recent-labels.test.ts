@@ -56,6 +56,30 @@ describe('optional source counts', () => {
   });
 });
 
+describe('an overview that contradicts itself is published with the weaker claim', () => {
+  const { sources } = aRecentOverview().coverage;
+  const known = { ...sources, enrolled: 3, established: 3, unstarted: 0, probing: 0, refused: 0 };
+  const quiet = { ...known, cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 };
+  const clean = { status: 'no_recorded_gaps', gaps: [], gap_overflow: false, warmup: null, sources: quiet };
+  const statusOf = (changes: object) => withCoverage({ ...clean, ...changes }).coverage.status;
+
+  it.each<[string, object]>([
+    ['no_recorded_gaps', {}],
+    ['gapped', { gaps: [gap] }],
+    ['warming_up', { warmup: gap }],
+    ['warming_up', { status: 'gapped', warmup: gap, gaps: [gap] }],
+    ['unknown', { sources: { ...quiet, unavailable: 1 } }],
+    ['unknown', { sources: { ...quiet, enrolled: 0, established: 0 } }],
+    ['unknown', { status: 'unknown', gaps: [gap] }],
+  ])('%s', (status, changes) => {
+    expect(statusOf(changes)).toBe(status);
+  });
+
+  it('observed days never exceed the window', () => {
+    expect(withCoverage({ observed_days: 31 }).coverage.observed_days).toBe(30);
+  });
+});
+
 describe('more gaps than can be listed', () => {
   const whole = [{ start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z', reason: 'unknown' }];
 

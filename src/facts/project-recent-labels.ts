@@ -45,10 +45,9 @@ export function recentLabelProvenance(overview: RecentOverview): LabelProvenance
 function projectCoverage(overview: RecentOverview): Coverage {
   const { coverage } = overview;
   const overflow = coverage.gap_overflow || coverage.gaps.length > maxGaps;
-  const status = statusWord(coverage.status);
   return {
-    status: overflow && status === 'no_recorded_gaps' ? 'unknown' : status,
-    observed_days: coverage.observed_days,
+    status: weakerStatus(coverage, overflow),
+    observed_days: Math.min(coverage.observed_days, overview.window_days),
     observed_through: usableTimestamp(coverage.observed_through),
     warmup: coverage.warmup && gap(coverage.warmup),
     gaps: overflow ? [wholeWindow(overview)] : coverage.gaps.map(gap),
@@ -90,6 +89,33 @@ function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   if (end === null || typeof generated_at !== 'string') throw new Error('a refused artifact is never projected');
   const start = formatTimestamp(Math.max(earliest, Math.floor(end / 1000) - window_days * 86_400_000));
   return { start, end: generated_at, reason: 'unknown' };
+}
+
+/** Whether every enrolled source is in a state of known coverage (contract, `coverage.status`), and there is one. */
+function isCoverageKnown(sources: RecentOverview['coverage']['sources']): boolean {
+  const unknown = [
+    sources.unstarted,
+    sources.probing,
+    sources.refused,
+    sources.cursor_order_unverified,
+    sources.undated_only,
+    sources.provider_rejects,
+    sources.unavailable,
+  ];
+  return sources.enrolled > 0 && unknown.every((count) => count === 0);
+}
+
+/**
+ * The status as the artifact states it, or the weaker one that its own fields support: no recorded gaps is not published
+ * beside a gap, a warm-up, a source of unknown coverage, or more gaps than can be listed.
+ */
+function weakerStatus(coverage: RecentOverview['coverage'], overflow: boolean): CoverageStatus {
+  const stated = statusWord(coverage.status);
+  if (stated === 'unknown' || stated === 'warming_up') return stated;
+  const claimsCoverage = stated === 'no_recorded_gaps';
+  if (claimsCoverage && (overflow || !isCoverageKnown(coverage.sources))) return 'unknown';
+  if (coverage.warmup !== null) return 'warming_up';
+  return coverage.gaps.length > 0 ? 'gapped' : stated;
 }
 
 function statusWord(word: string): CoverageStatus {

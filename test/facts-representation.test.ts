@@ -30,6 +30,13 @@ describe('a representation', () => {
     expect([body(first).retrieved_at, body(first).age_seconds]).toEqual(['2026-11-20T12:01:01.000Z', 61]);
   });
 
+  it('holds no half of a surrogate pair, which clients would refuse the whole document for', () => {
+    const facts = over('recent', { caveats: ['cut \ud83d here'] });
+    const text = facts.get(overview, generatedAt).body?.toString('utf8') ?? '';
+    expect(text).not.toMatch(/\\ud[89a-f]/i);
+    expect(JSON.parse(text).caveats).toContain('cut \ufffd here');
+  });
+
   it('gives way to the next bucket, with another validator and its own age', () => {
     const facts = over('recent');
     const first = facts.get(overview, generatedAt + 119_999);

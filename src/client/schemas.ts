@@ -431,8 +431,8 @@ export interface components {
                 readonly origin?: "live" | "simulated" | "sample";
                 /** @description What the instrument does not measure. */
                 readonly does_not_measure?: readonly string[];
-                /** @description The one host whose stream was observed. */
-                readonly source_endpoint: string;
+                /** @description The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page. */
+                readonly source_endpoint?: string;
                 /** @description What is counted, in one sentence. */
                 readonly measures: string;
             };
@@ -483,8 +483,8 @@ export interface components {
                 readonly origin?: "live" | "simulated" | "sample";
                 /** @description What the instrument does not measure. */
                 readonly does_not_measure?: readonly string[];
-                /** @description The one host whose stream was observed. */
-                readonly source_endpoint: string;
+                /** @description The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page. */
+                readonly source_endpoint?: string;
                 /** @description What is counted, in one sentence. */
                 readonly measures: string;
             };

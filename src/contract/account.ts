@@ -133,7 +133,9 @@ export const ExportManifest = closed(
     filters: ExportFilters,
     coverage: AccountCoverage,
     acquisition: Acquisition,
-    frontier: timestamp('Rows accepted at or after this instant are not in the export.'),
+    frontier: timestamp(
+      'Rows accepted at or after this instant are not in the export. To continue, start the next export here, not at the end of the interval.',
+    ),
     count_bound: count("The account's rows in the interval: exact without filters, else an upper bound."),
     current_label_state: constant('unknown', 'Observations do not establish which labels are active now.'),
     page_rows: Type.Integer({ minimum: 1, maximum: 500, description: 'Most rows of a page.' }),
@@ -160,7 +162,7 @@ export type ExportCreated = Type.Static<typeof ExportCreated>;
 const sha256 = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description:
-    'The last of a chain: d0 is the SHA-256 of the canonical manifest of the created export, dn that of the 32 bytes of dn-1 followed by the canonical row n. Canonical: UTF-8 JSON, keys sorted, no spaces.',
+    'The last of a chain: d0 is the SHA-256 of the canonical manifest of the created export, dn that of the 32 bytes of dn-1 followed by the canonical row n. Canonical: JSON by RFC 8785 (JCS), UTF-8.',
 });
 const total = count('Rows of the whole export.');
 

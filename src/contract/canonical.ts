@@ -1,4 +1,8 @@
-/** A JSON value as digests of this service see it: keys sorted by their UTF-16 units, no spaces, absent where undefined. */
+/**
+ * A JSON value in the canonical form of RFC 8785 (JCS), which digests are computed over: keys sorted by their UTF-16 units,
+ * no spaces, strings and numbers as ECMAScript serializes them. Members that are undefined are left out. Strings must be
+ * well-formed Unicode; RFC 8785 has no form for others.
+ */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

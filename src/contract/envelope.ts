@@ -24,7 +24,12 @@ export const LabelProvenance = closed(provenanceCore, { title: 'LabelProvenance'
 export const WeatherProvenance = closed(
   {
     ...provenanceCore,
-    source_endpoint: Type.String({ description: 'The one host whose stream was observed.' }),
+    source_endpoint: Type.Optional(
+      Type.String({
+        description:
+          'The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page.',
+      }),
+    ),
     measures: Type.String({ description: 'What is counted, in one sentence.' }),
   },
   { title: 'WeatherProvenance' },

@@ -2,8 +2,8 @@ import Type from 'typebox';
 import { didPlcPattern, didWebPattern, maxDidLength } from './identifiers.ts';
 
 /**
- * Schema pieces that every published shape is made of. Published objects are closed: a key that no line of
- * code names is a fault, in a test and in a client.
+ * Schema pieces that every published shape is made of. Objects are closed here: a key that no line of code names fails a
+ * test. The OpenAPI documents leave them open, so that a client accepts the fields of a later version.
  */
 
 /** A closed object. */

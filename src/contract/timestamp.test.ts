@@ -85,10 +85,22 @@ describe('an instant with microseconds', () => {
     expect(formatMicros(1_795_176_000_000_007 as Micros)).toBe('2026-11-20T12:00:00.000007Z');
   });
 
-  it('is none without a zone, or beyond what a number can hold', () => {
+  it('is refused without a zone', () => {
     expect(parseInstant('2026-11-20T12:00:00')).toBeNull();
     expect(parseInstant('2026-11-20T12:00:00+24:00')).toBeNull();
-    expect(parseInstant('9999-11-20T12:00:00Z')).toBeNull();
+  });
+
+  it('keeps its order in years whose microseconds exceed the safe integers', () => {
+    const texts = ['1600-01-01T00:00:00Z', '1600-01-01T00:00:01Z', '2026-01-01T00:00:00Z', '2300-01-01T00:00:00Z'];
+    const instants = texts.map((text) => parseInstant(text) ?? Number.NaN);
+    expect(instants).toEqual(instants.toSorted((a, b) => a - b));
+    expect(parseInstant('9999-12-31T23:59:59Z')).toBe(Date.UTC(9999, 11, 31, 23, 59, 59) * 1000);
+  });
+
+  it('is rounded up to the next microsecond where it is finer', () => {
+    expect(parseInstant('2026-11-20T12:00:00.0000070Z')).toBe(1_795_176_000_000_007);
+    expect(parseInstant('2026-11-20T12:00:00.0000070001Z')).toBe(1_795_176_000_000_008);
+    expect(parseInstant('2026-11-20T13:00:00.0000079+01:00')).toBe(1_795_176_000_000_008);
   });
 });
 

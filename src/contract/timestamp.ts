@@ -38,17 +38,23 @@ export function parseTimestamp(text: unknown): Micros | null {
 
 const offset = /([+-])([01]\d|2[0-3]):([0-5]\d)$/;
 
+/** A fraction of a second with a digit other than 0 after the sixth. */
+const finerThanMicros = /\.\d{6}0*[1-9]/;
+
 /**
- * Reads an instant that a client gives: as `parseTimestamp`, but with any offset of RFC 3339, and only where its
- * microseconds are exact. Null when it is none.
+ * Reads an instant that a client gives as the bound of an interval: as `parseTimestamp`, but with any offset of RFC 3339.
+ * An instant between two microseconds is rounded up: as a start it excludes, and as an exclusive end it includes, exactly
+ * the rows that the finer instant would. Before 1684 and after 2255 the result is the nearest number of microseconds that
+ * a double holds, off by less than 50. Null when the text is not such an instant.
  */
 export function parseInstant(text: string): Micros | null {
   const zone = offset.exec(text);
-  const local = parseTimestamp(zone ? `${text.slice(0, zone.index)}Z` : text);
+  const spelled = zone ? `${text.slice(0, zone.index)}Z` : text;
+  const local = parseTimestamp(spelled);
   if (local === null) return null;
   const minutes = zone ? (Number(zone[2]) * 60 + Number(zone[3])) * (zone[1] === '-' ? -1 : 1) : 0;
-  const instant = local - minutes * 60_000_000;
-  return Number.isSafeInteger(instant) ? (instant as Micros) : null;
+  const rounding = finerThanMicros.test(spelled) ? 1 : 0;
+  return (local + rounding - minutes * 60_000_000) as Micros;
 }
 
 /** An instant with all its microseconds: UTC, six decimals, `Z`. */

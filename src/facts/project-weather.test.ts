@@ -71,6 +71,15 @@ describe('our summary', () => {
     );
   });
 
+  it.each([
+    'wss://user:secret@host.example:99999/subscribe',
+    'user:secret@host.example',
+    'postgres://user:secret@host.example/db',
+    'not an address',
+  ])('leaves out an endpoint that is no address of a stream: %s', (endpoint) => {
+    expect(ours({ source: { endpoint, method: 'jetstream' } }).provenance).not.toHaveProperty('source_endpoint');
+  });
+
   it('an unusable time beside the window is null', () => {
     const published = ours({
       conditions: { ...(summary.conditions as JsonObject), as_of: '2026-11-20T13:00:00+01:00' },

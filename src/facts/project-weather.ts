@@ -54,7 +54,7 @@ function ours(summary: WeatherSummary): WeatherParts {
       method: 'jetstream_windows',
       artifact_schema_version: summary.schema,
       origin: summary.origin ?? 'live',
-      source_endpoint: publicEndpoint(summary.source.endpoint),
+      ...publicEndpoint(summary.source.endpoint),
       measures: summary.measures,
       does_not_measure: withTurnover(summary.does_not_measure),
     },
@@ -86,7 +86,7 @@ function weatherwatch(summary: WeatherwatchSummary): WeatherParts {
       instrument: 'weather',
       method: 'jetstream_windows',
       artifact_schema_version: summary.schema,
-      source_endpoint: publicEndpoint(summary.source_endpoint),
+      ...publicEndpoint(summary.source_endpoint),
       measures: summary.measures,
       does_not_measure: withTurnover(summary.does_not_measure),
     },
@@ -140,12 +140,18 @@ function withTurnover(list: readonly string[]): string[] {
   return list.includes(turnover) ? list.slice() : [...list, turnover];
 }
 
-/** The host that was observed, without what an operator may have written around it: credentials, a query. */
-function publicEndpoint(endpoint: string): string {
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
-  if (!url || `${url.username}${url.password}${url.search}${url.hash}` === '') return endpoint;
-  return `${url.protocol}//${url.host}${url.pathname}`;
+/**
+ * The observed host without credentials and query that an operator may have written around it. Nothing where the text
+ * is not a URL of a stream or page: its parts cannot be told apart, and one of them may be a secret.
+ */
+function publicEndpoint(endpoint: string): { readonly source_endpoint?: string } {
+  const url = URL.parse(endpoint);
+  if (!url || !endpointSchemes.includes(url.protocol)) return {};
+  if (`${url.username}${url.password}${url.search}${url.hash}` === '') return { source_endpoint: endpoint };
+  return { source_endpoint: `${url.protocol}//${url.host}${url.pathname}` };
 }
+
+const endpointSchemes: readonly string[] = ['wss:', 'ws:', 'https:', 'http:'];
 
 function fromUnixSeconds(seconds: number | null): string | null {
   return seconds === null ? null : formatTimestamp(seconds * 1000);

@@ -42,11 +42,16 @@ export interface RepresentationParts {
   readonly common: HeaderList;
 }
 
+/** An artifact may spell half of a surrogate pair, which many clients refuse as a whole document: U+FFFD takes its place. */
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
 /** Serialises a fact, after the privacy scan. Throws PrivacyAlarm when it must not be served. */
 export function represent({ envelope, etag, modifiedAt, builtAt, common }: RepresentationParts): Representation {
   const leak = findLeak(envelope);
   if (leak) throw new PrivacyAlarm(leak);
-  const body = Buffer.from(JSON.stringify(envelope));
+  const body = Buffer.from(JSON.stringify(envelope, wellFormed));
   const validators: HeaderList = [
     'ETag',
     etag,

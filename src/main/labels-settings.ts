@@ -21,7 +21,7 @@ export const labelsSettings = {
   jetstream: text(
     'jetstream',
     'URL',
-    'wss://jetstream1.us-east.bsky.network/subscribe',
+    'wss://jetstream.us-east.bsky.network/subscribe',
     'Jetstream that names new labelers; empty for none',
   ),
   publishSeconds: integer('publish-seconds', 'S', 60, { min: 1, max: 3600 }, 'how often an artifact is written'),

@@ -2,7 +2,7 @@ import { integer, optionalText, text, toggle } from '../ops/setting.ts';
 import { defaultData, serverSettings } from './facts-settings.ts';
 
 /** The host that is observed unless another is named. */
-const defaultJetstream = 'wss://jetstream1.us-east.bsky.network/subscribe';
+const defaultJetstream = 'wss://jetstream.us-east.bsky.network/subscribe';
 
 /** Settings of `almanac weather`. */
 export const weatherSettings = {

@@ -205,7 +205,7 @@ const weatherTail: Pick<WeatherMetricsEnvelope, 'caveats' | 'provenance' | 'fres
     method: 'jetstream_windows',
     artifact_schema_version: 'weather.summary.v1',
     origin: 'live',
-    source_endpoint: 'wss://jetstream1.us-east.bsky.network/subscribe',
+    source_endpoint: 'wss://jetstream.us-east.bsky.network/subscribe',
     measures: 'rates of network events by collection, as one stream host delivered them',
     does_not_measure: ['participant turnover', 'sentiment or content'],
   },

@@ -2,7 +2,11 @@ import type Type from 'typebox';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Components of the kind `schemas`: one that stands inside another, found by its title, becomes a reference. */
+/**
+ * Components of the kind `schemas`: one that stands inside another, found by its title, becomes a reference. Published
+ * objects are open, since a later version may add a field (compatibility policy); what this version publishes is closed
+ * by the schemas that the types come from.
+ */
 export function schemaComponents(components: Readonly<Record<string, Type.TSchema>>): Record<string, Json> {
   const names = Object.keys(components);
   function withReferences(node: Json, owner: string | null): Json {
@@ -10,7 +14,11 @@ export function schemaComponents(components: Readonly<Record<string, Type.TSchem
     if (typeof node !== 'object' || node === null) return node;
     const component = names.find((name) => name === node.title && name !== owner);
     if (component !== undefined) return { $ref: `#/components/schemas/${component}` };
-    return Object.fromEntries(Object.entries(node).map(([key, member]) => [key, withReferences(member, null)]));
+    return Object.fromEntries(
+      Object.entries(node)
+        .filter(([key, member]) => !(key === 'additionalProperties' && member === false))
+        .map(([key, member]) => [key, withReferences(member, null)]),
+    );
   }
   return Object.fromEntries(
     Object.entries(components).map(([name, schema]) => [name, withReferences(plain(schema), name)]),

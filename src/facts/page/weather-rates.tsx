@@ -58,7 +58,13 @@ function Interval({ envelope: { facts, provenance } }: { envelope: WeatherMetric
   const { start, end } = facts.window;
   return (
     <p class="soft">
-      Counted on one stream host, <Said text={provenance.source_endpoint} at="metrics/provenance/source_endpoint" />,{' '}
+      Counted on one stream host
+      {provenance.source_endpoint === undefined ? null : (
+        <>
+          , <Said text={provenance.source_endpoint} at="metrics/provenance/source_endpoint" />
+        </>
+      )}
+      ,{' '}
       {start === null || end === null ? (
         'in no window: nothing was observed.'
       ) : (

@@ -66,6 +66,21 @@ it('a change of the same length in the same instant is not missed', async () => 
   }
 });
 
+it('reads a file that is renamed into place with the same size and modification time', async () => {
+  const at = new Date(Date.now() - 60_000);
+  const settled = fileSource({ path, recognise, maxBytes: 1000, clock: () => Date.now() + 60_000 });
+  const put = (text: string): void => {
+    writeFileSync(`${path}.new`, text);
+    utimesSync(`${path}.new`, at, at);
+    renameSync(`${path}.new`, path);
+  };
+  put('{"n":1}');
+  expect(settled.read()).toMatchObject({ artifact: { n: 1 } });
+  await nextTurn();
+  put('{"n":2}');
+  expect(settled.read()).toMatchObject({ artifact: { n: 2 } });
+});
+
 it('gives the same reading for the same bytes at the same time', async () => {
   writeFileSync(path, '{"n":1}');
   const at = new Date(Date.now() - 60_000);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../ops/log.ts';
-import type { StoredGap } from '../store/port.ts';
+import { maxBatchRows, type StoredGap } from '../store/port.ts';
 import { day, hour, type Interval, micros, second } from '../store/time.ts';
-import { type AcceptanceOptions, type AcceptedPage, PageAcceptance } from './acceptance.ts';
+import { type AcceptanceOptions, type AcceptedPage, PageAcceptance, split } from './acceptance.ts';
 import { watchObstacles } from './obstacles.ts';
 import { noTelemetry } from './telemetry.ts';
 import { wait } from './wait.ts';
@@ -25,6 +25,19 @@ function standing(change: Partial<AcceptanceOptions> = {}): PageAcceptance {
     ...change,
   });
 }
+
+test('a page beyond a batch is split, and its positions and refusals come with the last part alone', () => {
+  const label = { src: 'did:plc:a', uri: 'did:plc:b', val: 'spam', cts: '' };
+  const observations = Array.from({ length: 2 * maxBatchRows + 1 }, () => ({ label, signature: 'unsigned' as const }));
+  const positions = [{ source: 'did:plc:a', endpoint: 'e', value: '9' }];
+  const refusals = [{ source: 'did:plc:a', reason: 'late' as const, count: 3 }];
+  const parts = split({ ...page, observations, positions, refusals });
+  expect(parts.map((part) => [part.observations.length, part.positions, part.refusals])).toEqual([
+    [maxBatchRows, [], []],
+    [maxBatchRows, [], []],
+    [1, positions, refusals],
+  ]);
+});
 
 test('a page that waits in a pause is refused at the end, and so is one that comes after it', async () => {
   const acceptance = standing();

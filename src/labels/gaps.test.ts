@@ -44,6 +44,21 @@ describe('gaps of many sources', () => {
     ]);
   });
 
+  test('are listed one by one up to 128, and joined from 129 on', () => {
+    const apart = (count: number) =>
+      Array.from({ length: count }, (_, i) => gap(i * 10 * minute, (i * 10 + 1) * minute));
+    expect(unionGaps(apart(128), window)).toMatchObject({ overflow: false, gaps: { length: 128 } });
+    expect(unionGaps(apart(129), window)).toMatchObject({ overflow: false, gaps: { length: 1 } });
+  });
+
+  test('that fit with the widest tolerance alone do not overflow, and one more does', () => {
+    const sevenHoursApart = (count: number) =>
+      Array.from({ length: count }, (_, i) => gap(i * 7 * hour, i * 7 * hour + minute));
+    const wide = { start: window.start, end: micros(200 * 7 * hour) };
+    expect(unionGaps(sevenHoursApart(128), wide)).toMatchObject({ overflow: false, gaps: { length: 128 } });
+    expect(unionGaps(sevenHoursApart(129), wide)).toEqual({ overflow: true, gaps: [{ ...wide, reason: 'unknown' }] });
+  });
+
   test('that are too many are joined with the smallest tolerance that is enough', () => {
     // 200 gaps of a minute, alternately 10 and 50 minutes apart: joining the near pairs gives 100.
     const many = Array.from({ length: 100 }, (_, i) => [

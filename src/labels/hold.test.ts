@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readHold, releaseHold, setHold, writeHeld } from './hold.ts';
+import { holdPath, readHold, releaseHold, setHold, writeHeld } from './hold.ts';
 
 const name = 'labels-overview.json';
 const hold = { reason: 'a labeler floods us', since: '2026-11-20T12:00:00Z' };
@@ -27,6 +27,26 @@ describe('a hold', () => {
     expect(await releaseHold(folder, name)).toBe(true);
     expect(artifact()).toEqual({ generated_at: 'now', hold: false });
     expect(await releaseHold(folder, name)).toBe(false);
+  });
+
+  test.each([
+    ['cut short', '{"reason": "a lab'],
+    ['empty', ''],
+    ['not an object', '[]'],
+    ['without a reason', '{"since": "2026-11-20T12:00:00Z"}'],
+    ['with a reason that is no text', '{"reason": 7, "since": "2026-11-20T12:00:00Z"}'],
+  ])('whose file is %s still holds the artifact', async (_, text) => {
+    await setHold(folder, name, hold);
+    writeFileSync(holdPath(folder), text);
+    expect(await readHold(folder)).toEqual({ reason: 'the hold cannot be read', since: '' });
+    await writeHeld(folder, name, { generated_at: 'now' });
+    expect(artifact()).toEqual({ generated_at: 'now', hold: true });
+  });
+
+  test('whose file cannot be opened still holds the artifact', async () => {
+    mkdirSync(holdPath(folder));
+    await writeHeld(folder, name, { generated_at: 'now' });
+    expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
   test('that is set or released while an artifact is written is not undone by it', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { micros } from '../store/time.ts';
-import { caveatsOf, type OverviewInputs } from './overview.ts';
+import type { StoreReader } from '../store/port.ts';
+import { day, type Interval, micros } from '../store/time.ts';
+import { caveatsOf, makeOverview, type OverviewInputs } from './overview.ts';
 
 const inputs: OverviewInputs = {
   now: micros(0),
@@ -76,4 +77,61 @@ test('no caveat names an account or says what is not so', () => {
   const caveats = caveatsOf(inputs, [], [], 0);
   expect(caveats).toHaveLength(4);
   expect(caveats.join()).not.toMatch(/did:|at:\/\//);
+});
+
+test('each count is of its own span: a day, seven days, and the window', async () => {
+  const now = micros(100 * day);
+  const startedAt = micros(now - 40 * day);
+  const spans: number[] = [];
+  const rows = (days: number) =>
+    [
+      { labeler: 'did:plc:a', applied: days, removed: 1 },
+      { labeler: 'did:plc:b', applied: 2, removed: 0 },
+      { labeler: 'did:plc:c', applied: 1, removed: 0 },
+    ].slice(0, days === 1 ? 1 : days === 7 ? 2 : 3);
+  const store = {
+    epoch: async () => ({ generationId: 'g', startedAt }),
+    frontier: async () => ({ observedThrough: now, floor: startedAt }),
+    countsByLabeler: async ({ start, end }: Interval) => {
+      const days = (end - start) / day;
+      spans.push(days);
+      return rows(days);
+    },
+    refusals: async () => [],
+    gaps: async () => [],
+  } as unknown as StoreReader;
+  const overview = await makeOverview(store, { ...inputs, now });
+  expect(spans.toSorted((a, b) => a - b)).toEqual([1, 7, 30]);
+  expect(overview.counts).toEqual({
+    events_24h: 2,
+    events_7d: 10,
+    events_window: 34,
+    labelers_active_7d: 2,
+    labelers_active_window: 3,
+  });
+  expect(overview.labeler_count).toBe(3);
+  expect(overview.top_labelers_7d).toEqual([
+    { labeler_did: 'did:plc:a', count: 8 },
+    { labeler_did: 'did:plc:b', count: 2 },
+  ]);
+});
+
+test('gaps of a departed labeler stay in the overview as long as its events are counted', async () => {
+  const now = micros(100 * day);
+  const departure = { start: micros(now - 2 * day), end: now, reason: 'source_unavailable' as const };
+  const storeOf = (labelers: readonly string[]) =>
+    ({
+      epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
+      frontier: async () => ({ observedThrough: now, floor: micros(0) }),
+      countsByLabeler: async () => labelers.map((labeler) => ({ labeler, applied: 1, removed: 0 })),
+      refusals: async () => [],
+      gaps: async () => [{ ...departure, source: 'did:plc:gone', start: micros(now - 3 * day), end: departure.start }],
+    }) as unknown as StoreReader;
+  const departures = [{ ...departure, source: 'did:plc:gone' }];
+  const gapsOf = async (labelers: readonly string[]) =>
+    (await makeOverview(storeOf(labelers), { ...inputs, now, departures })).coverage.gaps;
+  expect(await gapsOf(['did:plc:gone'])).toEqual([
+    { start: '1970-04-08T00:00:00.000Z', end: '1970-04-11T00:00:00.000Z', reason: 'source_unavailable' },
+  ]);
+  expect(await gapsOf(['did:plc:a'])).toEqual([]);
 });

@@ -41,6 +41,20 @@ describe.each(kinds)('keeping over $name', (kind) => {
       expect(await everyRow(on.store, { start: dayStart(20_003), end: later(now, 9) })).toHaveLength(4);
     });
 
+    it('keeps the part of a gap that lies after the dropped day', async () => {
+      await on.reopen(noon, { windowDays: 2 });
+      for (let d = 0; d < 5; d++) await on.store.append(batch(later(noon, d * day), [d]));
+      const [across, end] = [later(noon, day / 4), later(noon, 3 * day)];
+      await on.store.recordGap({ source: mod, start: across, end, reason: 'source_unavailable' });
+      await on.store.recordGap({ source: mod, start: noon, end: later(noon, minute), reason: 'cursor_reset' });
+      const floor = dayStart(20_001);
+      expect((await on.store.maintain(later(noon, 4 * day))).expired).toEqual(['2024-10-04']);
+      expect(await on.store.gaps({ start: noon, end: later(noon, 4 * day) })).toEqual([
+        { source: mod, start: expect.any(Number), end, reason: 'source_unavailable' },
+      ]);
+      expect(await on.store.coverage({ start: floor, end, labelers: [mod] })).toMatchObject([{ gapped: end - floor }]);
+    });
+
     it('keeps the newest day, which carries the positions, however old', async () => {
       await on.store.append({ ...batch(noon, [1]), positions: [{ source: mod, endpoint: 'e', value: '1' }] });
       expect(await on.store.maintain(later(noon, 90 * day))).toEqual({ sealed: [], postponed: [], expired: [] });

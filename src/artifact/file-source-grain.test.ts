@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { fileSource } from './file-source.ts';
+
+/** Every file has the same times and the same inode: a clock so coarse that no second write shows in them. */
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  const coarse = (stats: object) => Object.assign(stats, { mtimeMs: 1_000, ctimeMs: 1_000, ino: 7 });
+  return {
+    ...fs,
+    statSync: (path: string) => coarse(fs.statSync(path)),
+    fstatSync: (descriptor: number) => coarse(fs.fstatSync(descriptor)),
+  };
+});
+
+function sourceAt(clock: () => number) {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-grain-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'artifact.json');
+  const recognise = (artifact: unknown) => ({ kind: 'recognised', artifact }) as const;
+  return { path, source: fileSource({ path, recognise, maxBytes: 1_000, clock }) };
+}
+
+it('reads a young file again, since a second write may not change its times', async () => {
+  const { path, source } = sourceAt(() => 1_100);
+  for (let n = 0; n < 3; n++) {
+    writeFileSync(path, `{"n":${n}}`);
+    expect(source.read()).toMatchObject({ artifact: { n } });
+    await nextTurn();
+  }
+});
+
+it('trusts the times of a file that is older than their grain', async () => {
+  const { path, source } = sourceAt(() => 1_101);
+  writeFileSync(path, '{"n":0}');
+  const first = source.read();
+  await nextTurn();
+  writeFileSync(path, '{"n":1}');
+  expect(source.read()).toBe(first);
+});

@@ -3,7 +3,9 @@
  * test/ozone/observe.mjs. Needs Debian's `postgresql` and `redis-server`.
  */
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,7 +17,17 @@ if (version === undefined) {
   process.exit(1);
 }
 const postgresBin = join(versions, version, 'bin');
-const [postgresPort, redisPort] = [54_329, 63_799];
+const [postgresPort, redisPort] = [await freePort(), await freePort()];
+
+/** A port that was free a moment ago: neither server can be told to choose one itself. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
 
 function run(command: string, args: readonly string[], cwd = '/'): void {
   const done = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });

@@ -1,4 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
+import type { StoredGap } from '../store/port.ts';
 import { parseAuthored } from './authored-time.ts';
 import { beginsToRead, type Unread } from './catch-up.ts';
 import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
@@ -8,6 +9,7 @@ import type { SourceIntake } from './intake.ts';
 import { isObject } from './label-fields.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { decimal, type LabelPage, pageLimit, queryLabels } from './query-labels.ts';
+import { GoneRow, rowKey } from './replaced-row.ts';
 import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
 
 /** What came of reading a source's pages to their end. */
@@ -41,6 +43,7 @@ export async function pollRound(
   let unlooked =
     tail === null && source.position.cursor !== null && cursorTail !== null ? { row: cursorTail, number: start } : null;
   let cursor = tail === null ? start : start - 1;
+  let gone: GoneRow | null = null;
   let rows = 0;
   while (!signal.aborted) {
     const { page, limit } = sampled ?? (await ask(round, cursor));
@@ -52,7 +55,8 @@ export async function pollRound(
       const known = tail;
       if (!page.labels.some((row) => fingerprint(row) === known)) {
         const lost = await lostTail(round, page, start, known);
-        if (lost.kind !== 'gap') return lost;
+        if (lost.kind !== 'gone') return lost;
+        gone = lost.row;
       }
       fresh = fresh.filter((row) => fingerprint(row) !== known);
       tail = null;
@@ -60,7 +64,7 @@ export async function pollRound(
     if (unlooked !== null && fresh.length > 0) {
       // What is put back and grows again would pass the remembered row by.
       const row = await rowAt(round, unlooked.number);
-      // Who cannot be asked now is asked again: nothing is left behind unseen because a look failed in passing.
+      // Retry when the look-up fails; skipping it could lose a row.
       if (row.kind === 'fault') return row;
       if (row.kind === 'row' && row.fingerprint !== unlooked.row) {
         tools.telemetry.quirk('tail_missing');
@@ -68,8 +72,15 @@ export async function pollRound(
         await forgetPosition(source, intake);
         return { kind: 'reset' };
       }
+      if (row.kind === 'row') source.showsRows = true;
+      // A labeler that showed rows by their numbers before no longer has this one.
+      else if (source.showsRows) {
+        tools.telemetry.quirk('tail_missing');
+        gone = new GoneRow(source.lastKey, await recordReset(source, tools));
+      }
       unlooked = null;
     }
+    if (gone !== null && (await gone.isReplacedBy(fresh, tools))) gone = null;
     const next = nextCursor(page, cursor, tools);
     const full = page.labels.length >= limit;
     // A full page of known rows is no end: what lies beyond is behind its cursor, or nobody knows it.
@@ -99,6 +110,7 @@ export async function pollRound(
     );
     rows += fresh.length;
     source.lastPage = new Set(page.labels.map(digitsOf));
+    source.lastKey = rowKey(page.labels.at(-1));
     source.unplaced = moves ? new Set() : new Set(page.labels.map(fingerprint));
     // A short page was the whole rest, in whatever order; of a full one nobody knows what lies beyond.
     if (!moves) return full ? unverified() : { kind: 'quiet', rows };
@@ -201,20 +213,26 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
   }
 }
 
-/** What was last read is not where it was. A labeler that replaces rows does that too: a gap, which overstates. */
+/** The last row that was read is not where it was: a gap, unless the rows behind it show that it was replaced. */
 async function lostTail(
   round: Round,
   page: LabelPage,
   number: number,
   tail: string,
-): Promise<{ readonly kind: 'gap' } | { readonly kind: 'reset' } | ({ readonly kind: 'fault' } & SourceFault)> {
+): Promise<
+  | { readonly kind: 'gone'; readonly row: GoneRow }
+  | { readonly kind: 'reset' }
+  | ({ readonly kind: 'fault' } & SourceFault)
+> {
   const { source, intake, tools } = round;
   const row = page.labels.length > 0 ? await rowAt(round, number) : null;
   if (row?.kind === 'fault') return row;
   tools.telemetry.quirk('tail_missing');
-  await recordReset(source, tools);
+  const gap = await recordReset(source, tools);
   // Another row under its number is another database.
-  if (row !== null && (row.kind === 'none' || row.fingerprint === tail)) return { kind: 'gap' };
+  if (row !== null && (row.kind === 'none' || row.fingerprint === tail)) {
+    return { kind: 'gone', row: new GoneRow(source.lastKey, gap) };
+  }
   await forgetPosition(source, intake);
   return { kind: 'reset' };
 }
@@ -229,12 +247,21 @@ export async function forgetPosition(source: Source, intake: SourceIntake): Prom
   });
 }
 
-/** Records that nobody knows what was missed since all was read. What the stream gave before is behind a hole. */
-export async function recordReset(source: Source, tools: ReaderTools): Promise<void> {
+/**
+ * Records that the labels since the source was last complete may be missing, and returns that gap; null where it is empty.
+ * The stream's earlier rows no longer join what follows.
+ */
+export async function recordReset(source: Source, tools: ReaderTools): Promise<StoredGap | null> {
   source.seen.clear();
-  const start = unreadSince(source, tools.epoch);
-  const end = tools.clock();
-  if (start < end) await tools.recordGap({ source: source.did, start, end, reason: 'cursor_reset' });
+  const gap: StoredGap = {
+    source: source.did,
+    start: unreadSince(source, tools.epoch),
+    end: tools.clock(),
+    reason: 'cursor_reset',
+  };
+  if (gap.start >= gap.end) return null;
+  await tools.recordGap(gap);
+  return gap;
 }
 
 /** The position after a page. Where the stream gave the same row under that number, numbers and cursors are one. */

@@ -81,7 +81,17 @@ export class SourceRunner {
     const key = `${did} ${endpoint}`;
     const position = this.#positions.get(key) ?? noPosition;
     const source: Source = {
-      ...{ did, endpoint, tracker, position, replayFrom: null, unplaced: new Set<string>(), lastPage: null },
+      ...{
+        did,
+        endpoint,
+        tracker,
+        position,
+        replayFrom: null,
+        unplaced: new Set<string>(),
+        lastPage: null,
+        lastKey: null,
+        showsRows: false,
+      },
       ...{ seen: new Map<number, string>(), live: null, contiguous: false },
     };
     const signal = AbortSignal.any([this.#signal, stop.signal]);

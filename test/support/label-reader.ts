@@ -77,6 +77,8 @@ export interface LabelScript {
   ) => JsonAnswer | Promise<JsonAnswer>;
   /** A connection; `cursor` null for what is live. Without it there is no stream. */
   readonly connected?: (stream: ScriptedStream) => void;
+  /** Whether the labeler answers the handshake of a stream with 501. */
+  readonly streamless?: boolean;
   /** How long ago our epoch began, in days. */
   readonly days?: number;
   readonly rhythm?: Partial<ReaderTools['rhythm']>;
@@ -106,7 +108,12 @@ export function never({ signal }: { readonly signal: AbortSignal }): Promise<Jso
 
 /** A labeler by script and its reader. */
 export async function labelReader(script: LabelScript): Promise<LabelReader> {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+  const server = new WebSocketServer({
+    port: 0,
+    host: '127.0.0.1',
+    perMessageDeflate: false,
+    verifyClient: (_, accept) => accept(script.streamless !== true, 501),
+  });
   await new Promise((resolve) => server.once('listening', resolve));
   let connections = 0;
   server.on('connection', (socket: WebSocket, request) => {
@@ -172,6 +179,8 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
     replayFrom: null,
     unplaced: new Set(),
     lastPage: null,
+    lastKey: null,
+    showsRows: false,
     seen: new Map(),
     live: null,
     contiguous: false,

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { applied, type Mutant, parseCatalogue } from './catalogue.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const folder = join(root, 'test', 'mutants');
+const catalogues = readdirSync(folder).filter((name) => name.endsWith('.mutants'));
+const mutants = catalogues.flatMap((name) => parseCatalogue(readFileSync(join(folder, name), 'utf8'), name));
+
+const text = `# Mutants of a room.
+
+## off-by-one
+The last row is lost.
+file: src/a.ts
+tests: src/a.test.ts test/b.test.ts
+-  for (let i = 0; i <= last; i++)
+-    read(i);
++  for (let i = 0; i < last; i++)
++    read(i);
+`;
+const mutant: Mutant = {
+  id: 'off-by-one',
+  models: 'The last row is lost.',
+  file: 'src/a.ts',
+  tests: ['src/a.test.ts', 'test/b.test.ts'],
+  before: '  for (let i = 0; i <= last; i++)\n    read(i);',
+  after: '  for (let i = 0; i < last; i++)\n    read(i);',
+  equivalent: null,
+};
+
+describe('a catalogue of mutants', () => {
+  it('is read with the lines of each change', () => {
+    expect(parseCatalogue(text, 'a.mutants')).toEqual([mutant]);
+  });
+
+  it('is refused where a mutant has no tests or no change', () => {
+    expect(() => parseCatalogue(text.replace(/tests: .*/, ''), 'a.mutants')).toThrow('a.mutants: off-by-one needs');
+    expect(() => parseCatalogue(text.replaceAll(/^-.*\n/gm, ''), 'a.mutants')).toThrow('a.mutants: off-by-one needs');
+  });
+
+  it('refuses a mutant whose code has moved, or is not unique', () => {
+    expect(applied(mutant, `x\n${mutant.before}\ny`)).toBe(`x\n${mutant.after}\ny`);
+    expect(() => applied(mutant, 'x')).toThrow('its lines occur no longer in src/a.ts');
+    expect(() => applied(mutant, `${mutant.before}\n${mutant.before}`)).toThrow('its lines occur more than once');
+  });
+});
+
+describe('the mutants of this project', () => {
+  it('have names of their own', () => {
+    const ids = mutants.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+
+  it.each(mutants)('$id applies to the code as it is', (one) => {
+    expect(applied(one, readFileSync(join(root, one.file), 'utf8'))).not.toBe(
+      readFileSync(join(root, one.file), 'utf8'),
+    );
+    for (const test of one.tests) expect(readFileSync(join(root, test), 'utf8')).toContain('expect');
+  });
+});

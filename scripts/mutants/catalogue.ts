@@ -1,0 +1,63 @@
+/** A deliberate bug: a change of one place in one file that named tests must notice. */
+export interface Mutant {
+  /** Unique, in kebab case. */
+  readonly id: string;
+  /** The failure that it models, in one sentence. */
+  readonly models: string;
+  /** Path of the changed file, from the root of the project. */
+  readonly file: string;
+  /** Test files that must notice it. */
+  readonly tests: readonly string[];
+  /** The lines to replace, as they are in the file. */
+  readonly before: string;
+  readonly after: string;
+  /** Why no test can notice it, where it changes nothing that can be observed; null otherwise. */
+  readonly equivalent: string | null;
+}
+
+/** A catalogue that cannot be read, or whose code has moved. The message names the mutant and what to do. */
+export class CatalogueError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CatalogueError';
+  }
+}
+
+/**
+ * Reads a catalogue. Each mutant is a heading `## id`, a sentence, lines `file:`, `tests:` and optionally `equivalent:`, and
+ * the changed lines as in a patch: `-` before, `+` after, with their indentation.
+ */
+export function parseCatalogue(text: string, source: string): Mutant[] {
+  const [, ...sections] = text.split(/^## /m);
+  return sections.map((section) => parseMutant(section, source));
+}
+
+function parseMutant(section: string, source: string): Mutant {
+  const [id = '', ...lines] = section.trimEnd().split('\n');
+  const field = (name: string): string | null =>
+    lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? null;
+  const changed = (sign: '-' | '+'): string =>
+    lines
+      .filter((line) => line.startsWith(sign))
+      .map((line) => line.slice(1))
+      .join('\n');
+  const [file, tests] = [field('file'), field('tests')];
+  const models = lines.find((line) => line.trim() !== '') ?? '';
+  if (file === null || tests === null || changed('-') === '' || models.includes(': ')) {
+    throw new CatalogueError(`${source}: ${id} needs a sentence, file:, tests: and the changed lines`);
+  }
+  return {
+    ...{ id: id.trim(), models, file, tests: tests.split(' ') },
+    ...{ before: changed('-'), after: changed('+'), equivalent: field('equivalent') },
+  };
+}
+
+/** The text of a file with the mutant applied; throws when the code has moved. */
+export function applied({ id, file, before, after }: Mutant, text: string): string {
+  const at = text.indexOf(before);
+  if (at === -1 || text.indexOf(before, at + 1) !== -1) {
+    const count = at === -1 ? 'no longer' : 'more than once';
+    throw new CatalogueError(`${id}: its lines occur ${count} in ${file}; update the mutant or remove it`);
+  }
+  return text.slice(0, at) + after + text.slice(at + before.length);
+}

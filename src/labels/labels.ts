@@ -1,8 +1,6 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
-import { createHttpClient, type HttpClient } from '../network/http.ts';
-import { createIdentityResolver } from '../network/identity.ts';
-import { createSlots } from '../network/slots.ts';
+import type { HttpClient } from '../network/http.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
@@ -13,13 +11,14 @@ import type { Clocks } from './clock-watch.ts';
 import { DailyCap, maxDailyRows } from './daily-cap.ts';
 import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
+import { createOutbound, type Outbound } from './outbound.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
 import { RefusedMemory } from './refused-memory.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Rhythm } from './rhythm.ts';
-import { maxKnown, Roster } from './roster.ts';
+import { Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
 import { Signatures } from './signatures.ts';
 import { beat, numberNote, recordDowntime } from './signs-of-life.ts';
@@ -63,8 +62,8 @@ export interface LabelsOptions {
   readonly policy: AddressPolicy;
   readonly clocks: Clocks;
   readonly random: () => number;
-  /** `resolveTxt` of `node:dns/promises`, to confirm names; without it none is confirmed. */
-  readonly resolveTxt?: ((name: string) => Promise<string[][]>) | null;
+  /** Asks DNS for the texts by which names are confirmed, in place of the system's resolver; null: none is confirmed. */
+  readonly resolveTxt?: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly log: Log;
   readonly telemetry: Telemetry;
 }
@@ -121,15 +120,8 @@ async function observe(
   const clock = clocks.wall;
   const { signal } = stopping;
   await claimOrigin(store, settings.origin);
-  const http = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
-  // Apart from the labelers' hosts: however many of these hang, documents are had, relays are asked, and the time is known.
-  const directory = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
-  const identities = createIdentityResolver({
-    http: directory,
-    plcUrl: settings.plc,
-    policy,
-    clock: () => clock() / 1000,
-  });
+  const outbound = createOutbound({ ...settings, policy, clock: () => clock() / 1000 });
+  const { http, directory, identities } = outbound;
   const verifier = createVerifier();
   const signatures = new Signatures({ identities, verifier, store, clock });
   const obstacles = watchObstacles(clocks, {
@@ -144,7 +136,7 @@ async function observe(
   if (signal.aborted) {
     return {
       async stop() {
-        await Promise.all([http.close(), directory.close()]);
+        await outbound.close();
         await store.close();
       },
     };
@@ -167,7 +159,8 @@ async function observe(
   const cap = await dailyCap(options);
   const tools: ReaderTools = {
     http,
-    policy,
+    openStream: outbound.openStream,
+    streams: outbound.streams,
     accept: async (page) => {
       const stored = await acceptance.accept(page);
       cap.countBytes(page.observations, stored);
@@ -178,7 +171,6 @@ async function observe(
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.resolveSoon(did, true),
-    streams: createSlots({ perHost: settings.maxStreamsPerHost ?? 32, total: maxKnown, maxWaiting: 0 }),
     refused: new RefusedMemory(),
     cap,
     epoch: epoch.startedAt,
@@ -204,12 +196,13 @@ async function observe(
       particulars.resolved(member);
     },
   });
+  const { resolveTxt = outbound.resolveTxt } = options;
   const particulars = new Particulars({
-    ...{ http, identities, store, clock, wait, log, resolveTxt: options.resolveTxt ?? null },
+    ...{ http, identities, store, clock, wait, log, resolveTxt },
     member: (did) => roster.member(did),
     timeoutMs: settings.rhythm.requestMs,
   });
-  const services = await serviceEvents(options, roster, particulars, obstacles);
+  const services = await serviceEvents(options, outbound, roster, particulars, obstacles);
   await loadRoster(store, roster, runner, tools.refused);
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
 
@@ -260,7 +253,7 @@ async function observe(
       acceptanceEnds.abort();
       await Promise.all([runner.ended(), accepting, ...tasks]);
       await verifier.stop();
-      await Promise.all([http.close(), directory.close()]);
+      await outbound.close();
       await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
       await publish();
       await store.close();
@@ -316,6 +309,7 @@ async function loadRoster(
 
 async function serviceEvents(
   { settings, store, policy, random, log }: LabelsOptions,
+  { resolveOwn }: Outbound,
   roster: Roster,
   particulars: Particulars,
   obstacles: Obstacles,
@@ -336,6 +330,7 @@ async function serviceEvents(
   return followServices({
     jetstream,
     policy,
+    resolve: resolveOwn,
     random,
     wait,
     log,

@@ -14,8 +14,8 @@ import { definitionsOf } from './service-events.ts';
 export interface ParticularsOptions {
   readonly http: HttpClient;
   readonly identities: IdentityResolver;
-  /** `resolveTxt` of `node:dns/promises`; null: no handle is confirmed. */
-  readonly resolveTxt: ((name: string) => Promise<string[][]>) | null;
+  /** Asks DNS for the texts of a name; null: no handle is confirmed. */
+  readonly resolveTxt: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly store: Pick<StoreWriter, 'putDefinitions'>;
   readonly member: (did: string) => Member | undefined;
   readonly clock: () => Micros;

@@ -1,8 +1,11 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { Peer } from '../network/http.ts';
 import { ClockChanged } from './acceptance.ts';
-import { type Member, maxEnrolled } from './member.ts';
+import { type Member, maxEnrolled, standingFacts } from './member.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { readSource } from './read-source.ts';
 import type { ReaderTools, Source } from './source.ts';
+import { isPrivileged, standingOf } from './standing.ts';
 
 interface Running {
   readonly endpoint: string;
@@ -76,12 +79,22 @@ export class SourceRunner {
     await Promise.all([...this.#ending, ...[...this.#running.values()].map(({ done }) => done)]);
   }
 
-  #start({ did, tracker }: Member, endpoint: string, before: Promise<void>): void {
+  #start(member: Member, endpoint: string, before: Promise<void>): void {
+    const { did, tracker } = member;
     const stop = new AbortController();
     const key = `${did} ${endpoint}`;
     const position = this.#positions.get(key) ?? noPosition;
     const source: Source = {
-      ...{ did, endpoint, tracker, position, replayFrom: null, unplaced: new Set<string>(), lastPage: null },
+      ...{
+        did,
+        endpoint,
+        peer: this.#peerOf(member),
+        tracker,
+        position,
+        replayFrom: null,
+        unplaced: new Set<string>(),
+        lastPage: null,
+      },
       ...{ seen: new Map<number, string>(), live: null, contiguous: false },
     };
     const signal = AbortSignal.any([this.#signal, stop.signal]);
@@ -96,6 +109,17 @@ export class SourceRunner {
         this.#positions.set(key, source.position);
       });
     this.#running.set(did, { endpoint, stop, done });
+  }
+
+  /** A labeler as whoever shares out slots knows it; its standing is that of the moment. */
+  #peerOf(member: Member): Peer {
+    const now = (): Micros => this.#tools.clock();
+    return {
+      source: member.did,
+      get privileged() {
+        return isPrivileged(standingOf(standingFacts(member), now()));
+      },
+    };
   }
 
   /** Forgets the positions of all but the newest endpoints, here and in the store. */

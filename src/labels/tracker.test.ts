@@ -119,6 +119,18 @@ describe('a source that fails', () => {
     expect(tracker.enrolled(micros(failedAt + 9 * week))).toBe(true);
   });
 
+  test('that our own limits kept us from asking is not on trial, and in the state that it was in', () => {
+    const tracker = new Tracker(did, untracked(t(0)));
+    tracker.asked(t(0));
+    tracker.notAsked();
+    expect([tracker.tracked, tracker.enrolled(t(99_999))]).toEqual([untracked(t(0)), true]);
+    tracker.asked(t(5));
+    tracker.failed(t(6), 'failed');
+    tracker.asked(t(7));
+    tracker.notAsked();
+    expect([tracker.state, tracker.tracked.firstAsked]).toEqual(['probing', t(5)]);
+  });
+
   test('is still enrolled after a restart until a try of the new run fails too', () => {
     const before = answering();
     before.failed(t(1), 'failed');

@@ -52,6 +52,8 @@ export class Tracker {
   #behindSince: Micros | null = null;
   /** When anything of what it missed was last taken; null while it does not answer, and while nothing is missed. */
   #readAt: Micros | null = null;
+  /** As it was before the first try; null once a try was made, or where none has begun. */
+  #untried: TrackedState | null = null;
   /** Whether all that it gives comes as it is made: what lay before was read to its end since the last try began. */
   #whole = false;
 
@@ -106,8 +108,14 @@ export class Tracker {
   /** A try to read it begins: nobody knows what it gave meanwhile. */
   asked(now: Micros): void {
     this.#whole = false;
+    if (this.#tracked.firstAsked === null) this.#untried = this.#tracked;
     this.#apply('asked', now);
     this.#tracked = { ...this.#tracked, firstAsked: this.#tracked.firstAsked ?? now };
+  }
+
+  /** Our own limits kept us from the try that began: a trial does not begin with it. */
+  notAsked(): void {
+    if (this.#untried !== null) this.#tracked = this.#untried;
   }
 
   /** A page was accepted, with so many labels of a usable date and without; `live` where it came by stream. */
@@ -117,6 +125,7 @@ export class Tracker {
   ): StoredGap | null {
     const gap = this.#outage(now);
     this.#failing = null;
+    this.#untried = null;
     const dated = this.#tracked.dated || labels.dated > 0;
     const undated = this.#tracked.undated || labels.undated > 0;
     this.#apply(undated && !dated ? 'only_undated' : 'answered', now);
@@ -169,6 +178,7 @@ export class Tracker {
   /** A try failed. While it lasts beyond the delay limit the gap grows with every try. */
   failed(now: Micros, fault: Fault): StoredGap | null {
     const { since = now, tries = 0 } = this.#failing ?? {};
+    this.#untried = null;
     this.#failing = { since, tries: tries + 1 };
     this.#tracked = { ...this.#tracked, failingSince: this.#tracked.failingSince ?? now };
     this.#whole = false;

@@ -9,7 +9,8 @@ import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
 import { DailyCap, maxDailyRows } from './daily-cap.ts';
-import type { Member } from './member.ts';
+import { departureGap } from './departures.ts';
+import { type Member, standingFacts } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
 import { createOutbound, type Outbound } from './outbound.ts';
 import { Particulars } from './particulars.ts';
@@ -24,6 +25,7 @@ import { Signatures } from './signatures.ts';
 import { beat, numberNote, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
+import { compareStanding } from './standing.ts';
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
 import { timeAsker } from './time-asker.ts';
@@ -225,8 +227,10 @@ async function observe(
   await publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  // Those that answered before come first, should there be more than are read at once.
-  for (const member of [...roster.members].sort(answeredFirst)) runner.follow(member);
+  // Where more are enrolled than are read at once, places go by standing and not by the order of DIDs.
+  const now = clock();
+  const byStanding = (a: Member, b: Member): number => compareStanding(standingFacts(a), standingFacts(b), now);
+  for (const member of [...roster.members].sort(byStanding)) runner.follow(member);
   const tasks = [
     roster.run(signal),
     services?.run(signal),
@@ -238,6 +242,7 @@ async function observe(
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
+    every(settings.rhythm.tailMs, () => recordDepartures(roster, runner, tools)),
     every(settings.rhythm.upkeepMs, async () => {
       // A step since the last look must not make a day look old, nor a clock that nobody confirms.
       await lookAtClock();
@@ -262,8 +267,17 @@ async function observe(
   };
 }
 
-function answeredFirst(a: Member, b: Member): number {
-  return (a.tracker.tracked.lastAnswered === null ? 1 : 0) - (b.tracker.tracked.lastAnswered === null ? 1 : 0);
+/** Labelers that were read once and are read no longer leave a gap that grows. */
+async function recordDepartures(
+  roster: Roster,
+  runner: SourceRunner,
+  { clock, recordGap }: ReaderTools,
+): Promise<void> {
+  for (const member of roster.members) {
+    const gap = departureGap(member, runner.presence(member), clock());
+    if (gap) await recordGap(gap);
+  }
+  runner.fillPlaces();
 }
 
 /** Writes what cannot be left out, again and again while the disk is full or the file is held. */

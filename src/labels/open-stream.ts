@@ -1,9 +1,9 @@
 import type { AddressPolicy, Resolve } from '../network/address-policy.ts';
 import { ConnectError } from '../network/connect-error.ts';
+import type { Peer } from '../network/http.ts';
 import type { Slots } from '../network/slots.ts';
 import { type GuardedSocket, openSocket } from '../network/websocket.ts';
 import type { Rhythm } from './rhythm.ts';
-import type { Source } from './source.ts';
 import { maxFrameBytes, streamUrl } from './stream-url.ts';
 
 /** What opening streams takes. */
@@ -16,9 +16,15 @@ export interface StreamOpenerOptions {
   readonly rhythm: Pick<Rhythm, 'requestMs'>;
 }
 
+/** Whose stream is opened. */
+export interface StreamOwner {
+  readonly endpoint: string;
+  readonly peer: Peer;
+}
+
 /** Opens the stream of a source behind a cursor, or live. Rejects with ConnectError; as `busy` when no turn came. */
 export type OpenStream = (
-  source: Pick<Source, 'endpoint' | 'peer'>,
+  source: StreamOwner,
   cursor: number | null,
   onFrame: (data: Buffer) => void,
   signal: AbortSignal,

@@ -4,9 +4,10 @@ import { type SampledPage, searchCursor } from './cursor-search.ts';
 import { mostWaitingBytes } from './frame-queue.ts';
 import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
+import type { StreamOwner } from './open-stream.ts';
 import { authoredOf } from './poll-round.ts';
 import { pageLimit } from './query-labels.ts';
-import { fillTarget, type ReaderTools, type Source } from './source.ts';
+import { fillTarget, type ReaderTools } from './source.ts';
 
 /**
  * Where the stream of a labeler that answers no queries has to begin to hold all that is to be stored, found in samples
@@ -14,7 +15,7 @@ import { fillTarget, type ReaderTools, type Source } from './source.ts';
  * live alone.
  */
 export async function findStreamStart(
-  source: Pick<Source, 'endpoint' | 'peer'>,
+  source: StreamOwner,
   intake: Pick<SourceIntake, 'keep'>,
   tools: SearchTools,
   openedAt: Micros,
@@ -76,7 +77,7 @@ const mostQuiets = 60;
 
 /** As many labels behind a cursor as a page would hold, or what came until the stream was live or quiet. */
 async function sample(
-  source: Pick<Source, 'endpoint' | 'peer'>,
+  source: StreamOwner,
   cursor: number,
   { openStream, rhythm, wait, clock }: SearchTools,
   signal: AbortSignal,

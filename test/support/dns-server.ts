@@ -22,6 +22,12 @@ export interface DnsServer {
 
 const types = { A: 1, TXT: 16, AAAA: 28 } as const;
 
+/** The variables with which a process of ours asks that server alone. */
+export function dnsEnvironment({ address }: DnsServer): Readonly<Record<string, string>> {
+  const preload = new URL('./dns-preload.ts', import.meta.url).href;
+  return { TEST_DNS_SERVER: address, NODE_OPTIONS: `--import ${preload}` };
+}
+
 /** Starts one that answers as it is told. */
 export async function startDnsServer(answer: (name: string, type: DnsRecord['type']) => DnsAnswer): Promise<DnsServer> {
   const asked: string[] = [];

@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { JetstreamSubscription } from '@atcute/jetstream';
+import { createNameResolver } from '../src/network/name-resolver.ts';
 import { openSocket } from '../src/network/websocket.ts';
 import { createClassifier } from '../src/weather/classify.ts';
 import { metricNames } from '../src/weather/metric-names.ts';
@@ -25,6 +26,7 @@ async function ours(port: string): Promise<number> {
     {
       url: `ws://127.0.0.1:${port}/`,
       policy: { allowLoopback: true },
+      resolve: createNameResolver({ hostsFile: null }).resolve,
       handshakeMs: 5000,
       closeMs: 1000,
       pingMs: 30_000,

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createHttpClient, type GetOptions, type HttpClient, type HttpClientOptions } from '../src/network/http.ts';
 import { listenForTest } from './support/listen.ts';
 
+const never = new AbortController().signal;
 const limits: GetOptions = { maxBytes: 100_000, timeoutMs: 5000, signal: new AbortController().signal };
 
 function clientFor(options: Partial<HttpClientOptions> = {}): HttpClient {
@@ -307,6 +308,34 @@ describe('a connection', () => {
     stop.abort();
     expect([await first, await third]).toEqual([{ kind: 'aborted' }, { kind: 'aborted' }]);
     expect(hung.seen).toHaveLength(1);
+  });
+
+  it('with a large body waits for one of few permits, half of them for privileged peers; small ones go on', async () => {
+    const body = JSON.stringify('x'.repeat(400_000));
+    let held = 0;
+    // Sends more than goes without a permit, and the rest once it is told.
+    const rest: (() => void)[] = [];
+    const large = () =>
+      serve((_request, response) => {
+        held += 1;
+        response.writeHead(200, { 'content-length': body.length });
+        response.write(body.slice(0, 300_000));
+        rest.push(() => response.end(body.slice(300_000)));
+      });
+    const hosts = [await large(), await large()];
+    const client = clientFor({ largeBodies: 2 });
+    const limits = { maxBytes: 1_000_000, timeoutMs: 60_000, signal: never };
+    const first = client.getJson(hosts[0]?.url ?? '', limits);
+    await expect.poll(() => held).toBe(1);
+    const second = await client.getJson(hosts[1]?.url ?? '', { ...limits, timeoutMs: 300 });
+    expect(second).toEqual({ kind: 'busy' });
+    const small = await serve((_request, response) => response.end('1'));
+    expect(await client.getJson(small.url, limits)).toMatchObject({ kind: 'json', value: 1 });
+    const peer = { source: 'did:plc:seed', privileged: true };
+    const privileged = client.getJson(hosts[1]?.url ?? '', { ...limits, peer });
+    await expect.poll(() => held).toBe(3);
+    for (const end of rest) end();
+    expect([await first, await privileged].map(({ kind }) => kind)).toEqual(['json', 'json']);
   });
 
   it('without a request is one of so many, over all hosts; the oldest goes first', async () => {

@@ -196,9 +196,9 @@ describe('a handle', () => {
     const options: HandleOptions = {
       http,
       identity: resolverFor(directory),
-      resolveTxt: (name) => {
+      resolveTxt: (name, signal) => {
         names.push(name);
-        return txt(name);
+        return txt(name, signal);
       },
       timeoutMs: 200,
     };

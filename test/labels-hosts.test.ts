@@ -87,7 +87,7 @@ test('hosts that hang hold up nobody’s document, however many they are', async
   const rhythm = { ...quickRhythm, requestMs: 50_000 };
   const observed = await startStation({ seeds: hanging.map(({ did }) => did), plc: plc ?? '', jetstream, rhythm });
   stage.station = observed;
-  await until('all requests hang', () => hanging.filter(({ queriesAtOnce }) => queriesAtOnce > 0).length === 24);
+  await until('all requests hang', () => hanging.filter(({ queriesAtOnce }) => queriesAtOnce > 0).length === 29);
   await until('the new one has its document read', async () => {
     made.labelers.declare(late.did, 'update');
     return (await observed.store.roster()).some(({ did, endpoint }) => did === late.did && endpoint !== null);

@@ -246,3 +246,70 @@ test('a labeler that begins anew again and again is asked more and more rarely',
   await until('some resets', () => waits.length >= 7);
   expect(waits).toEqual([100, 600, 1_100, 2_100, 4_100, 5_100, 5_100]);
 });
+
+describe('a poll that got no turn, for our own limits', () => {
+  const busy = { kind: 'busy' } as const;
+  const rejecting = (stream: ScriptedStream) => {
+    for (let n = 0; n < 20; n++) stream.raw(Buffer.from('no frame'));
+  };
+
+  test('leaves the state of its source as it is, though the stream is rejected, and is retried soon', async () => {
+    let polls = 0;
+    const observed = await made({
+      random: 0.5,
+      rhythm: { pollMs: 20, longestRetryMs: 3_600_000, notEnrolledMs: 3_600_000 },
+      connected: rejecting,
+      page: (cursor, limit) => {
+        polls += 1;
+        return polls > 1 && polls < 20 ? busy : pagesOf(rows(3), cursor, limit);
+      },
+    });
+    const states = new Set<string>();
+    observed.read();
+    await until('a first answer', () => observed.stored.size === 3);
+    await until('many polls', () => {
+      states.add(observed.source.tracker.state);
+      return polls > 25;
+    });
+    expect([[...states], observed.gaps.filter(({ reason }) => reason === 'source_unavailable')]).toEqual([
+      ['established'],
+      [],
+    ]);
+  });
+
+  test('begins no trial', async () => {
+    let polls = 0;
+    const observed = await made({
+      random: 0.5,
+      rhythm: { pollMs: 5 },
+      connected: rejecting,
+      page: () => {
+        polls += 1;
+        return busy;
+      },
+    });
+    const before = observed.source.tracker.tracked;
+    observed.read();
+    await until('some polls', () => polls > 3);
+    await observed.close();
+    reader = null;
+    expect(observed.source.tracker.tracked).toEqual(before);
+  });
+
+  test('is no gap where the stream is live meanwhile: what lies before is filled in once there is a turn', async () => {
+    let polls = 0;
+    const observed = await made({
+      random: 0.5,
+      rhythm: { pollMs: 5 },
+      connected: (stream) => stream.send(4, row(4)),
+      page: (cursor, limit) => {
+        polls += 1;
+        return polls < 10 ? busy : pagesOf([...rows(3), { n: 4, label: row(4) }], cursor, limit);
+      },
+    });
+    observed.read();
+    await until('all rows', () => observed.stored.size === 4);
+    await until('the position', () => observed.source.position.seq === 4);
+    expect(observed.gaps.filter(({ reason }) => reason === 'source_unavailable')).toEqual([]);
+  });
+});

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Resolve } from '../src/network/address-policy.ts';
 import { ConnectError } from '../src/network/connect-error.ts';
+import { createNameResolver } from '../src/network/name-resolver.ts';
 import { type GuardedSocket, openSocket, type SocketOptions } from '../src/network/websocket.ts';
 
 const defaults = {
@@ -18,6 +19,7 @@ const defaults = {
   idleMs: 5000,
   maxFrameBytes: 1024,
   onFrame: () => undefined,
+  resolve: createNameResolver({ hostsFile: null }).resolve,
 } as const;
 
 const never = new AbortController().signal;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { ConnectError } from '../network/connect-error.ts';
 import type { JsonAnswer } from '../network/http.ts';
 import { connectFault, httpFault, worseOf } from './faults.ts';
+import type { Fault } from './tracker.ts';
 
 const status = (code: number) => ({ kind: 'status', status: code, retryAfterMs: null, error: null }) as const;
 
@@ -40,7 +41,7 @@ test.each<[string | null, ConnectError[]]>([
       new ConnectError('handshake_status', '', 502),
     ],
   ],
-  [null, [new ConnectError('aborted', '')]],
+  [null, [new ConnectError('aborted', ''), new ConnectError('busy', '')]],
 ])('%s: a stream that did not open', (fault, errors) => {
   expect(errors.map((error) => connectFault(error).fault)).toEqual(errors.map(() => fault));
 });
@@ -51,8 +52,16 @@ test.each([
   ['rejecting', 'refusing', 'refusing'],
   ['failed', 'rejecting', 'failed'],
   ['failed', 'order_unverified', 'order_unverified'],
-  [null, 'rejecting', 'rejecting'],
-  [null, null, null],
+  ['silent', 'rejecting', 'rejecting'],
+  ['silent', 'busy', null],
+  ['rejecting', 'busy', null],
+  ['failed', 'busy', null],
+  ['busy', 'busy', null],
+  ['busy', 'rejecting', null],
+  ['busy', 'refusing', 'refusing'],
+  ['busy', 'failed', 'failed'],
+  ['busy', 'order_unverified', 'order_unverified'],
 ] as const)('a stream that is %s and polls that are %s make %s', (stream, poll, together) => {
-  expect(worseOf(stream, poll)).toBe(together);
+  const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
+  expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
 });

@@ -44,6 +44,7 @@ export function connectFault(error: unknown): SourceFault {
     case 'bad_url':
     case 'refused_address':
       return fault('refusing', error.kind);
+    case 'busy':
     case 'aborted':
       return fault(null, error.kind);
     default:
@@ -64,12 +65,16 @@ function fault(kind: Fault | null, why: string): SourceFault {
 
 /**
  * What two ways of reading that both failed say together: pages without order were read at least; a passing failure of
- * one way leaves its answer open; and
- * a refusal is more than a server that does not know the method.
+ * one way leaves its answer open; and a refusal is more than a server that does not know the method. `stream` is null
+ * where the stream opened and said nothing.
+ *
+ * A way that our own limits kept us from using says nothing about the source: polls that were not asked leave the whole
+ * question open, and without a try at the stream nobody knows whether the source rejects that too.
  */
-export function worseOf(stream: Fault | null, poll: Fault | null): Fault | null {
+export function worseOf(stream: SourceFault | null, poll: SourceFault): Fault | null {
+  if (poll.fault === null || (stream?.fault === null && poll.fault === 'rejecting')) return null;
   for (const fault of ['order_unverified', 'failed', 'refusing', 'rejecting'] as const) {
-    if (stream === fault || poll === fault) return fault;
+    if (stream?.fault === fault || poll.fault === fault) return fault;
   }
   return null;
 }

@@ -25,7 +25,13 @@ export async function fillBefore(
 ): Promise<Filled> {
   const before = unread(source, tools);
   const { since } = before;
-  const outcome = await pollRound(source, intake, tools, { checkTail: true, before, signal }).catch(() => null);
+  const round = () => pollRound(source, intake, tools, { checkTail: true, before, signal }).catch(() => null);
+  let outcome = await round();
+  // Our own limits cost the source nothing: live frames come meanwhile, and what lies before is asked for again.
+  while (outcome?.kind === 'fault' && outcome.fault === null && !signal.aborted) {
+    await tools.wait(tools.random() * tools.rhythm.pollMs, signal);
+    outcome = await round();
+  }
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {
@@ -37,7 +43,7 @@ export async function fillBefore(
   // Live alone: nobody knows what came between the last that was read and the first frame.
   if (since < openedAt) {
     await tools.recordGap({ source: source.did, start: since, end: openedAt, reason: 'source_unavailable' });
-    const passing = outcome.fault === 'failed' || outcome.fault === null;
+    const passing = outcome.fault === 'failed';
     const replayFrom = passing ? null : await findStreamStart(source, intake, tools, openedAt, signal);
     if (replayFrom !== null) source.tracker.fellBehind(since);
     if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };

@@ -1,8 +1,6 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
-import { createHttpClient, type HttpClient } from '../network/http.ts';
-import { createIdentityResolver } from '../network/identity.ts';
-import { createSlots } from '../network/slots.ts';
+import type { HttpClient } from '../network/http.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
@@ -11,20 +9,23 @@ import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
 import { DailyCap, maxDailyRows } from './daily-cap.ts';
-import type { Member } from './member.ts';
+import { departureGap } from './departures.ts';
+import { type Member, standingFacts } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
+import { createOutbound, type Outbound } from './outbound.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
 import { RefusedMemory } from './refused-memory.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Rhythm } from './rhythm.ts';
-import { maxKnown, Roster } from './roster.ts';
+import { Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
 import { Signatures } from './signatures.ts';
 import { beat, numberNote, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
+import { compareStanding } from './standing.ts';
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
 import { timeAsker } from './time-asker.ts';
@@ -63,8 +64,8 @@ export interface LabelsOptions {
   readonly policy: AddressPolicy;
   readonly clocks: Clocks;
   readonly random: () => number;
-  /** `resolveTxt` of `node:dns/promises`, to confirm names; without it none is confirmed. */
-  readonly resolveTxt?: ((name: string) => Promise<string[][]>) | null;
+  /** Asks DNS for the texts by which names are confirmed, in place of the system's resolver; null: none is confirmed. */
+  readonly resolveTxt?: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly log: Log;
   readonly telemetry: Telemetry;
 }
@@ -121,15 +122,8 @@ async function observe(
   const clock = clocks.wall;
   const { signal } = stopping;
   await claimOrigin(store, settings.origin);
-  const http = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
-  // Apart from the labelers' hosts: however many of these hang, documents are had, relays are asked, and the time is known.
-  const directory = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
-  const identities = createIdentityResolver({
-    http: directory,
-    plcUrl: settings.plc,
-    policy,
-    clock: () => clock() / 1000,
-  });
+  const outbound = createOutbound({ ...settings, policy, clock: () => clock() / 1000 });
+  const { http, directory, identities } = outbound;
   const verifier = createVerifier();
   const signatures = new Signatures({ identities, verifier, store, clock });
   const obstacles = watchObstacles(clocks, {
@@ -144,7 +138,7 @@ async function observe(
   if (signal.aborted) {
     return {
       async stop() {
-        await Promise.all([http.close(), directory.close()]);
+        await outbound.close();
         await store.close();
       },
     };
@@ -167,7 +161,8 @@ async function observe(
   const cap = await dailyCap(options);
   const tools: ReaderTools = {
     http,
-    policy,
+    openStream: outbound.openStream,
+    streams: outbound.streams,
     accept: async (page) => {
       const stored = await acceptance.accept(page);
       cap.countBytes(page.observations, stored);
@@ -178,7 +173,6 @@ async function observe(
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.resolveSoon(did, true),
-    streams: createSlots({ perHost: settings.maxStreamsPerHost ?? 32, total: maxKnown, maxWaiting: 0 }),
     refused: new RefusedMemory(),
     cap,
     epoch: epoch.startedAt,
@@ -204,12 +198,13 @@ async function observe(
       particulars.resolved(member);
     },
   });
+  const { resolveTxt = outbound.resolveTxt } = options;
   const particulars = new Particulars({
-    ...{ http, identities, store, clock, wait, log, resolveTxt: options.resolveTxt ?? null },
+    ...{ http, identities, store, clock, wait, log, resolveTxt },
     member: (did) => roster.member(did),
     timeoutMs: settings.rhythm.requestMs,
   });
-  const services = await serviceEvents(options, roster, particulars, obstacles);
+  const services = await serviceEvents(options, outbound, roster, particulars, obstacles);
   await loadRoster(store, roster, runner, tools.refused);
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
 
@@ -232,8 +227,10 @@ async function observe(
   await publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  // Those that answered before come first, should there be more than are read at once.
-  for (const member of [...roster.members].sort(answeredFirst)) runner.follow(member);
+  // Where more are enrolled than are read at once, places go by standing and not by the order of DIDs.
+  const now = clock();
+  const byStanding = (a: Member, b: Member): number => compareStanding(standingFacts(a), standingFacts(b), now);
+  for (const member of [...roster.members].sort(byStanding)) runner.follow(member);
   const tasks = [
     roster.run(signal),
     services?.run(signal),
@@ -245,6 +242,7 @@ async function observe(
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
+    every(settings.rhythm.tailMs, () => recordDepartures(roster, runner, tools)),
     every(settings.rhythm.upkeepMs, async () => {
       // A step since the last look must not make a day look old, nor a clock that nobody confirms.
       await lookAtClock();
@@ -260,7 +258,7 @@ async function observe(
       acceptanceEnds.abort();
       await Promise.all([runner.ended(), accepting, ...tasks]);
       await verifier.stop();
-      await Promise.all([http.close(), directory.close()]);
+      await outbound.close();
       await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
       await publish();
       await store.close();
@@ -269,8 +267,17 @@ async function observe(
   };
 }
 
-function answeredFirst(a: Member, b: Member): number {
-  return (a.tracker.tracked.lastAnswered === null ? 1 : 0) - (b.tracker.tracked.lastAnswered === null ? 1 : 0);
+/** Labelers that were read once and are read no longer leave a gap that grows. */
+async function recordDepartures(
+  roster: Roster,
+  runner: SourceRunner,
+  { clock, recordGap }: ReaderTools,
+): Promise<void> {
+  for (const member of roster.members) {
+    const gap = departureGap(member, runner.presence(member), clock());
+    if (gap) await recordGap(gap);
+  }
+  runner.fillPlaces();
 }
 
 /** Writes what cannot be left out, again and again while the disk is full or the file is held. */
@@ -316,6 +323,7 @@ async function loadRoster(
 
 async function serviceEvents(
   { settings, store, policy, random, log }: LabelsOptions,
+  { resolveOwn }: Outbound,
   roster: Roster,
   particulars: Particulars,
   obstacles: Obstacles,
@@ -336,6 +344,7 @@ async function serviceEvents(
   return followServices({
     jetstream,
     policy,
+    resolve: resolveOwn,
     random,
     wait,
     log,

@@ -1,21 +1,22 @@
 import type { Micros } from '../contract/timestamp.ts';
-import type { HttpClient } from '../network/http.ts';
+import { type HttpClient, withPeer } from '../network/http.ts';
 import type { IdentityResolver } from '../network/identity.ts';
 import { resolveHandle } from '../network/resolve-handle.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import type { StoreWriter } from '../store/port.ts';
 import { isObject } from './label-fields.ts';
-import type { Member } from './member.ts';
+import { type Member, standingFacts } from './member.ts';
 import { labelerCollection } from './relay-list.ts';
 import { definitionsOf } from './service-events.ts';
+import { isPrivileged, standingOf } from './standing.ts';
 
 /** What asking labelers about themselves takes; times in milliseconds. */
 export interface ParticularsOptions {
   readonly http: HttpClient;
   readonly identities: IdentityResolver;
-  /** `resolveTxt` of `node:dns/promises`; null: no handle is confirmed. */
-  readonly resolveTxt: ((name: string) => Promise<string[][]>) | null;
+  /** Asks DNS for the texts of a name; null: no handle is confirmed. */
+  readonly resolveTxt: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly store: Pick<StoreWriter, 'putDefinitions'>;
   readonly member: (did: string) => Member | undefined;
   readonly clock: () => Micros;
@@ -33,7 +34,9 @@ export interface ParticularsOptions {
 /** Largest record read, in bytes. */
 const maxRecordBytes = 1024 * 1024;
 /** Labelers asked at a time: this must not hold up the reading of labels. */
-const atOnce = 2;
+const atOnce = 8;
+/** What a host has this long for, in milliseconds: those that hang hold up the next. */
+const maxWaitMs = 10_000;
 
 /** What labelers say of themselves: their label definitions, from their own hosts, and whether their names are theirs. */
 export class Particulars {
@@ -76,10 +79,24 @@ export class Particulars {
   /** Asks those that are due until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const due = [...this.#due].filter(([, at]) => at <= this.#now).slice(0, atOnce);
-      await Promise.all(due.map(([did]) => this.#ask(did, signal)));
+      const due = this.#nextDue();
+      await Promise.all(due.map((did) => this.#ask(did, signal)));
       if (due.length === 0) await this.#options.wait(1_000, signal);
     }
+  }
+
+  /** Those that are asked now: seeded and established labelers before new ones, however many of these there are. */
+  #nextDue(): string[] {
+    const due = [...this.#due].filter(([, at]) => at <= this.#now).map(([did]) => did);
+    return [...due.filter((did) => this.#isPrivileged(did)), ...due.filter((did) => !this.#isPrivileged(did))].slice(
+      0,
+      atOnce,
+    );
+  }
+
+  #isPrivileged(did: string): boolean {
+    const member = this.#options.member(did);
+    return member !== undefined && isPrivileged(standingOf(standingFacts(member), this.#options.clock()));
   }
 
   get #now(): number {
@@ -99,7 +116,8 @@ export class Particulars {
 
   /** Whether its name was found to be its own, or not; false when that could not be found out. */
   async #confirm(member: Member, signal: AbortSignal): Promise<boolean> {
-    const { http, identities: identity, resolveTxt } = this.#options;
+    const { identities: identity, resolveTxt } = this.#options;
+    const http = this.#clientFor(member.did);
     const { handle } = member;
     if (handle === null || resolveTxt === null) return true;
     const resolution = await resolveHandle(handle, { http, identity, resolveTxt }, signal);
@@ -113,7 +131,9 @@ export class Particulars {
 
   /** Whether its host was asked and answered, be it that there is no record. */
   async #fetch({ did, pds }: Member, signal: AbortSignal): Promise<boolean> {
-    const { http, timeoutMs, log } = this.#options;
+    const { log } = this.#options;
+    const http = this.#clientFor(did);
+    const timeoutMs = Math.min(this.#options.timeoutMs, maxWaitMs);
     if (pds === null) return true;
     const url = new URL('/xrpc/com.atproto.repo.getRecord', pds);
     url.searchParams.set('repo', did);
@@ -131,6 +151,10 @@ export class Particulars {
       log.warn('definitions not kept', errorFields(error));
       return false;
     }
+  }
+
+  #clientFor(did: string): HttpClient {
+    return withPeer(this.#options.http, { source: did, privileged: this.#isPrivileged(did) });
   }
 
   async #take(did: string, content: string): Promise<void> {

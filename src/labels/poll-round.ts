@@ -1,4 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
+import { withPeer } from '../network/http.ts';
 import type { StoredGap } from '../store/port.ts';
 import { parseAuthored } from './authored-time.ts';
 import { beginsToRead, type Unread } from './catch-up.ts';
@@ -137,8 +138,9 @@ interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
 /** Asks for a page. Huge labels must not stop their source: in smaller pages they can be read, and are refused. */
 async function ask({ source, tools, signal }: Round, cursor: number): Promise<Asked> {
   const timeoutMs = tools.rhythm.requestMs;
+  const http = withPeer(tools.http, source.peer);
   for (let limit = pageLimit; ; limit = Math.max(1, Math.floor(limit / 16))) {
-    const page = await queryLabels(tools.http, source.endpoint, cursor, { limit, timeoutMs, signal });
+    const page = await queryLabels(http, source.endpoint, cursor, { limit, timeoutMs, signal });
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
     if (page.kind === 'page') {
       if (page.date !== null) tools.heardTime(page.date);
@@ -159,7 +161,8 @@ export type RowAt =
 /** The row that stands under exactly that number. */
 export async function rowAt({ source, tools, signal }: Omit<Round, 'intake'>, number: number): Promise<RowAt> {
   const options = { limit: 1, timeoutMs: tools.rhythm.requestMs, signal };
-  const page = await queryLabels(tools.http, source.endpoint, number - 1, options);
+  const page = await queryLabels(withPeer(tools.http, source.peer), source.endpoint, number - 1, options);
+  if (page.kind === 'fault' && page.why === 'busy') tools.telemetry.hostFull('poll');
   // Who gives pages and never answers this would never be read on: that is one who does not tell.
   if (page.kind === 'fault') return page.fault === null || page.fault === 'failed' ? page : { kind: 'none' };
   if (decimal(page.cursor) !== number || page.labels.length !== 1) return { kind: 'none' };

@@ -71,7 +71,9 @@ async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, 
         continue;
       }
       streamFault = session;
-      if (session.fault !== 'failed') streamDue = now + rhythm.streamRetryMs;
+      // Our own limits may have room again soon; what the source says of streams seldom changes.
+      if (session.fault === null) streamDue = now + rhythm.pollMs;
+      else if (session.fault !== 'failed') streamDue = now + rhythm.streamRetryMs;
     }
     const checkTail = clock() / 1000 >= tailDue;
     if (checkTail) tailDue = clock() / 1000 + rhythm.tailMs;
@@ -105,8 +107,11 @@ async function failed(
   streamFault: SourceFault | null,
   poll: SourceFault,
 ): Promise<void> {
-  const fault = worseOf(streamFault?.fault ?? null, poll.fault);
-  if (fault === null) return;
+  const fault = worseOf(streamFault, poll);
+  if (fault === null) {
+    source.tracker.notAsked();
+    return;
+  }
   const before = source.tracker.state;
   const gap = source.tracker.failed(tools.clock(), fault);
   if (gap) await tools.recordGap(gap);
@@ -128,6 +133,8 @@ function waitAfter(
   next: () => number,
 ): number {
   const { rhythm, clock } = tools;
+  // Our own limits: asked again soon, and not more rarely for it. Chance keeps those that wait apart.
+  if (round.kind === 'fault' && round.fault === null) return leastWaitMs + tools.random() * rhythm.pollMs;
   if (round.kind === 'quiet') return round.rows > 0 ? Math.min(leastWaitMs, rhythm.pollMs) : rhythm.pollMs;
   if (!source.tracker.enrolled(clock())) return rhythm.notEnrolledMs;
   return Math.max(leastWaitMs + next(), Math.min(round.retryAfterMs ?? 0, rhythm.longestRetryMs));

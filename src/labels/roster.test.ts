@@ -134,6 +134,49 @@ test('whoever never answered in its trial gives up its place, and is read no mor
   expect(changed.map((member) => [member.did, member.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
+test('labelers that strangers name by the ten thousands displace no seed and no established labeler', () => {
+  const { roster, time } = rosterOver(failed);
+  const kept = Array.from({ length: 50 }, (_, i) => `did:plc:${String(i).padStart(24, 'a')}`);
+  for (const [i, one] of kept.entries()) {
+    roster.add(one, i % 2 === 0 ? 'seeded' : 'discovered', i % 2 === 0 ? 'seeds' : 'jetstream');
+    roster.member(one)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
+  }
+  time.ms += 7 * 86_400_000;
+  for (let i = 0; i < 3 * maxKnown; i++) {
+    roster.add(`did:web:l${i}.d${i % 5_000}.example`, 'discovered', 'jetstream');
+    if (i % maxKnown === 0) time.ms += 2 * 86_400_000;
+  }
+  expect(kept.filter((one) => roster.member(one) === undefined)).toEqual([]);
+  expect([...roster.members]).toHaveLength(maxKnown);
+});
+
+test('labelers of another domain take the places that one domain holds beyond its share', () => {
+  const { roster } = rosterOver(failed);
+  for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.crowd.example`, 'discovered', 'jetstream');
+  roster.add('did:web:late.crowd.example', 'discovered', 'jetstream');
+  for (let i = 0; i < 100; i++) roster.add(`did:web:honest${i}.example`, 'discovered', 'jetstream');
+  const honest = [...roster.members].filter((member) => member.did.startsWith('did:web:honest'));
+  expect([honest.length, roster.member('did:web:late.crowd.example'), roster.dropped]).toEqual([100, undefined, 1]);
+});
+
+test('a host of did:web that cannot be asked is asked more and more rarely; the directory is not', async () => {
+  const { roster, time, asked } = rosterOver(failed);
+  roster.add(did, 'discovered', 'jetstream');
+  roster.add('did:web:hanging.example', 'discovered', 'jetstream');
+  void roster.run(stop.signal);
+  await until(() => asked.length === 2);
+  const counts: number[] = [];
+  for (let minutes = 1; minutes <= 8; minutes++) {
+    const before = asked.length;
+    time.ms += 60_000;
+    // The directory every minute; the host after 1, 2 and 4 minutes more.
+    const expected = [1, 3, 7].includes(minutes) ? 2 : 1;
+    await until(() => asked.length === before + expected);
+    counts.push(asked.length - before);
+  }
+  expect(counts).toEqual([2, 1, 2, 1, 1, 1, 2, 1]);
+});
+
 test('a document that is said to change again and again is asked for anew once a minute', async () => {
   const { roster, time, asked } = rosterOver(labeler);
   roster.add(did, 'discovered', 'jetstream');

@@ -2,8 +2,11 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { IdentityResolver, Resolution } from '../network/identity.ts';
 import type { RosterRow } from '../store/roster.ts';
 import { minute } from '../store/time.ts';
-import { isEnrolled, type Member, memberOf, rowOf } from './member.ts';
-import { Tracker, trialPeriod, untracked } from './tracker.ts';
+import { isEnrolled, type Member, memberOf, rowOf, standingFacts } from './member.ts';
+import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
+import { dispensable, isDispensable, noneDispensable } from './roster-room.ts';
+import { isPrivileged, standingOf } from './standing.ts';
+import { Tracker, untracked } from './tracker.ts';
 
 /** Most labelers that are known. */
 export const maxKnown = 20_000;
@@ -27,8 +30,9 @@ export interface RosterOptions {
 export class Roster {
   readonly #options: RosterOptions;
   readonly #members = new Map<string, Member>();
-  /** When each is to be resolved, in milliseconds; `fresh` where an answer that is kept would not do. */
-  readonly #due = new Map<string, { readonly at: number; readonly fresh: boolean }>();
+  readonly #due = new ResolutionQueue();
+  /** How often hosts of did:web could not be asked in a row: those that hang are asked more and more rarely. */
+  readonly #webFailures = new Map<string, number>();
   /** When a document was last asked for anew, in milliseconds. */
   readonly #freshAt = new Map<string, number>();
   /** Rows as they were last taken, as text. */
@@ -36,8 +40,8 @@ export class Roster {
   #wake: (() => void) | null = null;
   /** Those that were named beyond the bound on how many are known, up to as many again. */
   readonly #dropped = new Set<string>();
-  /** Those that never answered in their trial: they give up their place to who comes. */
-  #failed: string[] = [];
+  /** Those that give up their place to others, as of the last look. */
+  #dispensable = noneDispensable;
   #soughtAt = Number.NEGATIVE_INFINITY;
   /** Those that gave up their place since rows were last taken. */
   #gone: string[] = [];
@@ -71,7 +75,7 @@ export class Roster {
       const member = memberOf(row, answered.get(row.did) ?? null);
       member.tracker.restarted(now);
       this.#members.set(row.did, member);
-      this.#due.set(row.did, { at: 0, fresh: false });
+      this.#due.set(row.did, 0, { fresh: false, privileged: this.#isPrivileged(member) });
     }
   }
 
@@ -82,7 +86,7 @@ export class Roster {
       known.provenance.add(provenance);
       return;
     }
-    if (this.#members.size >= maxKnown && !this.#makePlace(origin)) {
+    if (this.#members.size >= maxKnown && !this.#makePlace(did, origin)) {
       if (this.#dropped.size < maxKnown) this.#dropped.add(did);
       return;
     }
@@ -103,24 +107,40 @@ export class Roster {
     this.resolveSoon(did, false);
   }
 
-  /** Whether one more may be known. Who never answered in a trial gives way; for a seed anybody does that is none. */
-  #makePlace(origin: Member['origin']): boolean {
+  /** Whether one more may be known: new labelers give way, as `dispensable` has it, and for a seed any of them. */
+  #makePlace(newcomer: string, origin: Member['origin']): boolean {
     const now = this.#options.clock();
-    if (this.#failed.length === 0 && now - this.#soughtAt >= minute) {
+    let displaced = this.#nextDispensable(newcomer, now);
+    if (displaced === null && now - this.#soughtAt >= minute) {
       this.#soughtAt = now;
-      this.#failed = [...this.#members.values()].filter((member) => hasFailed(member, now)).map(({ did }) => did);
+      this.#dispensable = dispensable(this.#members.values(), maxKnown, now);
+      displaced = this.#nextDispensable(newcomer, now);
     }
-    for (let did = this.#failed.pop(); did !== undefined; did = this.#failed.pop()) {
-      const member = this.#members.get(did);
-      if (!member || !hasFailed(member, now)) continue;
-      this.#forget(member);
+    if (displaced !== null) {
+      this.#forget(displaced);
       return true;
     }
     if (origin !== 'seeded') return false;
-    const others = [...this.#members.values()].filter((member) => !isSeed(member));
+    const others = [...this.#members.values()].filter((member) => isDispensable(member, now));
     const last = others.findLast(({ tracker }) => tracker.tracked.lastAnswered === null) ?? others.at(-1);
     if (last) this.#forget(last);
     return true;
+  }
+
+  #nextDispensable(newcomer: string, now: Micros): Member | null {
+    const { unused, surplus, crowded } = this.#dispensable;
+    const lists = isWeb(newcomer) && crowded.has(domainOf(newcomer)) ? [unused] : [unused, surplus];
+    for (const list of lists) {
+      for (let did = list.pop(); did !== undefined; did = list.pop()) {
+        const member = this.#members.get(did);
+        if (member && isDispensable(member, now)) return member;
+      }
+    }
+    return null;
+  }
+
+  #isPrivileged(member: Member): boolean {
+    return isPrivileged(standingOf(standingFacts(member), this.#options.clock()));
   }
 
   #forget(member: Member): void {
@@ -129,6 +149,7 @@ export class Roster {
     this.#due.delete(did);
     this.#kept.delete(did);
     this.#freshAt.delete(did);
+    this.#webFailures.delete(did);
     this.#gone.push(did);
     member.finding = 'no_labeler';
     member.endpoint = null;
@@ -157,8 +178,9 @@ export class Roster {
   }
 
   #resolveAt(did: string, at: number, fresh: boolean): void {
-    if (!this.#members.has(did)) return;
-    this.#due.set(did, { at, fresh });
+    const member = this.#members.get(did);
+    if (!member) return;
+    this.#due.set(did, at, { fresh, privileged: this.#isPrivileged(member) });
     this.#wake?.();
   }
 
@@ -178,12 +200,10 @@ export class Roster {
 
   /** Resolves what is due until the signal aborts, some at a time. */
   async run(signal: AbortSignal): Promise<void> {
-    const underWay = new Set<string>();
     while (!signal.aborted) {
-      for (const did of this.#dueNow(underWay)) {
-        underWay.add(did);
-        void this.#resolve(did, signal).finally(() => {
-          underWay.delete(did);
+      for (const due of this.#due.take(this.#options.clock() / 1000)) {
+        void this.#resolve(due, signal).finally(() => {
+          this.#due.done(due.did);
           this.#wake?.();
         });
       }
@@ -196,46 +216,39 @@ export class Roster {
     }
   }
 
-  #dueNow(underWay: ReadonlySet<string>): string[] {
-    const now = this.#options.clock() / 1000;
-    const due: string[] = [];
-    for (const [did, { at }] of this.#due) {
-      if (underWay.size + due.length >= concurrentResolutions) break;
-      if (at <= now && !underWay.has(did)) due.push(did);
-    }
-    return due;
-  }
-
-  async #resolve(did: string, signal: AbortSignal): Promise<void> {
-    const { identities, refreshMs, retryMs, clock, changed } = this.#options;
+  async #resolve({ did, fresh, privileged }: DueResolution, signal: AbortSignal): Promise<void> {
+    const { identities, clock, changed } = this.#options;
     const member = this.#members.get(did);
     if (!member) return;
-    const fresh = this.#due.get(did)?.fresh ?? false;
-    this.#due.delete(did);
     if (fresh) this.#freshAt.set(did, clock() / 1000);
-    const resolution = await identities.resolve(did, { signal, fresh });
+    const resolution = await identities.resolve(did, { signal, fresh, privileged });
     // It may have given up its place meanwhile.
     if (signal.aborted || this.#members.get(did) !== member) return;
-    const again = resolution.kind === 'failed' ? retryMs : refreshMs;
-    if (!this.#due.has(did)) this.#due.set(did, { at: clock() / 1000 + again, fresh: true });
+    const again = clock() / 1000 + this.#nextAfter(member, resolution);
+    if (this.#due.get(did) === null) this.#due.set(did, again, { fresh: true, privileged: this.#isPrivileged(member) });
     const before = member.finding;
     if (!apply(member, resolution)) return;
     if (before === 'no_labeler' && member.finding !== before) member.tracker.returned(clock());
     changed(member);
   }
+
+  /** When a document is resolved again. A directory that is down is asked as often as before; a host that hangs is not. */
+  #nextAfter(member: Member, resolution: Resolution): number {
+    const { refreshMs, retryMs } = this.#options;
+    const { did } = member;
+    if (resolution.kind !== 'failed') {
+      this.#webFailures.delete(did);
+      return refreshMs;
+    }
+    if (!isWeb(did) || this.#isPrivileged(member) || resolution.answer.kind === 'busy') return retryMs;
+    const failures = this.#webFailures.get(did) ?? 0;
+    this.#webFailures.set(did, failures + 1);
+    return Math.min(refreshMs, retryMs * 2 ** Math.min(failures, maxDoublings));
+  }
 }
 
-const concurrentResolutions = 16;
-
-function isSeed({ origin, provenance }: Member): boolean {
-  return origin === 'seeded' || provenance.has('seeds');
-}
-
-/** Whether it was found, not given to us, and its trial went by without an answer, or without anybody to ask. */
-function hasFailed(member: Member, now: Micros): boolean {
-  const { lastAnswered, firstAsked, stateSince } = member.tracker.tracked;
-  return !isSeed(member) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
-}
+/** A host of did:web that hangs is asked at least this often: the wait doubles up to an hour and four minutes. */
+const maxDoublings = 6;
 
 /** Whether anything is to be done about the member: a directory that does not answer changes nothing. */
 function apply(member: Member, resolution: Resolution): boolean {

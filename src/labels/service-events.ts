@@ -1,5 +1,5 @@
 import { isDid } from '../contract/identifiers.ts';
-import type { AddressPolicy } from '../network/address-policy.ts';
+import type { AddressPolicy, Resolve } from '../network/address-policy.ts';
 import { createBackoff } from '../network/backoff.ts';
 import { openSocket } from '../network/websocket.ts';
 import type { Log } from '../ops/log.ts';
@@ -18,6 +18,7 @@ export type ServiceEvent =
 export interface ServiceEventsOptions {
   readonly jetstream: string;
   readonly policy: AddressPolicy;
+  readonly resolve: Resolve;
   readonly random: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
@@ -39,7 +40,7 @@ export interface ServiceEvents {
 
 /** Makes one that is not yet connected. */
 export function followServices(options: ServiceEventsOptions): ServiceEvents {
-  const { onEvent, heardTime, policy, wait, log } = options;
+  const { onEvent, heardTime, policy, resolve, wait, log } = options;
   let { cursor } = options;
 
   function read(data: Buffer): void {
@@ -62,6 +63,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
             {
               url: subscription(options.jetstream, cursor),
               policy,
+              resolve,
               handshakeMs: 20_000,
               closeMs: 2_000,
               maxFrameBytes: 1024 * 1024,

@@ -1,8 +1,13 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { Peer } from '../network/http.ts';
 import { ClockChanged } from './acceptance.ts';
-import { type Member, maxEnrolled } from './member.ts';
+import type { Presence } from './departures.ts';
+import { type Member, maxEnrolled, standingFacts } from './member.ts';
+import { Places } from './places.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { readSource } from './read-source.ts';
 import type { ReaderTools, Source } from './source.ts';
+import { isPrivileged, standingOf } from './standing.ts';
 
 interface Running {
   readonly endpoint: string;
@@ -24,18 +29,17 @@ export class SourceRunner {
   /** Endpoints of each labeler for which a position may be kept, the newest last. */
   readonly #endpoints = new Map<string, string[]>();
   readonly #running = new Map<string, Running>();
-  readonly #ending = new Set<Promise<void>>();
+  /** Readers that were stopped and have not ended yet; another one of the same labeler begins after it. */
+  readonly #endings = new Map<string, Promise<void>>();
   readonly #failed: (error: unknown) => void;
-  readonly #most: number;
-  /** Those that would be read, were there not so many already; in the order in which they came. */
-  readonly #waiting = new Map<string, Member>();
+  readonly #places: Places;
 
   /** `failed` is told when a reader fails in a way that is not its source's: the writer's, or a mistake of ours. */
   constructor(tools: ReaderTools, signal: AbortSignal, failed: (error: unknown) => void, most = maxEnrolled) {
     this.#tools = tools;
     this.#signal = signal;
     this.#failed = failed;
-    this.#most = most;
+    this.#places = new Places(most, tools.clock);
   }
 
   /** Takes over a stored position of a source and endpoint; those of one source in the order of their age. */
@@ -56,56 +60,86 @@ export class SourceRunner {
       tracker.asked(this.#tools.clock());
       tracker.failed(this.#tools.clock(), 'refusing');
     }
-    this.#waiting.delete(did);
-    if (wanted !== null && this.#running.size >= this.#most) this.#waiting.set(did, member);
-    else if (wanted !== null) {
-      if (running) tracker.moved(this.#tools.clock());
-      this.#start(member, wanted, running?.done ?? Promise.resolve());
+    if (wanted !== null) {
+      this.#seat(member, wanted, running ?? null);
+      return;
     }
-    const [next] = this.#waiting.values();
-    if (next && this.#running.size < this.#most) this.follow(next);
+    this.#places.release(did);
+    if (running) this.fillPlaces();
+  }
+
+  /** Gives free places to those that wait, some of which may have gained the right to one since they asked. */
+  fillPlaces(): void {
+    for (let next = this.#places.next(); next !== null; next = this.#places.next()) {
+      this.follow(next);
+      if (this.#places.waits(next.did)) return;
+    }
   }
 
   /** Whether a labeler is not read because others are. */
   waits({ did }: Member): boolean {
-    return this.#waiting.has(did);
+    return this.#places.waits(did);
+  }
+
+  /** Whether a labeler is read, waits for a place, or neither. */
+  presence({ did }: Member): Presence {
+    if (this.#running.has(did)) return 'read';
+    return this.#places.waits(did) ? 'waiting' : 'gone';
+  }
+
+  #seat(member: Member, endpoint: string, before: Running | null): void {
+    const seating = this.#places.take(member, endpoint);
+    if (seating.kind === 'waiting') return;
+    const { displaced } = seating;
+    const displacedReader = displaced && this.#running.get(displaced.did);
+    if (displaced && displacedReader) {
+      this.#stop(displaced.did, displacedReader);
+      this.#tools.log.info('a new source gave up its place', { labeler: displaced.did, to: member.did });
+    }
+    if (before) member.tracker.moved(this.#tools.clock());
+    this.#start(member, endpoint, before?.done ?? this.#endings.get(member.did) ?? Promise.resolve());
   }
 
   /** Resolves when every reader has ended; they end when the signal aborts. */
   async ended(): Promise<void> {
-    await Promise.all([...this.#ending, ...[...this.#running.values()].map(({ done }) => done)]);
+    await Promise.all([...this.#endings.values(), ...[...this.#running.values()].map(({ done }) => done)]);
   }
 
-  #start({ did, tracker }: Member, endpoint: string, before: Promise<void>): void {
+  #start(member: Member, endpoint: string, before: Promise<void>): void {
+    const { did, tracker } = member;
     const stop = new AbortController();
-    const key = `${did} ${endpoint}`;
-    const position = this.#positions.get(key) ?? noPosition;
-    const source: Source = {
-      ...{
-        did,
-        endpoint,
-        tracker,
-        position,
-        replayFrom: null,
-        unplaced: new Set<string>(),
-        lastPage: null,
-        lastKey: null,
-        showsRows: false,
-      },
-      ...{ seen: new Map<number, string>(), live: null, contiguous: false },
-    };
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []).filter((one) => one !== endpoint), endpoint]);
-    const done = before
-      .then(() => this.#forgetOld(did))
-      .then(() => readSource(source, this.#tools, signal))
-      .catch((error: unknown) => {
-        if (!signal.aborted) this.#failed(error);
-      })
-      .then(() => {
+    const read = async (): Promise<void> => {
+      await before;
+      await this.#forgetOld(did);
+      const key = `${did} ${endpoint}`;
+      const source: Source = {
+        ...{ did, endpoint, peer: this.#peerOf(member), tracker },
+        ...{ position: this.#positions.get(key) ?? noPosition, replayFrom: null, unplaced: new Set(), lastPage: null },
+        ...{ lastKey: null, showsRows: false, seen: new Map(), live: null, contiguous: false },
+      };
+      try {
+        await readSource(source, this.#tools, signal);
+      } finally {
         this.#positions.set(key, source.position);
-      });
+      }
+    };
+    const done = read().catch((error: unknown) => {
+      if (!signal.aborted) this.#failed(error);
+    });
     this.#running.set(did, { endpoint, stop, done });
+  }
+
+  /** A labeler as whoever shares out slots knows it; its standing is that of the moment. */
+  #peerOf(member: Member): Peer {
+    const now = (): Micros => this.#tools.clock();
+    return {
+      source: member.did,
+      get privileged() {
+        return isPrivileged(standingOf(standingFacts(member), now()));
+      },
+    };
   }
 
   /** Forgets the positions of all but the newest endpoints, here and in the store. */
@@ -129,7 +163,9 @@ export class SourceRunner {
   #stop(did: string, { stop, done }: Running): void {
     stop.abort();
     this.#running.delete(did);
-    this.#ending.add(done);
-    void done.then(() => this.#ending.delete(done));
+    this.#endings.set(did, done);
+    void done.then(() => {
+      if (this.#endings.get(did) === done) this.#endings.delete(did);
+    });
   }
 }

@@ -1,6 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
-import type { AddressPolicy } from '../network/address-policy.ts';
-import type { HttpClient } from '../network/http.ts';
+import type { HttpClient, Peer } from '../network/http.ts';
 import type { Slots } from '../network/slots.ts';
 import type { Log } from '../ops/log.ts';
 import type { SignatureVerdict } from '../store/label.ts';
@@ -8,6 +7,7 @@ import type { StoredGap } from '../store/port.ts';
 import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
 import type { DailyCap } from './daily-cap.ts';
+import type { OpenStream } from './open-stream.ts';
 import type { ReadPosition } from './position.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 import type { Rhythm } from './rhythm.ts';
@@ -17,7 +17,8 @@ import type { Tracker } from './tracker.ts';
 /** What every reader works with. */
 export interface ReaderTools {
   readonly http: HttpClient;
-  readonly policy: AddressPolicy;
+  /** Opens streams of labelers, few at a time. */
+  readonly openStream: OpenStream;
   /** Hands a page to the writer; resolves once it is durable, with how many rows were new; rejects when we stop. */
   readonly accept: (page: AcceptedPage) => Promise<number>;
   /** Records a gap durably. */
@@ -30,7 +31,7 @@ export interface ReaderTools {
   readonly doubt: (did: string) => void;
   /** What an upstream says the time is, in milliseconds. */
   readonly heardTime: (milliseconds: number) => void;
-  /** Connections to streams, bounded by host: many labelers may share one. */
+  /** Connections to streams, bounded by host and registrable domain: many labelers may share one. */
   readonly streams: Slots;
   readonly refused: RefusedMemory;
   readonly cap: DailyCap;
@@ -50,6 +51,8 @@ export interface ReaderTools {
 export interface Source {
   readonly did: string;
   readonly endpoint: string;
+  /** On whose behalf its host is asked, and whether reserved slots may serve it just now. */
+  readonly peer: Peer;
   readonly tracker: Tracker;
   /** Only intake moves it: to what is committed, or back. */
   position: ReadPosition;

@@ -2,14 +2,24 @@ import { once } from 'node:events';
 import { encode } from '@atcute/cbor';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { createNameResolver } from '../network/name-resolver.ts';
+import { createSlots } from '../network/slots.ts';
 import { micros } from '../store/time.ts';
+import { createStreamOpener } from './open-stream.ts';
 import { liveRhythm } from './rhythm.ts';
 import { findStreamStart } from './stream-search.ts';
 import { wait } from './wait.ts';
 
 const clock = () => micros(Date.now() * 1000);
 const rhythm = { ...liveRhythm, resumeMs: 100, requestMs: 5_000 };
-const tools = { policy: { allowLoopback: true }, rhythm, wait, clock, epoch: micros(0) };
+const openStream = createStreamOpener({
+  policy: { allowLoopback: true },
+  resolve: createNameResolver({ hostsFile: null }).resolve,
+  handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
+  rhythm,
+});
+const peer = { source: 'did:plc:a', privileged: false };
+const tools = { openStream, rhythm, wait, clock, epoch: micros(0) };
 let server: WebSocketServer | null = null;
 
 afterEach(async () => {
@@ -44,7 +54,7 @@ const never = new AbortController().signal;
 test('a stream that goes on saying what is no label is quiet', async () => {
   const endpoint = await endless(() => [{ op: 1, t: '#later' }, {}]);
   const intake = { keep: () => Promise.reject(new Error('nothing to keep')) };
-  expect(await findStreamStart({ endpoint }, intake, tools, clock(), never)).toBe(null);
+  expect(await findStreamStart({ endpoint, peer }, intake, tools, clock(), never)).toBe(null);
 });
 
 test('a stream that is never quiet is sampled for a time, and what came of it is kept', async () => {
@@ -58,7 +68,7 @@ test('a stream that is never quiet is sampled for a time, and what came of it is
     kept += rows.length;
     return Promise.resolve();
   };
-  expect(await findStreamStart({ endpoint }, { keep }, tools, clock(), never)).toBe(0);
+  expect(await findStreamStart({ endpoint, peer }, { keep }, tools, clock(), never)).toBe(0);
   expect(kept).toBeGreaterThan(0);
   expect(kept).toBeLessThan(100);
 });

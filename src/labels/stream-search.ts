@@ -1,14 +1,13 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { ConnectError } from '../network/connect-error.ts';
-import { openSocket } from '../network/websocket.ts';
 import { type SampledPage, searchCursor } from './cursor-search.ts';
 import { mostWaitingBytes } from './frame-queue.ts';
 import { type LabelFrame, readFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
+import type { StreamOwner } from './open-stream.ts';
 import { authoredOf } from './poll-round.ts';
 import { pageLimit } from './query-labels.ts';
-import { fillTarget, type ReaderTools, type Source } from './source.ts';
-import { maxFrameBytes, streamUrl } from './stream-url.ts';
+import { fillTarget, type ReaderTools } from './source.ts';
 
 /**
  * Where the stream of a labeler that answers no queries has to begin to hold all that is to be stored, found in samples
@@ -16,7 +15,7 @@ import { maxFrameBytes, streamUrl } from './stream-url.ts';
  * live alone.
  */
 export async function findStreamStart(
-  source: Pick<Source, 'endpoint'>,
+  source: StreamOwner,
   intake: Pick<SourceIntake, 'keep'>,
   tools: SearchTools,
   openedAt: Micros,
@@ -28,7 +27,7 @@ export async function findStreamStart(
   void tools.wait(mostQuiets * tools.rhythm.resumeMs, within).then(() => over.abort());
   let held = 0;
   const read = async (cursor: number): Promise<SampledPage> => {
-    const taken = samples.get(cursor) ?? (await sample(source.endpoint, cursor, tools, within));
+    const taken = samples.get(cursor) ?? (await sample(source, cursor, tools, within));
     if (!samples.has(cursor)) held += taken.bytes;
     if (!signal.aborted && (over.signal.aborted || held > mostHeldBytes)) throw new SearchTooLong();
     samples.set(cursor, taken);
@@ -55,7 +54,7 @@ export async function findStreamStart(
 }
 
 /** What the search takes of a reader's tools. */
-type SearchTools = Pick<ReaderTools, 'policy' | 'rhythm' | 'wait' | 'clock' | 'epoch'>;
+type SearchTools = Pick<ReaderTools, 'openStream' | 'rhythm' | 'wait' | 'clock' | 'epoch'>;
 
 /** The search took too long, or too much memory. */
 class SearchTooLong extends Error {}
@@ -78,9 +77,9 @@ const mostQuiets = 60;
 
 /** As many labels behind a cursor as a page would hold, or what came until the stream was live or quiet. */
 async function sample(
-  endpoint: string,
+  source: StreamOwner,
   cursor: number,
-  { policy, rhythm, wait, clock }: SearchTools,
+  { openStream, rhythm, wait, clock }: SearchTools,
   signal: AbortSignal,
 ): Promise<Sample> {
   const openedAt = clock();
@@ -88,25 +87,23 @@ async function sample(
   const enough = new AbortController();
   let quiet = new AbortController();
   let [labels, bytes, count] = [0, 0, 0];
-  const socket = await openSocket(
-    {
-      ...{ url: streamUrl(endpoint, cursor), policy, handshakeMs: rhythm.requestMs, closeMs: 2_000, maxFrameBytes },
-      ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
-      onFrame: (data) => {
-        if (bytes >= mostWaitingBytes || frames.length >= mostFrames) return;
-        const frame = readFrame(data);
-        count += 1;
-        bytes += data.byteLength;
-        const full = bytes >= mostWaitingBytes || count >= mostFrames;
-        if (full || frame.kind === 'future_cursor') enough.abort();
-        // What holds no label says nothing of how far the labels reach: the stream is as quiet as without it.
-        if (frame.kind !== 'labels') return;
-        frames.push(frame);
-        labels += frame.labels.length;
-        const live = frame.labels.some((label) => (authoredOf(label) ?? 0) >= openedAt);
-        if (live || labels >= pageLimit) enough.abort();
-        quiet.abort();
-      },
+  const socket = await openStream(
+    source,
+    cursor,
+    (data) => {
+      if (bytes >= mostWaitingBytes || frames.length >= mostFrames) return;
+      const frame = readFrame(data);
+      count += 1;
+      bytes += data.byteLength;
+      const full = bytes >= mostWaitingBytes || count >= mostFrames;
+      if (full || frame.kind === 'future_cursor') enough.abort();
+      // What holds no label says nothing of how far the labels reach: the stream is as quiet as without it.
+      if (frame.kind !== 'labels') return;
+      frames.push(frame);
+      labels += frame.labels.length;
+      const live = frame.labels.some((label) => (authoredOf(label) ?? 0) >= openedAt);
+      if (live || labels >= pageLimit) enough.abort();
+      quiet.abort();
     },
     signal,
   );

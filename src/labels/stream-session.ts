@@ -1,6 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { ConnectError } from '../network/connect-error.ts';
-import { openSocket } from '../network/websocket.ts';
 import { Alignment, aligned } from './alignment.ts';
 import { caughtUp, unread } from './catch-up.ts';
 import { connectFault, type SourceFault } from './faults.ts';
@@ -12,7 +11,6 @@ import type { SourceIntake } from './intake.ts';
 import { authoredOf, forgetPosition, pollRound, recordReset } from './poll-round.ts';
 import type { ReadPosition } from './position.ts';
 import { type ReaderTools, remember, type Source } from './source.ts';
-import { maxFrameBytes, streamUrl } from './stream-url.ts';
 
 /** How a connection to a stream ended. */
 export type SessionOutcome =
@@ -37,7 +35,7 @@ export async function streamSession(
   tools: ReaderTools,
   outer: AbortSignal,
 ): Promise<SessionOutcome> {
-  const place = await tools.streams.acquire(new URL(source.endpoint).host, 0, outer);
+  const place = await tools.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
   if (typeof place === 'string') {
     if (place === 'busy') tools.telemetry.hostFull('stream');
     // Whoever comes later is polled, which costs the host no connection, and asks for a stream again in a while.
@@ -49,20 +47,11 @@ export async function streamSession(
   // Frames may come before we know that it is open.
   let opened: { pause(): void } | null = null;
   try {
-    const socket = await openSocket(
-      {
-        url: streamUrl(source.endpoint, session.resumeFrom),
-        policy: tools.policy,
-        handshakeMs: tools.rhythm.requestMs,
-        closeMs: 2_000,
-        maxFrameBytes,
-        pingMs: 30_000,
-        pongMs: 20_000,
-        // Silence is judged here, by a look at the tail.
-        idleMs: 86_400_000,
-        onFrame: (data) => {
-          if (session.push(data)) opened?.pause();
-        },
+    const socket = await tools.openStream(
+      source,
+      session.resumeFrom,
+      (data) => {
+        if (session.push(data)) opened?.pause();
       },
       signal,
     );
@@ -97,6 +86,7 @@ export async function streamSession(
     stop.abort();
     if (outer.aborted) return { kind: 'ended', progress: false };
     if (!(error instanceof ConnectError)) throw error;
+    if (error.kind === 'busy') tools.telemetry.hostFull('stream');
     return { kind: 'fault', ...connectFault(error) };
   } finally {
     place();

@@ -2,6 +2,7 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { StoredGap } from '../store/port.ts';
 import { hour, micros, minute } from '../store/time.ts';
 import { type SourceEvent, type SourceState, transition } from './source-state.ts';
+import { unreachableAfter } from './standing.ts';
 
 /** Resumed at its position within this time, a source was only delayed: 15 minutes. */
 export const delayLimit = 15 * minute;
@@ -16,8 +17,12 @@ export interface TrackedState {
   readonly stateSince: Micros;
   /** When it was first asked; null before. */
   readonly firstAsked: Micros | null;
+  /** Our clock at its first accepted page; null when it never answered. */
+  readonly firstAnswered: Micros | null;
   /** Our clock at its last accepted page; null when it never answered. */
   readonly lastAnswered: Micros | null;
+  /** Since when every try has failed, restarts of ours included; null where the last one did not. */
+  readonly failingSince: Micros | null;
   /** Up to when all that it gave is stored, or recorded as a gap; null before it answered. */
   readonly completeThrough: Micros | null;
   /** Whether any label of it bore a usable date. */
@@ -31,7 +36,10 @@ export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
 
 /** A source that was never asked. */
 export function untracked(at: Micros): TrackedState {
-  const never = { firstAsked: null, lastAnswered: null, completeThrough: null };
+  const never = {
+    ...{ firstAsked: null, firstAnswered: null, lastAnswered: null },
+    ...{ failingSince: null, completeThrough: null },
+  };
   return { state: 'unstarted', stateSince: at, ...never, dated: false, undated: false };
 }
 
@@ -44,6 +52,8 @@ export class Tracker {
   #behindSince: Micros | null = null;
   /** When anything of what it missed was last taken; null while it does not answer, and while nothing is missed. */
   #readAt: Micros | null = null;
+  /** As it was before the first try; null once a try was made, or where none has begun. */
+  #untried: TrackedState | null = null;
   /** Whether all that it gives comes as it is made: what lay before was read to its end since the last try began. */
   #whole = false;
 
@@ -85,17 +95,27 @@ export class Tracker {
     return this.#behindSince === null ? null : this.#readAt;
   }
 
-  /** Whether it stands to be enrolled at `now`: it has answered, or is still on trial. */
+  /**
+   * Whether it is enrolled at `now`: it has answered, or is still on trial. A source that has been unreachable for 7 days
+   * leaves; this run must have tried it, as time during which we did not run proves nothing.
+   */
   enrolled(now: Micros): boolean {
-    const { lastAnswered, firstAsked } = this.#tracked;
-    return lastAnswered !== null || firstAsked === null || now - firstAsked < trialPeriod;
+    const { lastAnswered, firstAsked, failingSince } = this.#tracked;
+    if (lastAnswered === null) return firstAsked === null || now - firstAsked < trialPeriod;
+    return this.#failing === null || failingSince === null || now - failingSince < unreachableAfter;
   }
 
   /** A try to read it begins: nobody knows what it gave meanwhile. */
   asked(now: Micros): void {
     this.#whole = false;
+    if (this.#tracked.firstAsked === null) this.#untried = this.#tracked;
     this.#apply('asked', now);
     this.#tracked = { ...this.#tracked, firstAsked: this.#tracked.firstAsked ?? now };
+  }
+
+  /** Our own limits kept us from the try that began: a trial does not begin with it. */
+  notAsked(): void {
+    if (this.#untried !== null) this.#tracked = this.#untried;
   }
 
   /** A page was accepted, with so many labels of a usable date and without; `live` where it came by stream. */
@@ -105,10 +125,12 @@ export class Tracker {
   ): StoredGap | null {
     const gap = this.#outage(now);
     this.#failing = null;
+    this.#untried = null;
     const dated = this.#tracked.dated || labels.dated > 0;
     const undated = this.#tracked.undated || labels.undated > 0;
     this.#apply(undated && !dated ? 'only_undated' : 'answered', now);
-    this.#tracked = { ...this.#tracked, dated, undated, lastAnswered: now };
+    const firstAnswered = this.#tracked.firstAnswered ?? now;
+    this.#tracked = { ...this.#tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
     if (this.#whole && labels.live) this.completeTo(now);
     this.#readAt = this.#behindSince === null ? null : (this.#readAt ?? now);
     return gap;
@@ -156,7 +178,9 @@ export class Tracker {
   /** A try failed. While it lasts beyond the delay limit the gap grows with every try. */
   failed(now: Micros, fault: Fault): StoredGap | null {
     const { since = now, tries = 0 } = this.#failing ?? {};
+    this.#untried = null;
     this.#failing = { since, tries: tries + 1 };
+    this.#tracked = { ...this.#tracked, failingSince: this.#tracked.failingSince ?? now };
     this.#whole = false;
     const long = now - since > delayLimit && tries + 1 >= leastTries;
     this.#apply(fault === 'failed' && long ? 'failed_long' : fault, now);
@@ -170,6 +194,7 @@ export class Tracker {
 
   moved(now: Micros): void {
     this.#failing = null;
+    this.#tracked = { ...this.#tracked, failingSince: null };
     this.#apply('moved', now);
   }
 

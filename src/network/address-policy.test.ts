@@ -87,6 +87,8 @@ describe('the address policy', () => {
 });
 
 describe('the guarded lookup', () => {
+  const { signal } = new AbortController();
+
   const answers =
     (...addresses: string[]): Resolve =>
     (_hostname, _options, done) =>
@@ -99,7 +101,7 @@ describe('the guarded lookup', () => {
     new Promise((resolve) => lookup('host.example', { all }, (...answer) => resolve(answer)));
 
   it('hands on the allowed addresses of a name and drops the others', async () => {
-    const lookup = guardedLookup(strict, { resolve: answers('10.0.0.1', '8.8.8.8', '::1', '2606:4700::1') });
+    const lookup = guardedLookup(strict, { signal, resolve: answers('10.0.0.1', '8.8.8.8', '::1', '2606:4700::1') });
     expect(await ask(lookup, true)).toEqual([
       null,
       [
@@ -111,19 +113,26 @@ describe('the guarded lookup', () => {
   });
 
   it('refuses a name without an allowed address and says why', async () => {
-    const refused = guardedLookup(strict, { resolve: answers('10.0.0.1', '192.168.0.1', '::1') });
+    const refused = guardedLookup(strict, { signal, resolve: answers('10.0.0.1', '192.168.0.1', '::1') });
     expect(await ask(refused, true)).toEqual([new RefusedAddressError(['private', 'loopback']), []]);
-    expect(await ask(guardedLookup(strict, { resolve: answers() }), false)).toEqual([new RefusedAddressError([]), []]);
+    expect(await ask(guardedLookup(strict, { signal, resolve: answers() }), false)).toEqual([
+      new RefusedAddressError([]),
+      [],
+    ]);
   });
 
   it('keeps what may not leave the machine on loopback', async () => {
-    const lookup = guardedLookup(withLoopback, { loopbackOnly: true, resolve: answers('8.8.8.8', '127.0.0.1') });
+    const lookup = guardedLookup(withLoopback, {
+      loopbackOnly: true,
+      signal,
+      resolve: answers('8.8.8.8', '127.0.0.1'),
+    });
     expect(await ask(lookup, true)).toEqual([null, [{ address: '127.0.0.1', family: 4 }]]);
   });
 
   it('hands on a failed resolution', async () => {
     const failure = Object.assign(new Error('none'), { code: 'ENOTFOUND' });
-    const lookup = guardedLookup(strict, { resolve: (_hostname, _options, done) => done(failure, []) });
+    const lookup = guardedLookup(strict, { signal, resolve: (_hostname, _options, done) => done(failure, []) });
     expect(await ask(lookup, true)).toEqual([failure, []]);
   });
 
@@ -143,7 +152,11 @@ describe('the guarded lookup', () => {
       asked += 1;
       done(null, [{ address: asked === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
     };
-    const socket = connect({ host: 'host.example', port, lookup: guardedLookup(withLoopback, { resolve: rebinding }) });
+    const socket = connect({
+      host: 'host.example',
+      port,
+      lookup: guardedLookup(withLoopback, { signal, resolve: rebinding }),
+    });
     await new Promise((resolve) => socket.resume().once('close', resolve));
     expect({ asked, arrivals }).toEqual({ asked: 1, arrivals: ['127.0.0.1'] });
   });

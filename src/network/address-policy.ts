@@ -1,4 +1,4 @@
-import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -22,10 +22,18 @@ export class RefusedAddressError extends Error {
   }
 }
 
-/** Resolves a name to all its addresses; `dns.lookup` is one. */
+/** A name was not looked up because too many are: nothing is known of it. */
+export class BusyResolverError extends Error {
+  constructor() {
+    super('too many names are being resolved');
+    this.name = 'BusyResolverError';
+  }
+}
+
+/** Resolves a name to all its addresses; an abort ends the query. `createNameResolver` makes one. */
 export type Resolve = (
   hostname: string,
-  options: LookupAllOptions,
+  options: { readonly signal: AbortSignal },
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
@@ -63,14 +71,15 @@ const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
  * so that the address that was judged is the one connected to and no second resolution can say otherwise. Fails with
  * RefusedAddressError where none is left. Beware: for a literal address node never calls a lookup, judge it first.
  *
- * `loopbackOnly` refuses public addresses too: for what may not leave this machine.
+ * `loopbackOnly` refuses public addresses too: for what may not leave this machine. `signal` ends the query of a
+ * connection that is given up, which node has no means to say.
  */
 export function guardedLookup(
   policy: AddressPolicy,
-  { loopbackOnly = false, resolve = lookup }: { loopbackOnly?: boolean; resolve?: Resolve } = {},
+  { loopbackOnly = false, resolve, signal }: { loopbackOnly?: boolean; resolve: Resolve; signal: AbortSignal },
 ): LookupFunction {
   return (hostname, options, done) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    resolve(hostname, { signal }, (error, addresses) => {
       if (error) return done(error, []);
       const refused: string[] = [];
       const allowed = addresses.filter(({ address }) => {

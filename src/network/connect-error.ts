@@ -12,6 +12,8 @@ export type ConnectFailure =
   /** The peer answered the handshake with a status of its own; redirects are never followed. */
   | 'handshake_status'
   | 'timeout'
+  /** Our own limits: nobody was asked. */
+  | 'busy'
   | 'aborted';
 
 /** A connection that did not come about. The message is one line and names the host without credentials or query. */
@@ -44,6 +46,7 @@ function retryable(kind: ConnectFailure, status: number | null): boolean {
     case 'tls':
     case 'handshake':
     case 'timeout':
+    case 'busy':
       return true;
   }
 }

@@ -3,22 +3,29 @@ import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { systemCode } from '../ops/errors.ts';
-import { RefusedAddressError } from './address-policy.ts';
+import { BusyResolverError, RefusedAddressError } from './address-policy.ts';
 import { type HttpFailure, type HttpPhase, maxErrorBytes, type RawAnswer } from './http-answer.ts';
+import type { Release } from './slots.ts';
 
 /** One request over one connection; all sizes in bytes, all times in milliseconds. */
 export interface Exchange {
   readonly url: URL;
   /** False: a connection of its own, closed afterwards. */
   readonly agent: Agent | false;
-  readonly lookup: LookupFunction;
+  /** Made for this request; the signal aborts once the request is over, whatever became of it. */
+  readonly lookup: (signal: AbortSignal) => LookupFunction;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxHeaderBytes: number;
   readonly maxBytes: number;
   /** For everything: resolution, connection, and the last byte of the answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Asked once the body is larger than `smallBodyBytes`; nothing more is read before it resolves. */
+  readonly largeBody: (signal: AbortSignal) => Promise<Release | 'busy' | 'aborted'>;
 }
+
+/** Bodies up to this size, in bytes, are read without a permit. */
+export const smallBodyBytes = 256 * 1024;
 
 /** What became of it. `stale`: a pooled connection was gone before it answered; nothing is known of the peer. */
 export type Outcome = RawAnswer | HttpFailure | { readonly kind: 'stale' };
@@ -26,11 +33,12 @@ export type Outcome = RawAnswer | HttpFailure | { readonly kind: 'stale' };
 /** Asks once. Never rejects; when it resolves the connection is closed or back in the pool. */
 export function exchange({ url, timeoutMs, signal, ...rest }: Exchange): Promise<Outcome> {
   const encrypted = url.protocol === 'https:';
-  const { agent, lookup, headers, maxHeaderBytes, maxBytes } = rest;
+  const { agent, lookup, headers, maxHeaderBytes, maxBytes, largeBody } = rest;
+  const over = new AbortController();
   const options: RequestOptions & { rejectUnauthorized: boolean } = {
     method: 'GET',
     agent,
-    lookup,
+    lookup: lookup(over.signal),
     headers,
     maxHeaderSize: maxHeaderBytes,
     // Said, so that no variable of the environment decides it.
@@ -42,6 +50,7 @@ export function exchange({ url, timeoutMs, signal, ...rest }: Exchange): Promise
     const phase: { now: HttpPhase } = { now: isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? 'dns' : 'connect' };
     let settled = false;
     let answering = false;
+    let permit: 'none' | 'awaited' | Release = 'none';
 
     /** The first outcome is the one; unless the answer was read to its end, the connection has no further use. */
     const settle = (outcome: Outcome, reusable = false): void => {
@@ -49,11 +58,14 @@ export function exchange({ url, timeoutMs, signal, ...rest }: Exchange): Promise
       settled = true;
       clearTimeout(deadline);
       signal.removeEventListener('abort', abort);
+      over.abort();
+      if (typeof permit === 'function') permit();
       if (!reusable) request.destroy();
       resolve(outcome);
     };
     const abort = (): void => settle({ kind: 'aborted' });
-    const deadline = setTimeout(() => settle({ kind: 'timeout', phase: phase.now }), timeoutMs);
+    const late = (): Outcome => (permit === 'awaited' ? { kind: 'busy' } : { kind: 'timeout', phase: phase.now });
+    const deadline = setTimeout(() => settle(late()), timeoutMs);
     signal.addEventListener('abort', abort, { once: true });
 
     request.once('socket', (socket) => follow(request, socket, phase));
@@ -72,8 +84,18 @@ export function exchange({ url, timeoutMs, signal, ...rest }: Exchange): Promise
       let length = 0;
       response.on('data', (chunk: Buffer) => {
         length += chunk.length;
-        if (length > limit) settle(beyond);
-        else chunks.push(chunk);
+        if (length > limit) return settle(beyond);
+        chunks.push(chunk);
+        if (length <= smallBodyBytes || permit !== 'none') return;
+        permit = 'awaited';
+        response.pause();
+        void largeBody(over.signal).then((granted) => {
+          if (granted === 'busy') return settle({ kind: 'busy' });
+          if (granted === 'aborted') return;
+          permit = granted;
+          if (settled) granted();
+          else response.resume();
+        });
       });
       response.on('end', () =>
         settle({ kind: 'answer', status, headers: response.headers, body: Buffer.concat(chunks) }, true),
@@ -104,6 +126,7 @@ function follow(request: ClientRequest, socket: Socket, phase: { now: HttpPhase 
 
 function failureOf(error: Error, phase: HttpPhase): HttpFailure {
   if (error instanceof RefusedAddressError) return { kind: 'refused_address', why: error.message };
+  if (error instanceof BusyResolverError) return { kind: 'busy' };
   const code = systemCode(error) ?? error.name;
   if (code === 'HPE_HEADER_OVERFLOW') return { kind: 'too_large' };
   return { kind: phase === 'answer' ? 'connect' : phase, code };

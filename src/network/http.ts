@@ -13,20 +13,20 @@ import {
   readStatus,
 } from './http-answer.ts';
 import { exchange } from './http-exchange.ts';
+import { createNameResolver } from './name-resolver.ts';
 import { admitHttpUrl } from './outbound-url.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, type SlotLimits } from './slots.ts';
 
-/** Settings of a client; all bounds have defaults. */
-export interface HttpClientOptions {
+/**
+ * Settings of a client; all bounds have defaults. Those of `SlotLimits` are of requests under way at once: 4 to one host
+ * and port, 64 in all, 4,096 waiting for their turn.
+ */
+export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly policy: AddressPolicy;
   /** Sent as `User-Agent`, so that operators know whom to write to. */
   readonly userAgent?: string;
-  /** Requests to one host and port at once (4). */
-  readonly perHost?: number;
-  /** Requests in all at once (64). */
-  readonly total?: number;
-  /** Requests waiting for their turn (4096). */
-  readonly maxWaiting?: number;
+  /** Bodies of more than 256 KiB that are read at once (4), half of them reserved for privileged peers. */
+  readonly largeBodies?: number;
   /** Connections kept open without a request (64), and for how long in milliseconds (15,000). */
   readonly maxIdle?: number;
   readonly idleMs?: number;
@@ -34,8 +34,15 @@ export interface HttpClientOptions {
   readonly maxHeaderBytes?: number;
   /** Milliseconds since 1970; `Date.now` by default. */
   readonly clock?: () => number;
-  /** Name resolution; the system's by default. */
+  /** Name resolution; by default c-ares with a cache of its own and without the hosts file. */
   readonly resolve?: Resolve;
+}
+
+/** On whose behalf a request is made: shares are counted by it. */
+export interface Peer {
+  readonly source: string;
+  /** Whether reserved slots may serve it. */
+  readonly privileged: boolean;
 }
 
 /** Limits of one request. */
@@ -50,6 +57,8 @@ export interface GetOptions {
   readonly signal: AbortSignal;
   /** The `Accept` header. */
   readonly accept?: string;
+  /** Without it the request shares what is not reserved. */
+  readonly peer?: Peer;
 }
 
 /** What came of asking for JSON. */
@@ -78,6 +87,15 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
+/** The same client, asking on behalf of a peer. */
+export function withPeer(http: HttpClient, peer: Peer): HttpClient {
+  return {
+    getJson: (url, get) => http.getJson(url, { ...get, peer }),
+    getText: (url, get) => http.getText(url, { ...get, peer }),
+    close: () => http.close(),
+  };
+}
+
 /**
  * Makes a client that asks public addresses only: what it judged is what it connects to, names are not resolved a second
  * time, redirects are answers, no proxy is used, and bytes and time are bounded throughout.
@@ -87,16 +105,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     policy,
     userAgent,
     clock = Date.now,
-    resolve,
+    resolve = createNameResolver({ hostsFile: null }).resolve,
+    largeBodies = 4,
     maxHeaderBytes = 16_384,
     maxIdle = 64,
     idleMs = 15_000,
   } = options;
-  const slots = createSlots({
-    perHost: options.perHost ?? 4,
-    total: options.total ?? 64,
-    maxWaiting: options.maxWaiting ?? 4096,
-  });
+  const maxWaiting = options.maxWaiting ?? 4096;
+  const slots = createSlots({ perHost: 4, total: 64, ...options, maxWaiting });
+  const bodies = createSlots({ perHost: 1, total: largeBodies, reserved: Math.floor(largeBodies / 2), maxWaiting });
   let closed = false;
   const underWay = new Map<AbortController, Promise<unknown>>();
   const idle = createIdleSockets(maxIdle);
@@ -104,21 +121,19 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const agentOptions = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle };
   const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
   for (const agent of [agents.http, agents.https]) boundIdle(agent, idle);
-  const lookups = {
-    http: guardedLookup(policy, { loopbackOnly: true, ...(resolve && { resolve }) }),
-    https: guardedLookup(policy, { ...(resolve && { resolve }) }),
-  };
 
   async function ask(text: string, get: GetOptions, signal: AbortSignal): Promise<RawAnswer | HttpFailure> {
     const admission = admitHttpUrl(text, policy);
     if (admission.kind !== 'admitted') return admission;
     const { url, loopbackOnly } = admission;
-    const slot = await slots.acquire(url.host, get.timeoutMs, signal);
+    const claim = { host: url.host, ...get.peer };
+    const slot = await slots.acquire(claim, get.timeoutMs, signal);
     if (typeof slot === 'string') return { kind: slot };
     const scheme = loopbackOnly ? 'http' : 'https';
     const question = {
       url,
-      lookup: lookups[scheme],
+      lookup: (over: AbortSignal) => guardedLookup(policy, { loopbackOnly, resolve, signal: over }),
+      largeBody: (over: AbortSignal) => bodies.acquire(claim, get.timeoutMs, over),
       headers: {
         Accept: get.accept ?? 'application/json',
         'Accept-Encoding': 'gzip, deflate, br',
@@ -129,14 +144,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       timeoutMs: get.timeoutMs,
       signal,
     };
+    let answered = false;
     try {
-      const outcome = await exchange({ ...question, agent: agents[scheme] });
-      if (outcome.kind !== 'stale') return outcome;
+      const first = await exchange({ ...question, agent: agents[scheme] });
       // The peer closed a kept connection as we wrote to it: that is no answer, so a fresh connection asks again.
-      const again = await exchange({ ...question, agent: false });
-      return again.kind === 'stale' ? { kind: 'connect', code: 'ECONNRESET' } : again;
+      const outcome = first.kind === 'stale' ? await exchange({ ...question, agent: false }) : first;
+      answered = outcome.kind === 'answer';
+      return outcome.kind === 'stale' ? { kind: 'connect', code: 'ECONNRESET' } : outcome;
     } finally {
-      slot();
+      slot(answered);
     }
   }
 

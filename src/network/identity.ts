@@ -14,7 +14,10 @@ export type Resolution =
 
 /** Settings of an identity resolver; all times in milliseconds. */
 export interface IdentityOptions {
+  /** Asks the directory, and hosts of did:web unless `web` is given. */
   readonly http: HttpClient;
+  /** Asks hosts of did:web, which strangers choose: however many of them hang, the directory is asked as before. */
+  readonly web?: { readonly http: HttpClient; readonly timeoutMs: number };
   /** The directory of did:plc. */
   readonly plcUrl?: string;
   /** The guard's policy: with loopback allowed, documents may be served and endpoints named in plain http. */
@@ -33,9 +36,10 @@ export interface IdentityOptions {
 export interface IdentityResolver {
   /**
    * The document of a did:plc or did:web. `fresh` asks even where an answer is kept, for when the old one proved wrong.
-   * Callers that ask for one DID at the same time share one request; it ends when all of them have given up. Never rejects.
+   * Callers that ask for one DID at the same time share one request; it ends when all of them have given up.
+   * `privileged`: slots that are reserved may serve it. Never rejects.
    */
-  resolve(did: string, options: { signal: AbortSignal; fresh?: boolean }): Promise<Resolution>;
+  resolve(did: string, options: { signal: AbortSignal; fresh?: boolean; privileged?: boolean }): Promise<Resolution>;
 }
 
 /** The public directory of did:plc. */
@@ -48,19 +52,24 @@ const maxDocumentBytes = 65_536;
 export function createIdentityResolver(options: IdentityOptions): IdentityResolver {
   const { http, plcUrl = defaultPlcUrl, policy, ttlMs = 300_000, timeoutMs = 10_000, clock } = options;
   const cache = createSharedCache<Resolution>({
-    ttlMs,
+    ttlOf: (resolution) => (resolution.kind === 'failed' ? 0 : ttlMs),
     maxEntries: options.maxEntries ?? 10_000,
     clock,
-    lasting: (resolution) => resolution.kind !== 'failed',
     gaveUp: { kind: 'failed', answer: { kind: 'aborted' } },
   });
 
-  async function ask(did: string, signal: AbortSignal): Promise<Resolution> {
-    const url = did.startsWith('did:web:') ? didWebUrl(did, policy.allowLoopback) : didPlcUrl(plcUrl, did);
-    const answer = await http.getJson(url, {
+  const directory = { http, timeoutMs };
+  const { web = directory } = options;
+
+  async function ask(did: string, signal: AbortSignal, privileged: boolean): Promise<Resolution> {
+    const isWeb = did.startsWith('did:web:');
+    const url = isWeb ? didWebUrl(did, policy.allowLoopback) : didPlcUrl(plcUrl, did);
+    const host = isWeb ? web : directory;
+    const answer = await host.http.getJson(url, {
       maxBytes: maxDocumentBytes,
-      timeoutMs,
+      timeoutMs: host.timeoutMs,
       signal,
+      peer: { source: did, privileged },
       accept: 'application/did+ld+json, application/json',
     });
     if (answer.kind === 'status' && (answer.status === 404 || answer.status === 410)) {
@@ -73,9 +82,9 @@ export function createIdentityResolver(options: IdentityOptions): IdentityResolv
   }
 
   return {
-    async resolve(did, { signal, fresh = false }) {
+    async resolve(did, { signal, fresh = false, privileged = false }) {
       if (!isDid(did)) return { kind: 'invalid_document', reason: 'unsupported_did' };
-      return cache.get(did, (shared) => ask(did, shared), { signal, fresh });
+      return cache.get(did, (shared) => ask(did, shared, privileged), { signal, fresh });
     },
   };
 }

@@ -22,8 +22,8 @@ export type HandleResolution =
 export interface HandleOptions {
   readonly http: HttpClient;
   readonly identity: IdentityResolver;
-  /** `resolveTxt` of `node:dns/promises`: only a resolver is asked, never the host itself. */
-  readonly resolveTxt: (name: string) => Promise<string[][]>;
+  /** Asks DNS for the texts of a name: only a resolver is asked, never the host itself. An abort ends the query. */
+  readonly resolveTxt: (name: string, signal: AbortSignal) => Promise<string[][]>;
   /** For each of DNS and host (5,000). */
   readonly timeoutMs?: number;
 }
@@ -69,7 +69,7 @@ async function askDns(
   signal: AbortSignal,
 ): Promise<Named> {
   try {
-    const records = await within(timeoutMs, signal, resolveTxt(`_atproto.${name}`));
+    const records = await within(timeoutMs, signal, (given) => resolveTxt(`_atproto.${name}`, given));
     const texts = records.map((parts) => parts.join('')).filter((text) => text.startsWith('did='));
     const [text, ...others] = new Set(texts);
     if (text === undefined) return { kind: 'none' };
@@ -113,15 +113,23 @@ function didIn(text: string): Named {
   return isDid(text) ? { kind: 'did', did: text } : { kind: 'none' };
 }
 
-/** Rejects when the time is up or the caller gives up; what was asked may still run, and its end is nobody's. */
-async function within<T>(timeoutMs: number, signal: AbortSignal, work: Promise<T>): Promise<T> {
+/** Rejects when the time is up or the caller gives up, and ends the work through its signal. */
+async function within<T>(
+  timeoutMs: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
   const gaveUp = Promise.withResolvers<never>();
-  const abort = (): void => gaveUp.reject(new Error('given up'));
+  const abort = (): void => {
+    stop.abort();
+    gaveUp.reject(new Error('given up'));
+  };
   const timer = setTimeout(abort, timeoutMs);
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   try {
-    return await Promise.race([work, gaveUp.promise]);
+    return await Promise.race([work(stop.signal), gaveUp.promise]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);

@@ -1,12 +1,11 @@
 /** Settings of a cache; all times in milliseconds. */
 export interface SharedCacheOptions<T> {
-  readonly ttlMs: number;
+  /** How long a value is kept; 0: not at all. */
+  readonly ttlOf: (value: T) => number;
   /** Beyond it the entry that was made longest ago is dropped. */
   readonly maxEntries: number;
   /** Milliseconds, from any origin. */
   readonly clock: () => number;
-  /** Whether a value is worth keeping. */
-  readonly lasting: (value: T) => boolean;
   /** What a caller gets who gave up before the value came. */
   readonly gaveUp: T;
 }
@@ -31,19 +30,14 @@ interface Flight<T> {
 }
 
 /** Makes an empty one. */
-export function createSharedCache<T>({
-  ttlMs,
-  maxEntries,
-  clock,
-  lasting,
-  gaveUp,
-}: SharedCacheOptions<T>): SharedCache<T> {
+export function createSharedCache<T>({ ttlOf, maxEntries, clock, gaveUp }: SharedCacheOptions<T>): SharedCache<T> {
   const kept = new Map<string, { readonly value: T; readonly until: number }>();
   const flights = new Map<string, Flight<T>>();
 
   function keep(key: string, value: T): void {
     kept.delete(key);
-    if (!lasting(value)) return;
+    const ttlMs = ttlOf(value);
+    if (ttlMs <= 0) return;
     kept.set(key, { value, until: clock() + ttlMs });
     const [oldest] = kept.keys();
     if (kept.size > maxEntries && oldest !== undefined) kept.delete(oldest);

@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import {
   type AddressPolicy,
+  BusyResolverError,
   guardedLookup,
   judgeAddress,
   RefusedAddressError,
@@ -29,8 +30,8 @@ export interface SocketOptions extends LivenessOptions {
    * `openSocket` has resolved. The bytes may share memory with others: copy what must last. Must not throw.
    */
   readonly onFrame: (data: Buffer, isBinary: boolean) => void;
-  /** Name resolution; the system's by default. */
-  readonly resolve?: Resolve;
+  /** Name resolution. */
+  readonly resolve: Resolve;
 }
 
 /** Why an open connection ended. */
@@ -65,9 +66,10 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
   const { url, loopbackOnly } = admit(options.url, policy);
   if (signal.aborted) throw failure('aborted', url, 'stopped');
   const phase: Phase = { now: isIP(bareHost(url)) === 0 ? 'dns' : 'connect' };
+  const over = new AbortController();
   const settings = {
     followRedirects: false,
-    lookup: guardedLookup(policy, { loopbackOnly, ...(resolve && { resolve }) }),
+    lookup: guardedLookup(policy, { loopbackOnly, resolve, signal: over.signal }),
     maxPayload: options.maxFrameBytes,
     closeTimeout: options.closeMs,
     // Deflate by message costs more than the bytes it saves here, and is the peer's lever on our memory.
@@ -83,7 +85,12 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
   };
   const ws = new WebSocket(url, settings);
   const socket = attend(ws, options);
-  await opened(ws, { url, phase, handshakeMs: options.handshakeMs, signal });
+  try {
+    await opened(ws, { url, phase, handshakeMs: options.handshakeMs, signal });
+  } finally {
+    // A query whose connection was given up is of no use.
+    over.abort();
+  }
   const abort = (): void => socket.close();
   // A message that came with the opening may have been the occasion.
   if (signal.aborted) abort();
@@ -170,6 +177,7 @@ function opened(ws: WebSocket, { url, phase, handshakeMs, signal }: Opening): Pr
 
 function failureOf(error: Error, url: URL, phase: Phase['now']): ConnectError {
   if (error instanceof RefusedAddressError) return failure('refused_address', url, error.message);
+  if (error instanceof BusyResolverError) return failure('busy', url, error.message);
   return failure(phase, url, systemCode(error) === null ? error.message : systemWords(error));
 }
 

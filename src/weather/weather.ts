@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { artifactNames } from '../artifact/write.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import type { BackoffOptions } from '../network/backoff.ts';
+import { createNameResolver, systemHostsFile } from '../network/name-resolver.ts';
 import { openSocket } from '../network/websocket.ts';
 import { makeFolder } from '../ops/folder.ts';
 import { errorFields, type Log } from '../ops/log.ts';
@@ -76,6 +77,7 @@ export interface Weather {
 export function createWeather(deps: WeatherDeps): Weather {
   const { settings, policy, clock, log, telemetry } = deps;
   const endpoint = parseEndpoint(settings.jetstream, policy);
+  const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
   const pace = { ...usualPace, ...deps.pace };
   const stopping = new AbortController();
   const failed = Promise.withResolvers<never>();
@@ -116,7 +118,7 @@ export function createWeather(deps: WeatherDeps): Weather {
     },
   });
   const connect: Connect = (url, onFrame, signal) =>
-    openSocket({ ...limits, url, policy, maxFrameBytes, onFrame }, signal);
+    openSocket({ ...limits, url, policy, resolve, maxFrameBytes, onFrame }, signal);
 
   function committed(): void {
     const closed = closedEnd(open().series(endpoint.name).live?.timeUs ?? null, clock() * 1000);

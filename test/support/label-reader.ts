@@ -3,6 +3,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { labelsFrame } from '../../sim/labelers/wire.ts';
 import { DailyCap } from '../../src/labels/daily-cap.ts';
 import { createIntake } from '../../src/labels/intake.ts';
+import { createStreamOpener } from '../../src/labels/open-stream.ts';
 import { noPosition } from '../../src/labels/position.ts';
 import { readSource } from '../../src/labels/read-source.ts';
 import { RefusedMemory } from '../../src/labels/refused-memory.ts';
@@ -12,6 +13,7 @@ import { noTelemetry, type Quirk } from '../../src/labels/telemetry.ts';
 import { Tracker, untracked } from '../../src/labels/tracker.ts';
 import { wait } from '../../src/labels/wait.ts';
 import type { JsonAnswer } from '../../src/network/http.ts';
+import { createNameResolver } from '../../src/network/name-resolver.ts';
 import { createSlots } from '../../src/network/slots.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { StoredGap } from '../../src/store/port.ts';
@@ -148,7 +150,12 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
   };
   const tools: ReaderTools = {
     http,
-    policy: { allowLoopback: true },
+    openStream: createStreamOpener({
+      policy: { allowLoopback: true },
+      resolve: createNameResolver({ hostsFile: null }).resolve,
+      handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
+      rhythm: { ...quickRhythm, ...script.rhythm },
+    }),
     accept: ({ observations }) => {
       const before = stored.size;
       for (const { label } of observations) stored.add(label.val);
@@ -174,6 +181,7 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
   const source: Source = {
     did,
     endpoint: `http://127.0.0.1:${port}`,
+    peer: { source: did, privileged: false },
     tracker: new Tracker(did, untracked(clock())),
     position: noPosition,
     replayFrom: null,

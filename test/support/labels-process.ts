@@ -21,11 +21,11 @@ export interface LabelsProcess {
   readonly ended: Promise<Ended>;
 }
 
-/** Starts `almanac labels` with these arguments. */
-export function spawnLabels(args: readonly string[]): LabelsProcess {
+/** Starts `almanac labels` with these arguments, and these variables beside the path. */
+export function spawnLabels(args: readonly string[], env: Readonly<Record<string, string>> = {}): LabelsProcess {
   const child = spawn(process.execPath, [bin, 'labels', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH ?? '' },
+    env: { PATH: process.env.PATH ?? '', ...env },
   });
   const stdout: string[] = [];
   const stderr: string[] = [];

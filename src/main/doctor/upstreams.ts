@@ -1,7 +1,8 @@
 import { labelerCollection } from '../../labels/relay-list.ts';
-import type { AddressPolicy } from '../../network/address-policy.ts';
+import type { AddressPolicy, Resolve } from '../../network/address-policy.ts';
 import { ConnectError } from '../../network/connect-error.ts';
 import { createHttpClient, type HttpClient, type JsonAnswer } from '../../network/http.ts';
+import { createNameResolver, systemHostsFile } from '../../network/name-resolver.ts';
 import { openSocket } from '../../network/websocket.ts';
 import { codeInWords, OperatorError } from '../../ops/errors.ts';
 import { parseEndpoint, subscribeUrl } from '../../weather/endpoint.ts';
@@ -41,7 +42,8 @@ export async function checkUpstreams(
   policy: AddressPolicy,
   clock: () => number,
 ): Promise<UpstreamFindings> {
-  const http = createHttpClient({ policy });
+  const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
+  const http = createHttpClient({ policy, resolve });
   try {
     const directory = ask(http, 'directory', plc, `/${did}`, clock);
     const listings = relays.map((relay) =>
@@ -53,7 +55,7 @@ export async function checkUpstreams(
         clock,
       ),
     );
-    const stream = jetstream === '' ? [] : [checkStream(jetstream, policy)];
+    const stream = jetstream === '' ? [] : [checkStream(jetstream, policy, resolve)];
     const [findings, answers, directoryAnswer] = await Promise.all([
       Promise.all(stream),
       Promise.all(listings),
@@ -117,7 +119,7 @@ function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string
 }
 
 /** Connects as the weather instrument does, and waits for one frame: a host may accept, and send nothing. */
-async function checkStream(address: string, policy: AddressPolicy): Promise<Finding> {
+async function checkStream(address: string, policy: AddressPolicy, resolve: Resolve): Promise<Finding> {
   const check = 'jetstream';
   const stop = new AbortController();
   const deadline = setTimeout(() => stop.abort(), patienceMs);
@@ -128,6 +130,7 @@ async function checkStream(address: string, policy: AddressPolicy): Promise<Find
       {
         url: subscribeUrl(endpoint, null),
         policy,
+        resolve,
         handshakeMs: patienceMs - 2_000,
         closeMs: 500,
         maxFrameBytes: 16 * 1024 * 1024,

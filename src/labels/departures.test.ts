@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { day, hour, micros } from '../store/time.ts';
+import { departureGap } from './departures.ts';
+import type { Member } from './member.ts';
+import { Tracker, untracked } from './tracker.ts';
+
+const did = 'did:plc:a';
+const start = micros(1_780_000_000_000_000);
+const now = micros(start + 9 * day);
+
+function labeler(tracker: Tracker): Member {
+  return {
+    ...{ did, origin: 'discovered', provenance: new Set(), finding: 'labeler', endpoint: 'https://l.example' },
+    ...{ pds: null, handle: null, handleConfirmed: false, tracker },
+  };
+}
+
+function answered(): Tracker {
+  const tracker = new Tracker(did, untracked(start));
+  tracker.asked(start);
+  tracker.answered(start, { dated: 1, undated: 0 });
+  tracker.caughtUp(start, micros(start + hour));
+  return tracker;
+}
+
+test('a labeler that is read, or was never read, leaves no gap', () => {
+  expect(departureGap(labeler(answered()), 'read', now)).toBe(null);
+  expect(departureGap(labeler(new Tracker(did, untracked(start))), 'gone', now)).toBe(null);
+});
+
+test('one that lost its place leaves a gap of ours since it was last read to its end', () => {
+  const gap = { source: did, start: micros(start + hour), end: now, reason: 'ingest_paused' };
+  expect(departureGap(labeler(answered()), 'waiting', now)).toEqual(gap);
+});
+
+test('one that has been unreachable for 7 days, or names no endpoint any more, leaves a gap of its own', () => {
+  const gap = { source: did, start: micros(start + hour), end: now, reason: 'source_unavailable' };
+  const unreachable = answered();
+  unreachable.failed(micros(start + 2 * hour), 'failed');
+  expect(departureGap(labeler(unreachable), 'read', micros(start + 7 * day))).toBe(null);
+  expect(departureGap(labeler(unreachable), 'read', now)).toEqual(gap);
+  expect(departureGap(labeler(answered()), 'gone', now)).toEqual(gap);
+});

@@ -1,0 +1,43 @@
+import { createServer } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { ConnectError } from '../network/connect-error.ts';
+import { createNameResolver } from '../network/name-resolver.ts';
+import { createSlots } from '../network/slots.ts';
+import { createStreamOpener } from './open-stream.ts';
+
+const server = createServer((socket) => socket.on('error', () => undefined));
+const stop = new AbortController();
+
+afterEach(() => {
+  stop.abort();
+  server.close();
+});
+
+test('as many handshakes are under way as may be, however many endpoints accept connections and never answer', async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
+  const openStream = createStreamOpener({
+    policy: { allowLoopback: true },
+    resolve: createNameResolver({ hostsFile: null }).resolve,
+    handshakes: createSlots({ total: 4, perHost: 4, reserved: 2, maxWaiting: 100 }),
+    rhythm: { requestMs: 300 },
+  });
+  const open = async (name: string, privileged: boolean): Promise<string> => {
+    const source = { endpoint: `http://${name}.localhost:${port}`, peer: { source: name, privileged } };
+    const error: unknown = await openStream(source, null, () => undefined, stop.signal).catch(
+      (reason: unknown) => reason,
+    );
+    return error instanceof ConnectError ? error.kind : 'opened';
+  };
+  const strangers = Array.from({ length: 6 }, (_, i) => open(`l${i}.hostile${i}`, false));
+  await expect.poll(() => connections).toBe(2);
+  const seed = open('seed', true);
+  await expect.poll(() => connections).toBe(3);
+  const outcomes = [...(await Promise.all(strangers)), await seed].sort();
+  expect([...new Set(outcomes)]).toEqual(['busy', 'timeout']);
+});

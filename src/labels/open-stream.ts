@@ -1,0 +1,58 @@
+import type { AddressPolicy, Resolve } from '../network/address-policy.ts';
+import { ConnectError } from '../network/connect-error.ts';
+import type { Peer } from '../network/http.ts';
+import type { Slots } from '../network/slots.ts';
+import { type GuardedSocket, openSocket } from '../network/websocket.ts';
+import type { Rhythm } from './rhythm.ts';
+import { maxFrameBytes, streamUrl } from './stream-url.ts';
+
+/** What opening streams takes. */
+export interface StreamOpenerOptions {
+  readonly policy: AddressPolicy;
+  /** Resolves names that strangers chose. */
+  readonly resolve: Resolve;
+  /** Handshakes under way at once: a host that accepts connections and never answers holds up no other. */
+  readonly handshakes: Slots;
+  readonly rhythm: Pick<Rhythm, 'requestMs'>;
+}
+
+/** Whose stream is opened. */
+export interface StreamOwner {
+  readonly endpoint: string;
+  readonly peer: Peer;
+}
+
+/** Opens the stream of a source behind a cursor, or live. Rejects with ConnectError; as `busy` when no turn came. */
+export type OpenStream = (
+  source: StreamOwner,
+  cursor: number | null,
+  onFrame: (data: Buffer) => void,
+  signal: AbortSignal,
+) => Promise<GuardedSocket>;
+
+/** An honest server answers a handshake within this time, in milliseconds; waiting longer serves those that never do. */
+const maxHandshakeMs = 15_000;
+
+/** Makes the one way in which streams of labelers are opened. */
+export function createStreamOpener({ policy, resolve, handshakes, rhythm }: StreamOpenerOptions): OpenStream {
+  return async ({ endpoint, peer }, cursor, onFrame, signal) => {
+    const handshakeMs = Math.min(rhythm.requestMs, maxHandshakeMs);
+    const turn = await handshakes.acquire({ host: new URL(endpoint).host, ...peer }, rhythm.requestMs, signal);
+    if (typeof turn === 'string') throw new ConnectError(turn, `cannot open a stream: ${turn}`);
+    let answered = false;
+    try {
+      const socket = await openSocket(
+        {
+          ...{ url: streamUrl(endpoint, cursor), policy, resolve, handshakeMs, closeMs: 2_000, maxFrameBytes, onFrame },
+          // A quiet stream is not idle: its tail is read by polls.
+          ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
+        },
+        signal,
+      );
+      answered = true;
+      return socket;
+    } finally {
+      turn(answered);
+    }
+  };
+}

@@ -1,0 +1,51 @@
+import type { LookupAddress } from 'node:dns';
+import { readFile, stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
+
+/** What a hosts file says of names. */
+export interface HostsFile {
+  /** The addresses of a name; empty where the file does not name it, or cannot be read. Never rejects. */
+  addressesOf(name: string): Promise<readonly LookupAddress[]>;
+}
+
+/** Largest file that is read, in bytes. */
+const maxBytes = 1024 * 1024;
+
+/** Follows a hosts file: read when it is first asked, and again after it changed, by its time and size. */
+export function createHostsFile(path: string): HostsFile {
+  let names = new Map<string, LookupAddress[]>();
+  let version = '';
+
+  async function refresh(): Promise<void> {
+    const { mtimeMs, size } = await stat(path);
+    const found = `${mtimeMs} ${size}`;
+    if (found === version) return;
+    names = size > maxBytes ? new Map() : parseHosts(await readFile(path, 'utf8'));
+    version = found;
+  }
+
+  return {
+    async addressesOf(name) {
+      await refresh().catch(() => {
+        names = new Map();
+        version = '';
+      });
+      return names.get(name.toLowerCase()) ?? [];
+    },
+  };
+}
+
+/** Reads the text of a hosts file; lines that are not understood are skipped, as the system does. */
+export function parseHosts(text: string): Map<string, LookupAddress[]> {
+  const names = new Map<string, LookupAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/);
+    const family = isIP(address);
+    if (family === 0) continue;
+    for (const alias of aliases) {
+      const name = alias.toLowerCase();
+      names.set(name, [...(names.get(name) ?? []), { address, family }]);
+    }
+  }
+  return names;
+}

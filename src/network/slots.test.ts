@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import { type Claim, createSlots, type Release, type SlotLimits, type Slots } from './slots.ts';
+
+const signal = new AbortController().signal;
+
+function slotsOf(limits: Partial<SlotLimits>) {
+  const time = { ms: 0 };
+  const slots = createSlots({ total: 4, perHost: 4, maxWaiting: 100, ...limits }, () => time.ms);
+  return { slots, time };
+}
+
+async function take(slots: Slots, claim: Claim): Promise<Release> {
+  const slot = await slots.acquire(claim, 0, signal);
+  if (typeof slot === 'string') throw new Error(slot);
+  return slot;
+}
+
+/** Whether a claim is served at once. */
+async function isServed(slots: Slots, claim: Claim): Promise<boolean> {
+  const slot = await slots.acquire(claim, 0, signal);
+  if (typeof slot === 'string') return false;
+  slot();
+  return true;
+}
+
+/** Waits for a slot; what was served is noted in order, and keeps its slot. */
+function queue(slots: Slots, claims: readonly Claim[]) {
+  const served: string[] = [];
+  const held: Release[] = [];
+  for (const claim of claims) {
+    void slots.acquire(claim, 60_000, signal).then((slot) => {
+      if (typeof slot === 'string') return;
+      served.push(claim.host);
+      held.push(slot);
+    });
+  }
+  return { served, held };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('domains that wait take turns, however many claims each has', async () => {
+  const { slots } = slotsOf({ total: 1 });
+  const first = await take(slots, { host: 'x.example' });
+  const crowd = Array.from({ length: 5 }, (_, i) => ({ host: `l${i}.crowd.example` }));
+  const { served, held } = queue(slots, [...crowd, { host: 'one.example' }, { host: 'two.example' }]);
+  first();
+  for (let i = 0; i < 6; i++) {
+    await turn();
+    held[i]?.();
+  }
+  await turn();
+  expect(served.slice(0, 4)).toEqual(['l0.crowd.example', 'one.example', 'two.example', 'l1.crowd.example']);
+  expect(served).toHaveLength(7);
+});
+
+test('one registrable domain holds its share of the slots, by however many hosts', async () => {
+  const { slots } = slotsOf({ perDomain: 2 });
+  await take(slots, { host: 'a.crowd.example' });
+  await take(slots, { host: 'b.crowd.example' });
+  expect(await isServed(slots, { host: 'c.crowd.example' })).toBe(false);
+  expect(await isServed(slots, { host: 'c.other.example' })).toBe(true);
+});
+
+test('one source holds its share of the slots, by however many hosts', async () => {
+  const { slots } = slotsOf({ perSource: 1 });
+  await take(slots, { host: 'a.example', source: 'did:plc:a' });
+  expect(await isServed(slots, { host: 'b.example', source: 'did:plc:a' })).toBe(false);
+  expect(await isServed(slots, { host: 'b.example', source: 'did:plc:b' })).toBe(true);
+});
+
+test('reserved slots serve privileged claims alone, which are served first wherever a slot is free', async () => {
+  const { slots } = slotsOf({ reserved: 2 });
+  const strangers = [await take(slots, { host: 'a.example' }), await take(slots, { host: 'b.example' })];
+  expect(await isServed(slots, { host: 'c.example' })).toBe(false);
+  const seeds = [
+    await take(slots, { host: 's1.example', privileged: true }),
+    await take(slots, { host: 's2.example', privileged: true }),
+  ];
+  const { served } = queue(slots, [{ host: 'c.example' }, { host: 's3.example', privileged: true }]);
+  strangers[0]?.();
+  await turn();
+  expect(served).toEqual(['s3.example']);
+  strangers[1]?.();
+  seeds[0]?.();
+  await turn();
+  expect(served).toEqual(['s3.example', 'c.example']);
+});
+
+test('strangers that name the host of a privileged source do not use up its share', async () => {
+  const { slots } = slotsOf({ perHost: 1, perDomain: 1 });
+  await take(slots, { host: 'honest.example', source: 'did:plc:stranger' });
+  expect(await isServed(slots, { host: 'honest.example', source: 'did:plc:other' })).toBe(false);
+  expect(await isServed(slots, { host: 'honest.example', source: 'did:plc:seed', privileged: true })).toBe(true);
+});
+
+test('hosts that never answered, or answer slowly, share a few slots; a quick answer gives the others', async () => {
+  const { slots, time } = slotsOf({ total: 8, unproven: 1 });
+  const unknown = await take(slots, { host: 'a.example' });
+  expect(await isServed(slots, { host: 'b.example' })).toBe(false);
+  time.ms += 100;
+  unknown(true);
+  const quick = [await take(slots, { host: 'a.example' }), await take(slots, { host: 'a.example' })];
+  expect(await isServed(slots, { host: 'b.example' })).toBe(true);
+  time.ms += 28_000;
+  for (const release of quick) release(true);
+  await take(slots, { host: 'a.example' });
+  expect(await isServed(slots, { host: 'a.example' })).toBe(false);
+});
+
+test('a privileged source on a slow host competes with other slow ones, until its host is quick again', async () => {
+  const { slots, time } = slotsOf({ total: 8, slowPrivileged: 1 });
+  const claim = { host: 'seed.example', privileged: true };
+  const ask = async (ms: number): Promise<void> => {
+    const slot = await take(slots, claim);
+    time.ms += ms;
+    slot(true);
+  };
+  await ask(28_000);
+  const slow = await take(slots, claim);
+  expect(await isServed(slots, claim)).toBe(false);
+  expect(await isServed(slots, { host: 'other.example', privileged: true })).toBe(true);
+  slow(true);
+  for (let i = 0; i < 3; i++) await ask(100);
+  await take(slots, claim);
+  expect(await isServed(slots, claim)).toBe(true);
+});
+
+test('150 hosts that hold a slot for 28 s leave honest sources theirs at once', async () => {
+  const { slots, time } = slotsOf({ total: 128, perHost: 4, reserved: 64, unproven: 24, slowPrivileged: 32 });
+  const hosts = Array.from({ length: 150 }, (_, i) => ({ host: `l${i}.hostile${i % 40}.example` }));
+  const first = queue(slots, hosts);
+  await turn();
+  expect(first.held).toHaveLength(24);
+  expect(await isServed(slots, { host: 'seed.example', privileged: true })).toBe(true);
+  for (let round = 0; round < 7; round++) {
+    time.ms += 28_000;
+    for (const release of first.held.splice(0)) release(true);
+    await turn();
+  }
+  const newcomer = await slots.acquire({ host: 'new.example' }, 0, signal);
+  expect(newcomer).toBeTypeOf('function');
+});
+
+test('claims beyond the bound on waiting are refused, of strangers apart from privileged ones', async () => {
+  const { slots } = slotsOf({ total: 1, maxWaiting: 1 });
+  const held = await take(slots, { host: 'x.example' });
+  const stop = new AbortController();
+  const waiting = slots.acquire({ host: 'a.example' }, 60_000, stop.signal);
+  expect(await slots.acquire({ host: 'b.example' }, 60_000, signal)).toBe('busy');
+  const seed = slots.acquire({ host: 's.example', privileged: true }, 60_000, signal);
+  stop.abort();
+  expect(await waiting).toBe('aborted');
+  held();
+  expect(await seed).toBeTypeOf('function');
+});
+
+test('a slot that is given back twice is free once', async () => {
+  const { slots } = slotsOf({ total: 1 });
+  const slot = await take(slots, { host: 'a.example' });
+  slot();
+  slot();
+  await take(slots, { host: 'b.example' });
+  expect(await isServed(slots, { host: 'c.example' })).toBe(false);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hour, micros } from '../store/time.ts';
-import { isEnrolled, type Member, memberOf, rowOf } from './member.ts';
+import { isEnrolled, type Member, memberOf, rowOf, standingFacts } from './member.ts';
 import { noPosition, readPosition, writePosition } from './position.ts';
 import { Tracker, untracked } from './tracker.ts';
 
@@ -38,6 +38,26 @@ test('what was complete comes back no later than the last page that its rows pro
   expect([complete(now + hour), complete(now - hour), complete(null)]).toEqual([now, now - hour, now]);
   const { completeThrough: _, ...before } = JSON.parse(rowOf(kept, now).detail) as Record<string, unknown>;
   expect(complete(now + hour, { ...rowOf(kept, now), detail: JSON.stringify(before) })).toBe(now + hour);
+});
+
+test('a row from before first answers were kept takes the first try for the first answer, if there was an answer', () => {
+  const kept = member();
+  kept.tracker.asked(now);
+  const first = (answeredAt: number | null) => {
+    const {
+      firstAnswered: _,
+      failingSince: __,
+      ...before
+    } = JSON.parse(rowOf(kept, now).detail) as Record<string, unknown>;
+    const row = { ...rowOf(kept, now), detail: JSON.stringify(before) };
+    return memberOf(row, answeredAt === null ? null : micros(answeredAt)).tracker.tracked.firstAnswered;
+  };
+  expect([first(null), first(now + hour)]).toEqual([null, now]);
+});
+
+test('a labeler is seeded when the seeds file names it, whoever named it first', () => {
+  const named = (...provenance: string[]) => standingFacts(member({ provenance: new Set(provenance) })).seeded;
+  expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);
 });
 
 test('a row of another version is a labeler of which nothing is known', () => {

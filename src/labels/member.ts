@@ -3,6 +3,7 @@ import { labelerHandle, type RosterRow } from '../store/roster.ts';
 import { micros } from '../store/time.ts';
 import { isObject } from './label-fields.ts';
 import { sourceStateOf } from './source-state.ts';
+import type { StandingFacts } from './standing.ts';
 import { type TrackedState, Tracker } from './tracker.ts';
 
 /** Most labelers that are enrolled. */
@@ -43,6 +44,16 @@ export function isEnrolled({ finding, tracker }: Member, now: Micros): boolean {
   return (finding === 'labeler' || finding === 'bad_endpoint') && tracker.enrolled(now);
 }
 
+/** Whether the seeds file names it, whoever named it first. */
+export function isSeeded({ origin, provenance }: Pick<Member, 'origin' | 'provenance'>): boolean {
+  return origin === 'seeded' || provenance.has('seeds');
+}
+
+/** What a labeler's standing is judged by. */
+export function standingFacts(member: Member): StandingFacts {
+  return { seeded: isSeeded(member), ...member.tracker.tracked };
+}
+
 /** A member as the store keeps it. */
 export function rowOf(member: Member, now: Micros): RosterRow {
   const { state, stateSince, ...rest } = member.tracker.tracked;
@@ -68,11 +79,16 @@ export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
   const lastAnswered = answeredAt ?? instant(detail.lastAnswered);
   // Versions before the mark was kept read every source to its end, or said so.
   const complete = 'completeThrough' in detail ? instant(detail.completeThrough) : lastAnswered;
+  const firstAsked = instant(detail.firstAsked);
+  // Versions before this mark was kept knew when a source was first asked, which is the nearest bound.
+  const answering = 'firstAnswered' in detail ? instant(detail.firstAnswered) : (firstAsked ?? row.stateSince);
   const tracked: TrackedState = {
     state: sourceStateOf(row.state),
     stateSince: row.stateSince,
-    firstAsked: instant(detail.firstAsked),
+    firstAsked,
+    firstAnswered: lastAnswered === null ? null : (answering ?? lastAnswered),
     lastAnswered,
+    failingSince: instant(detail.failingSince),
     completeThrough: complete === null ? null : micros(Math.min(complete, answeredAt ?? complete)),
     dated: detail.dated === true,
     undated: detail.undated === true,

@@ -104,6 +104,31 @@ describe('a source that fails', () => {
     tracker.answered(micros(t(0) + 48 * hour), dated);
     expect(tracker.enrolled(micros(t(0) + 9999 * hour))).toBe(true);
   });
+
+  test('leaves the enrolment once it has been unreachable for 7 days, and returns when it answers', () => {
+    const tracker = answering();
+    const failedAt = micros(t(0) + hour);
+    const week = 7 * 24 * hour;
+    tracker.failed(failedAt, 'failed');
+    expect([tracker.enrolled(micros(failedAt + week - 1)), tracker.enrolled(micros(failedAt + week))]).toEqual([
+      true,
+      false,
+    ]);
+    expect(tracker.failed(micros(failedAt + week), 'failed')).toMatchObject({ end: failedAt + week });
+    tracker.answered(micros(failedAt + 2 * week), dated);
+    expect(tracker.enrolled(micros(failedAt + 9 * week))).toBe(true);
+  });
+
+  test('is still enrolled after a restart until a try of the new run fails too', () => {
+    const before = answering();
+    before.failed(t(1), 'failed');
+    const later = micros(t(1) + 8 * 24 * hour);
+    const tracker = new Tracker(did, before.tracked);
+    tracker.restarted(later);
+    expect(tracker.enrolled(later)).toBe(true);
+    tracker.failed(later, 'failed');
+    expect(tracker.enrolled(later)).toBe(false);
+  });
 });
 
 test('is complete up to where it was read to its end, and with every live page from then on, while it is connected', () => {

@@ -2,6 +2,7 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { StoredGap } from '../store/port.ts';
 import { hour, micros, minute } from '../store/time.ts';
 import { type SourceEvent, type SourceState, transition } from './source-state.ts';
+import { unreachableAfter } from './standing.ts';
 
 /** Resumed at its position within this time, a source was only delayed: 15 minutes. */
 export const delayLimit = 15 * minute;
@@ -16,8 +17,12 @@ export interface TrackedState {
   readonly stateSince: Micros;
   /** When it was first asked; null before. */
   readonly firstAsked: Micros | null;
+  /** Our clock at its first accepted page; null when it never answered. */
+  readonly firstAnswered: Micros | null;
   /** Our clock at its last accepted page; null when it never answered. */
   readonly lastAnswered: Micros | null;
+  /** Since when every try has failed, restarts of ours included; null where the last one did not. */
+  readonly failingSince: Micros | null;
   /** Up to when all that it gave is stored, or recorded as a gap; null before it answered. */
   readonly completeThrough: Micros | null;
   /** Whether any label of it bore a usable date. */
@@ -31,7 +36,10 @@ export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
 
 /** A source that was never asked. */
 export function untracked(at: Micros): TrackedState {
-  const never = { firstAsked: null, lastAnswered: null, completeThrough: null };
+  const never = {
+    ...{ firstAsked: null, firstAnswered: null, lastAnswered: null },
+    ...{ failingSince: null, completeThrough: null },
+  };
   return { state: 'unstarted', stateSince: at, ...never, dated: false, undated: false };
 }
 
@@ -85,10 +93,14 @@ export class Tracker {
     return this.#behindSince === null ? null : this.#readAt;
   }
 
-  /** Whether it stands to be enrolled at `now`: it has answered, or is still on trial. */
+  /**
+   * Whether it is enrolled at `now`: it has answered, or is still on trial. A source that has been unreachable for 7 days
+   * leaves; this run must have tried it, as time during which we did not run proves nothing.
+   */
   enrolled(now: Micros): boolean {
-    const { lastAnswered, firstAsked } = this.#tracked;
-    return lastAnswered !== null || firstAsked === null || now - firstAsked < trialPeriod;
+    const { lastAnswered, firstAsked, failingSince } = this.#tracked;
+    if (lastAnswered === null) return firstAsked === null || now - firstAsked < trialPeriod;
+    return this.#failing === null || failingSince === null || now - failingSince < unreachableAfter;
   }
 
   /** A try to read it begins: nobody knows what it gave meanwhile. */
@@ -108,7 +120,8 @@ export class Tracker {
     const dated = this.#tracked.dated || labels.dated > 0;
     const undated = this.#tracked.undated || labels.undated > 0;
     this.#apply(undated && !dated ? 'only_undated' : 'answered', now);
-    this.#tracked = { ...this.#tracked, dated, undated, lastAnswered: now };
+    const firstAnswered = this.#tracked.firstAnswered ?? now;
+    this.#tracked = { ...this.#tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
     if (this.#whole && labels.live) this.completeTo(now);
     this.#readAt = this.#behindSince === null ? null : (this.#readAt ?? now);
     return gap;
@@ -157,6 +170,7 @@ export class Tracker {
   failed(now: Micros, fault: Fault): StoredGap | null {
     const { since = now, tries = 0 } = this.#failing ?? {};
     this.#failing = { since, tries: tries + 1 };
+    this.#tracked = { ...this.#tracked, failingSince: this.#tracked.failingSince ?? now };
     this.#whole = false;
     const long = now - since > delayLimit && tries + 1 >= leastTries;
     this.#apply(fault === 'failed' && long ? 'failed_long' : fault, now);
@@ -165,6 +179,7 @@ export class Tracker {
 
   moved(now: Micros): void {
     this.#failing = null;
+    this.#tracked = { ...this.#tracked, failingSince: null };
     this.#apply('moved', now);
   }
 

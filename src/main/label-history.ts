@@ -142,7 +142,9 @@ function memberOf({ labeler, until, read }: Reading, startedAt: Micros): Member 
   const tracked = {
     stateSince: until ?? startedAt,
     firstAsked: startedAt,
+    firstAnswered: until === null ? null : startedAt,
     lastAnswered: until,
+    failingSince: null,
     completeThrough: until,
     dated: read > 0,
     undated: false,

@@ -51,6 +51,18 @@ test('an item of an idle source is next, or next but one, however long the queue
   expect([queue.shift(), queue.shift()]).toContain('calm');
 });
 
+test('a small item does not wait for the large ones of a crowd', () => {
+  const queue = new FairQueue<string>(standingWeights);
+  for (let i = 0; i < 100; i += 1) queue.push(key(`flood${i}`), 'large', 50);
+  const order: (string | undefined)[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    queue.push(key('calm'), 'small', 1);
+    order.push(queue.shift(), queue.shift());
+  }
+  // In turn with the crowd all along, though nothing of it waits while a large item is served.
+  expect(order.filter((item) => item === 'small')).toHaveLength(20);
+});
+
 test('what was spent is not forgotten while a source is idle', () => {
   const queue = new FairQueue<string>(standingWeights);
   queue.push(key('a'), 'first', 1_000);

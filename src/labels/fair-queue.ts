@@ -4,9 +4,10 @@ import type { ShareKey, Standing } from './shares.ts';
  * Items that wait for one shared resource, taken in fair order: between classes of standing by weight, within a class
  * between registrable domains, within a domain between sources, and within a source in the order in which they came.
  *
- * Start-time fair queueing at each level: every node has a virtual time that its cost moves forward, and the waiting node
- * with the lowest one is served next. A node that was idle continues at the time of the node that is served, so that
- * waiting earns no credit, and a node that spent more than others keeps its debt until they caught up.
+ * Fair queueing at each level: every node has a virtual time that its cost moves forward, and the node whose next item
+ * would end first is served next, so that small items do not wait for the large ones of others. A node that was idle
+ * continues at the time of the node that was served last, so that waiting earns no credit; a node that spent more than
+ * others keeps its debt until they caught up.
  */
 export class FairQueue<T> {
   readonly #weights: Readonly<Record<Standing, number>>;
@@ -26,10 +27,9 @@ export class FairQueue<T> {
     const weighed = Math.max(cost, minCost) / this.#weights[standing];
     const path = [this.#root, ...this.#root.path([standing, domain, source])];
     path.at(-1)?.items.push({ item, cost: weighed });
-    for (const [i, node] of path.entries()) {
-      node.waiting += 1;
-      if (node.waiting === 1 && i > 0) path[i - 1]?.activate(node);
-    }
+    for (const node of path) node.waiting += 1;
+    // From the leaf up: a parent is ordered by what its first child has to offer.
+    for (let i = path.length - 1; i > 0; i -= 1) path[i - 1]?.offer(path[i]);
   }
 
   /** The next item in fair order, without taking it. */
@@ -43,10 +43,7 @@ export class FairQueue<T> {
     const taken = path.at(-1)?.items.shift();
     if (taken === undefined) return undefined;
     for (const node of path) node.waiting -= 1;
-    for (const [i, node] of path.entries()) {
-      const child = path[i + 1];
-      if (child) node.serve(child, taken.cost);
-    }
+    for (let i = path.length - 1; i > 0; i -= 1) path[i - 1]?.serve(path[i], taken.cost);
     return taken.item;
   }
 
@@ -78,10 +75,14 @@ class Node<T> {
   readonly items: { readonly item: T; readonly cost: number }[] = [];
   waiting = 0;
   #time = 0;
+  /** Virtual time at which the next item ends: what the parent orders its children by. */
+  #end = 0;
+  /** Place in the parent's heap; -1 while nothing waits here. */
+  #place = -1;
   /** Virtual time of the child that was served last. */
   #now = 0;
   readonly #children = new Map<string, Node<T>>();
-  /** Children with waiting items: a binary heap by their virtual time. */
+  /** Children with waiting items: a binary heap. */
   readonly #heap: Node<T>[] = [];
   #sweepAt = maxIdle;
 
@@ -101,40 +102,44 @@ class Node<T> {
     return this.#heap[0];
   }
 
-  activate(child: Node<T>): void {
-    child.#time = Math.max(child.#time, this.#now);
-    this.#heap.push(child);
-    this.#up(this.#heap.length - 1);
+  /** A child has one more item. */
+  offer(child: Node<T> | undefined): void {
+    if (!child) return;
+    if (child.#place === -1) {
+      child.#time = Math.max(child.#time, this.#now);
+      child.#place = this.#heap.length;
+      this.#heap.push(child);
+    }
+    this.#order(child);
   }
 
-  serve(child: Node<T>, cost: number): void {
+  /** An item of a child was taken. */
+  serve(child: Node<T> | undefined, cost: number): void {
+    if (!child) return;
     this.#now = Math.max(this.#now, child.#time);
     child.#time += cost;
-    if (child.waiting > 0) {
-      this.#down(0);
-      return;
-    }
-    const last = this.#heap.pop();
-    if (last && last !== child) {
-      this.#heap[0] = last;
-      this.#down(0);
-    }
+    if (child.waiting > 0) this.#order(child);
+    else this.#retire(child);
   }
 
   remove(gone: (item: T) => boolean): T[] {
     const removed = this.items.filter(({ item }) => gone(item)).map(({ item }) => item);
     if (removed.length > 0) this.items.splice(0, this.items.length, ...this.items.filter(({ item }) => !gone(item)));
-    for (const child of this.#children.values()) removed.push(...child.remove(gone));
-    this.waiting -= removed.length;
-    const active = this.#heap.filter(({ waiting }) => waiting > 0);
-    if (active.length < this.#heap.length) {
-      this.#heap.splice(0);
-      for (const child of active) {
-        this.#heap.push(child);
-        this.#up(this.#heap.length - 1);
-      }
+    for (const child of [...this.#heap]) {
+      const taken = child.remove(gone);
+      if (taken.length === 0) continue;
+      removed.push(...taken);
+      if (child.waiting > 0) this.#order(child);
+      else this.#retire(child);
     }
+    this.waiting -= removed.length;
     return removed;
+  }
+
+  #cost(): number {
+    const [item] = this.items;
+    const [child] = this.#heap;
+    return item?.cost ?? (child ? child.#cost() : 0);
   }
 
   /** Forgets idle children that are not ahead of the others: they would begin at the present time anyway. */
@@ -146,29 +151,37 @@ class Node<T> {
     this.#sweepAt = Math.max(maxIdle, 2 * this.#children.size);
   }
 
-  #up(from: number): void {
-    for (let at = from; at > 0; ) {
-      const parent = (at - 1) >> 1;
-      if (!this.#swapIfLater(parent, at)) return;
-      at = parent;
+  #retire(child: Node<T>): void {
+    const last = this.#heap.pop();
+    if (last && last !== child) {
+      this.#heap[child.#place] = last;
+      last.#place = child.#place;
+      this.#settle(last);
     }
+    child.#place = -1;
   }
 
-  #down(from: number): void {
-    for (let at = from; ; ) {
+  #order(child: Node<T>): void {
+    child.#end = child.#time + child.#cost();
+    this.#settle(child);
+  }
+
+  #settle(child: Node<T>): void {
+    while (child.#place > 0 && this.#swapIfLater((child.#place - 1) >> 1, child.#place));
+    for (;;) {
+      const at = child.#place;
       const [left, right] = [this.#heap[2 * at + 1], this.#heap[2 * at + 2]];
-      if (!left) return;
-      const least = right && right.#time < left.#time ? 2 * at + 2 : 2 * at + 1;
-      if (!this.#swapIfLater(at, least)) return;
-      at = least;
+      if (!left || !this.#swapIfLater(at, right && right.#end < left.#end ? right.#place : left.#place)) return;
     }
   }
 
   #swapIfLater(upper: number, lower: number): boolean {
     const [a, b] = [this.#heap[upper], this.#heap[lower]];
-    if (!a || !b || a.#time <= b.#time) return false;
+    if (!a || !b || a.#end <= b.#end) return false;
     this.#heap[upper] = b;
     this.#heap[lower] = a;
+    a.#place = lower;
+    b.#place = upper;
     return true;
   }
 }

@@ -1,7 +1,9 @@
-/** How far a source is trusted with shared resources: given by the operator, observed for long, or neither. */
-export const standings = ['seeded', 'established', 'new'] as const;
-/** One of them. */
-export type Standing = (typeof standings)[number];
+import type { SourceStanding } from './standing.ts';
+
+/** Every standing of a source. */
+export const standings = ['seeded', 'established', 'new'] as const satisfies readonly SourceStanding[];
+/** The standing of a source, by which its shares are found. */
+export type Standing = SourceStanding;
 
 /** Whose share a cost counts against. */
 export interface ShareKey {

@@ -7,11 +7,16 @@ import { watchObstacles } from './obstacles.ts';
 import { noTelemetry } from './telemetry.ts';
 import { wait } from './wait.ts';
 
-const page: AcceptedPage = { observations: [], refusals: [], positions: [], clockEra: 0 };
+const page: AcceptedPage = { source: 'did:web:a.test', observations: [], refusals: [], positions: [], clockEra: 0 };
+
+const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
 
 function standing(change: Partial<AcceptanceOptions> = {}): PageAcceptance {
   return new PageAcceptance({
     store: { append: () => Promise.reject(new Error('not reached')), recordGap: () => Promise.resolve() },
+    shareOf: (source) => ({ standing: 'new', domain: source, source }),
+    flushGaps: () => Promise.resolve(),
+    charge: () => undefined,
     clock: () => micros(1),
     obstacle: () => ({ pause: 'disk_low', gap: null, since: null }),
     clockEra: () => 0,
@@ -54,7 +59,7 @@ test.each([
     },
     monotonic: () => elapsed,
   };
-  const obstacles = watchObstacles(clocks, { folder: '', minFreeBytes: 0, askTime: () => undefined });
+  const obstacles = watchObstacles(clocks, { ...disk, askTime: () => undefined });
   const looks: (Interval | null)[] = [];
   const look = () => {
     const found = obstacles.look();
@@ -96,7 +101,7 @@ test.each([
 test('a pause for a clock that was put right and is doubted anew begins then, not where the first step ended', () => {
   let suspended = 0;
   const clocks = { wall: () => micros(day + suspended), monotonic: () => day };
-  const obstacles = watchObstacles(clocks, { folder: '', minFreeBytes: 0, askTime: () => undefined });
+  const obstacles = watchObstacles(clocks, { ...disk, askTime: () => undefined });
   suspended = hour;
   expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + hour });
   expect(obstacles.look()).toEqual({ pause: 'clock_doubtful', gap: null, since: day + hour });

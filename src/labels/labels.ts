@@ -10,9 +10,13 @@ import type { StoreWriter } from '../store/port.ts';
 import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
-import { DailyCap, maxDailyRows } from './daily-cap.ts';
+import { costOf, DailyCap } from './daily-cap.ts';
+import { defaultMaxDailyBytes } from './disk-budget.ts';
+import { GapWriter } from './gap-writer.ts';
 import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
+import { Pace } from './pace.ts';
+import { pacedLog } from './paced-log.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
@@ -21,10 +25,12 @@ import { listLabelers } from './relay-list.ts';
 import type { Rhythm } from './rhythm.ts';
 import { maxKnown, Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
+import { createShareOf } from './share-of.ts';
 import { Signatures } from './signatures.ts';
 import { beat, numberNote, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
+import { SourceUsage } from './source-usage.ts';
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
 import { timeAsker } from './time-asker.ts';
@@ -47,6 +53,8 @@ export interface LabelsSettings {
   readonly discoverySeconds: number;
   readonly origin: 'live' | 'simulated';
   readonly minFreeBytes: number;
+  /** Most bytes that all sources together may add in a UTC day; null: derived from the disk. */
+  readonly dailyBytes?: number | null;
   /** Bounds, for tests to lower: rows of a source in a day (2 M), sources that are read at once (5,000). */
   readonly maxDailyRows?: number;
   readonly maxEnrolled?: number;
@@ -81,9 +89,18 @@ export interface Labels {
 
 /** Between tries to write what the store cannot take just now. */
 const retryMs = 1_000;
+/** Processor time of one check of a signature, as measured, in milliseconds. */
+const checkCpuMs = 0.06;
 /** What is under way when a stop is asked for may take this long. */
 const graceMs = 3_000;
+/** What has not ended this long after what is under way was cut short is left to the end of the process. */
+const lateMs = 2_000;
+/** Between two looks at gaps that wait to be written. */
+const gapTickMs = 1_000;
+/** Bytes after which free space is looked at again, besides with each heartbeat. */
+const checkDiskBytes = 64_000_000;
 const cursorNote = 'jetstream-cursor';
+const dayNote = 'day-bytes';
 
 /** Makes the instrument; nothing happens before `start`. */
 export function createLabels(options: LabelsOptions): Labels {
@@ -117,7 +134,8 @@ async function observe(
   fail: (error: unknown) => void,
   stopping: AbortController,
 ): Promise<Running> {
-  const { settings, store, policy, clocks, random, log, telemetry } = options;
+  const { settings, store, policy, clocks, random, telemetry } = options;
+  const log = pacedLog(options.log, clocks.monotonic);
   const clock = clocks.wall;
   const { signal } = stopping;
   await claimOrigin(store, settings.origin);
@@ -130,11 +148,19 @@ async function observe(
     policy,
     clock: () => clock() / 1000,
   });
-  const verifier = createVerifier();
-  const signatures = new Signatures({ identities, verifier, store, clock });
+  const shareOf = createShareOf((did) => roster.member(did), clock);
+  const usage = new SourceUsage();
+  const pace = new Pace({ shareOf, monotonic: clocks.monotonic, wait, usage });
+  const verifier = createVerifier({
+    onChecked: (source, checks) => pace.charge(source, { cpuMs: checks * checkCpuMs }),
+  });
+  const signatures = new Signatures({ identities, verifier, store, clock, shareOf });
   const obstacles = watchObstacles(clocks, {
     folder: settings.folder,
     minFreeBytes: settings.minFreeBytes,
+    maxDailyBytes: settings.dailyBytes ?? defaultMaxDailyBytes,
+    isDerived: (settings.dailyBytes ?? null) === null,
+    windowDays: settings.windowDays,
     askTime: timeAsker(directory, { ...settings, dids: settings.seeds }, clock, signal, (milliseconds, askedAt) =>
       obstacles.toldTime(milliseconds, askedAt),
     ),
@@ -153,8 +179,12 @@ async function observe(
   await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
   await beat(store, clock);
 
+  const gaps = new GapWriter({ store, monotonic: clocks.monotonic, minIntervalMs: settings.rhythm.beatMs });
   const acceptance = new PageAcceptance({
     store,
+    shareOf,
+    flushGaps: (sources) => gaps.flush(sources),
+    charge: (source, cpuMs) => pace.charge(source, { cpuMs }),
     clock,
     obstacle: () => obstacles.look(),
     clockEra: () => obstacles.clockEra,
@@ -164,23 +194,35 @@ async function observe(
     telemetry,
     fatal: fail,
   });
-  const cap = await dailyCap(options);
+  const cap = new DailyCap({
+    ...{ shareOf, clock },
+    budgetBytes: () => obstacles.disk.dailyBytes,
+    isTight: () => obstacles.disk.isTight,
+    ...(settings.maxDailyRows === undefined ? {} : { maxRows: settings.maxDailyRows }),
+  });
+  let sinceDiskCheck = 0;
   const tools: ReaderTools = {
     http,
     policy,
     accept: async (page) => {
       const stored = await acceptance.accept(page);
-      cap.countBytes(page.observations, stored);
+      sinceDiskCheck += costOf(page.observations).bytes;
+      if (sinceDiskCheck >= checkDiskBytes) {
+        sinceDiskCheck = 0;
+        await obstacles.checkDisk();
+      }
       return stored;
     },
-    recordGap: (gap) => persist(() => store.recordGap(gap), stopping.signal),
-    withdrawGap: (gap) => persist(() => store.withdrawGap(gap), stopping.signal),
+    recordGap: (gap) => Promise.resolve(gaps.record(gap)),
+    withdrawGap: (gap) => Promise.resolve(gaps.withdraw(gap)),
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
-    doubt: (did) => roster.resolveSoon(did, true),
+    doubt: (did) => roster.saidToChange(did),
     streams: createSlots({ perHost: settings.maxStreamsPerHost ?? 32, total: maxKnown, maxWaiting: 0 }),
     refused: new RefusedMemory(),
     cap,
+    pace,
+    usage,
     epoch: epoch.startedAt,
     clockEra: () => obstacles.clockEra,
     clock,
@@ -212,9 +254,13 @@ async function observe(
   const services = await serviceEvents(options, roster, particulars, obstacles);
   await loadRoster(store, roster, runner, tools.refused);
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
+  await loadDay(cap, store, clock());
 
   const keep = async (): Promise<void> => {
+    // Before the roster, which says up to when a source is complete.
+    await gaps.flush();
     await beat(store, clock);
+    await store.putNote(dayNote, cap.save());
     await store.dropRoster(roster.takeGone());
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
@@ -224,7 +270,8 @@ async function observe(
     if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
   };
   const publish = publisher({
-    ...{ settings, store, roster, clock, log, telemetry, cap },
+    ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
+    budgetBytes: () => obstacles.disk.dailyBytes,
     waits: (member) => runner.waits(member),
     paused: () => acceptance.paused,
   });
@@ -245,12 +292,13 @@ async function observe(
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
-    every(settings.rhythm.upkeepMs, async () => {
-      // A step since the last look must not make a day look old, nor a clock that nobody confirms.
-      await lookAtClock();
-      if (obstacles.ageKnown) await store.maintain(clock());
-    }),
+    every(gapTickMs, () => gaps.tick()),
   ];
+  const upkeep = every(settings.rhythm.upkeepMs, async () => {
+    // A step since the last look must not make a day look old, nor a clock that nobody confirms.
+    await lookAtClock();
+    if (obstacles.ageKnown) await store.maintain(clock());
+  });
 
   return {
     async stop() {
@@ -258,12 +306,24 @@ async function observe(
       // What is under way is committed; what a pause holds up is not waited for, and is read again after the next start.
       await Promise.race([runner.ended(), wait(graceMs, acceptanceEnds.signal)]);
       acceptanceEnds.abort();
-      await Promise.all([runner.ended(), accepting, ...tasks]);
-      await verifier.stop();
-      await Promise.all([http.close(), directory.close()]);
+      // Whatever a stranger holds up is not waited for.
+      const ended = Promise.all([
+        runner.ended(),
+        accepting,
+        ...tasks,
+        verifier.stop(),
+        http.close(),
+        directory.close(),
+      ]);
+      const late = new AbortController();
+      const inTime = await Promise.race([ended.then(() => true), wait(lateMs, late.signal).then(() => false)]);
+      late.abort();
+      if (!inTime) log.warn('some readers did not end in time');
       await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
       await publish();
+      // Closing ends a day's sealing, which may take longer than a stop has.
       await store.close();
+      await upkeep;
       log.info('stopped');
     },
   };
@@ -273,28 +333,13 @@ function answeredFirst(a: Member, b: Member): number {
   return (a.tracker.tracked.lastAnswered === null ? 1 : 0) - (b.tracker.tracked.lastAnswered === null ? 1 : 0);
 }
 
-/** Writes what cannot be left out, again and again while the disk is full or the file is held. */
-async function persist(work: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      if (!(error instanceof StoreError && error.retry) || signal.aborted) throw error;
-    }
-    await wait(retryMs, signal);
-  }
-}
-
-/** The cap on what a source adds to a day, with what the day under way holds already. */
-async function dailyCap({ settings, store, clocks }: LabelsOptions): Promise<DailyCap> {
-  const cap = new DailyCap(settings.maxDailyRows ?? maxDailyRows, clocks.wall);
-  const today = dayOf(clocks.wall());
+/** Charges what the day under way holds already: once the roster says whose share it counts against. */
+async function loadDay(cap: DailyCap, store: StoreWriter, now: Micros): Promise<void> {
+  const today = dayOf(now);
   const { floor } = await store.frontier();
   const start = micros(Math.max(floor, dayStart(today)));
   const end = dayStart(today + 1);
-  if (start < end) cap.load(await store.countsByLabeler({ start, end }));
-  return cap;
+  if (start < end) cap.load(await store.countsByLabeler({ start, end }), await store.note(dayNote));
 }
 
 async function loadRoster(
@@ -372,6 +417,8 @@ async function repeat(
     try {
       await work();
     } catch (error) {
+      // A store that is being closed ends what is under way.
+      if (signal.aborted) return;
       if (error instanceof StoreError && !error.retry) fail(error);
       log.warn('a task failed and is tried again', errorFields(error));
     }

@@ -112,13 +112,17 @@ export class Pace {
     return buckets.owedMs() > 0 || (this.#classes[buckets.standing]?.exhausted ?? false);
   }
 
-  /** Resolves once a source may be read, or when the signal aborts. */
-  async ready(source: string, signal: AbortSignal): Promise<void> {
-    const { monotonic, wait, usage, shareOf } = this.#options;
+  /** Null where a source may be read; else a promise that resolves once it may, or when the signal aborts. */
+  ready(source: string, signal: AbortSignal): Promise<void> | null {
     const buckets = this.#bucketsOf(source);
     const gate = this.#classes[buckets.standing];
     buckets.beginTurn();
-    if (buckets.owedMs() <= 0 && (gate === null || gate.enter(buckets))) return;
+    if (buckets.owedMs() <= 0 && (gate === null || gate.enter(buckets))) return null;
+    return this.#wait(source, buckets, gate, signal);
+  }
+
+  async #wait(source: string, buckets: SourceBuckets, gate: ClassGate | null, signal: AbortSignal): Promise<void> {
+    const { monotonic, wait, usage, shareOf } = this.#options;
     const since = monotonic();
     buckets.waiting += 1;
     try {

@@ -8,9 +8,11 @@ import type { StoredGap } from '../store/port.ts';
 import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
 import type { DailyCap } from './daily-cap.ts';
+import type { Pace } from './pace.ts';
 import type { ReadPosition } from './position.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 import type { Rhythm } from './rhythm.ts';
+import type { SourceUsage } from './source-usage.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -20,7 +22,7 @@ export interface ReaderTools {
   readonly policy: AddressPolicy;
   /** Hands a page to the writer; resolves once it is durable, with how many rows were new; rejects when we stop. */
   readonly accept: (page: AcceptedPage) => Promise<number>;
-  /** Records a gap durably. */
+  /** Records a gap, which is durable before any later page of its source is. */
   readonly recordGap: (gap: StoredGap) => Promise<void>;
   /** Takes back what was recorded of a gap: it was filled in after all. */
   readonly withdrawGap: (gap: StoredGap) => Promise<void>;
@@ -34,6 +36,9 @@ export interface ReaderTools {
   readonly streams: Slots;
   readonly refused: RefusedMemory;
   readonly cap: DailyCap;
+  /** Bounds how fast each source is read. */
+  readonly pace: Pace;
+  readonly usage: SourceUsage;
   /** Another number once our clock was set or confirmed. */
   readonly clockEra: () => number;
   readonly epoch: Micros;

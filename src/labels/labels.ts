@@ -4,33 +4,29 @@ import { createHttpClient, type HttpClient } from '../network/http.ts';
 import { createIdentityResolver } from '../network/identity.ts';
 import { createSlots } from '../network/slots.ts';
 import { errorFields, type Log } from '../ops/log.ts';
-import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
 import type { StoreWriter } from '../store/port.ts';
-import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
-import { costOf, DailyCap } from './daily-cap.ts';
+import { costOf } from './daily-cap.ts';
 import { defaultMaxDailyBytes } from './disk-budget.ts';
-import { GapWriter } from './gap-writer.ts';
+import { createFairShares } from './fair-shares.ts';
 import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
-import { Pace } from './pace.ts';
 import { pacedLog } from './paced-log.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
 import { RefusedMemory } from './refused-memory.ts';
 import { listLabelers } from './relay-list.ts';
+import { repeat } from './repeat.ts';
 import type { Rhythm } from './rhythm.ts';
 import { maxKnown, Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
-import { createShareOf } from './share-of.ts';
 import { Signatures } from './signatures.ts';
 import { beat, numberNote, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
-import { SourceUsage } from './source-usage.ts';
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
 import { timeAsker } from './time-asker.ts';
@@ -100,7 +96,6 @@ const gapTickMs = 1_000;
 /** Bytes after which free space is looked at again, besides with each heartbeat. */
 const checkDiskBytes = 64_000_000;
 const cursorNote = 'jetstream-cursor';
-const dayNote = 'day-bytes';
 
 /** Makes the instrument; nothing happens before `start`. */
 export function createLabels(options: LabelsOptions): Labels {
@@ -148,9 +143,12 @@ async function observe(
     policy,
     clock: () => clock() / 1000,
   });
-  const shareOf = createShareOf((did) => roster.member(did), clock);
-  const usage = new SourceUsage();
-  const pace = new Pace({ shareOf, monotonic: clocks.monotonic, wait, usage });
+  const shares = createFairShares({
+    ...{ store, clocks, labeler: (did) => roster.member(did), disk: () => obstacles.disk },
+    gapIntervalMs: settings.rhythm.beatMs,
+    maxDailyRows: settings.maxDailyRows,
+  });
+  const { shareOf, usage, pace, cap, gaps } = shares;
   const verifier = createVerifier({
     onChecked: (source, checks) => pace.charge(source, { cpuMs: checks * checkCpuMs }),
   });
@@ -179,7 +177,6 @@ async function observe(
   await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
   await beat(store, clock);
 
-  const gaps = new GapWriter({ store, monotonic: clocks.monotonic, minIntervalMs: settings.rhythm.beatMs });
   const acceptance = new PageAcceptance({
     store,
     shareOf,
@@ -193,12 +190,6 @@ async function observe(
     log,
     telemetry,
     fatal: fail,
-  });
-  const cap = new DailyCap({
-    ...{ shareOf, clock },
-    budgetBytes: () => obstacles.disk.dailyBytes,
-    isTight: () => obstacles.disk.isTight,
-    ...(settings.maxDailyRows === undefined ? {} : { maxRows: settings.maxDailyRows }),
   });
   let sinceDiskCheck = 0;
   const tools: ReaderTools = {
@@ -247,20 +238,20 @@ async function observe(
     },
   });
   const particulars = new Particulars({
-    ...{ http, identities, store, clock, wait, log, resolveTxt: options.resolveTxt ?? null },
+    ...{ http, identities, store, clock, wait, log, shareOf, resolveTxt: options.resolveTxt ?? null },
     member: (did) => roster.member(did),
     timeoutMs: settings.rhythm.requestMs,
   });
   const services = await serviceEvents(options, roster, particulars, obstacles);
   await loadRoster(store, roster, runner, tools.refused);
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
-  await loadDay(cap, store, clock());
+  await shares.load(clock());
 
   const keep = async (): Promise<void> => {
     // Before the roster, which says up to when a source is complete.
     await gaps.flush();
     await beat(store, clock);
-    await store.putNote(dayNote, cap.save());
+    await shares.keep();
     await store.dropRoster(roster.takeGone());
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
@@ -333,15 +324,6 @@ function answeredFirst(a: Member, b: Member): number {
   return (a.tracker.tracked.lastAnswered === null ? 1 : 0) - (b.tracker.tracked.lastAnswered === null ? 1 : 0);
 }
 
-/** Charges what the day under way holds already: once the roster says whose share it counts against. */
-async function loadDay(cap: DailyCap, store: StoreWriter, now: Micros): Promise<void> {
-  const today = dayOf(now);
-  const { floor } = await store.frontier();
-  const start = micros(Math.max(floor, dayStart(today)));
-  const end = dayStart(today + 1);
-  if (start < end) cap.load(await store.countsByLabeler({ start, end }), await store.note(dayNote));
-}
-
 async function loadRoster(
   store: StoreWriter,
   roster: Roster,
@@ -403,25 +385,4 @@ async function discover(
       if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: new URL(relay).host });
     }),
   );
-}
-
-/** Does something at once and again and again; a failure that may pass is told, another ends the instrument. */
-async function repeat(
-  ms: number,
-  work: () => Promise<unknown>,
-  signal: AbortSignal,
-  log: Log,
-  fail: (error: unknown) => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await work();
-    } catch (error) {
-      // A store that is being closed ends what is under way.
-      if (signal.aborted) return;
-      if (error instanceof StoreError && !error.retry) fail(error);
-      log.warn('a task failed and is tried again', errorFields(error));
-    }
-    await wait(ms, signal);
-  }
 }

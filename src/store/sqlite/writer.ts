@@ -134,7 +134,7 @@ function writerOf(
     dropRoster: (dids) => change(() => state.dropRoster.immediate(dids)),
     putRoster: (rows) => change(() => state.putRoster.immediate(rows)),
     putKey: (key) => change(() => state.putKey.immediate(key)),
-    putDefinitions: (definitions) => change(() => state.putDefinitions.immediate(definitions)),
+    putDefinitions: (definitions, shares) => change(() => state.putDefinitions(definitions, shares)),
     putNote: (name, text) => change(() => state.putNote(name, text)),
     maintain: async (at) => {
       if (closing) throw new StoreError('closed', 'the store was closed');

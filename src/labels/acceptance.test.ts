@@ -110,3 +110,83 @@ test('a pause for a clock that was put right and is doubted anew begins then, no
   suspended = 3 * hour;
   expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });
 });
+
+/** An acceptance whose store takes commits one by one, and keeps whose rows each held. */
+function counting(shareOf: AcceptanceOptions['shareOf']) {
+  const commits: string[][] = [];
+  const acceptance = standing({
+    obstacle: () => ({ pause: null, gap: null, since: null }),
+    shareOf,
+    store: {
+      append: ({ observations }) => {
+        commits.push(observations.map(({ label }) => label.src));
+        return Promise.resolve({ accepted: observations.length, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  return { commits, acceptance };
+}
+
+function pageOf(source: string, rows: number, bytes: number): AcceptedPage {
+  const label = { src: source, uri: `did:web:${'a'.repeat(bytes)}`, val: 'v', cts: '' };
+  return { ...page, source, observations: Array.from({ length: rows }, () => ({ label, signature: 'unsigned' })) };
+}
+
+test('pages of many that flood do not hold up the page of a seeded source: it is in the first commit', async () => {
+  const { commits, acceptance } = counting((source) => ({
+    standing: source === 'seed' ? 'seeded' : 'new',
+    domain: source,
+    source,
+  }));
+  const flood = Array.from({ length: 200 }, (_, i) => acceptance.accept(pageOf(`flood${i}`, 100, 4_000)));
+  const honest = acceptance.accept(pageOf('seed', 1, 100));
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await honest;
+  expect(commits).toHaveLength(1);
+  // A commit is small enough not to hold up the process either.
+  expect(commits[0]?.length).toBeLessThan(600);
+  await Promise.all(flood);
+  ends.abort();
+  await running;
+  expect(commits.flat()).toHaveLength(20_001);
+});
+
+test('a new source with small pages is not held up by others of its class with large ones, nor by a crowd of one domain', async () => {
+  const { commits, acceptance } = counting((source) => ({
+    standing: 'new',
+    domain: source.replace(/\d+$/, ''),
+    source,
+  }));
+  const crowd = Array.from({ length: 400 }, (_, i) => acceptance.accept(pageOf(`crowd${i}`, 100, 4_000)));
+  const honest = acceptance.accept(pageOf('honest', 1, 100));
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await honest;
+  expect(commits).toHaveLength(1);
+  ends.abort();
+  await Promise.allSettled(crowd);
+  await running;
+});
+
+test('the gaps that a page implies are durable before it is', async () => {
+  const order: string[] = [];
+  const acceptance = standing({
+    obstacle: () => ({ pause: null, gap: null, since: null }),
+    flushGaps: (sources) => Promise.resolve(void order.push(`gaps of ${[...sources].join()}`)),
+    store: {
+      append: () => {
+        order.push('rows');
+        return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await acceptance.accept(page);
+  ends.abort();
+  await running;
+  expect(order).toEqual(['gaps of did:web:a.test', 'rows']);
+});

@@ -62,7 +62,7 @@ describe('a source that gives more than its share of a day', () => {
     await until('the other one', async () => (await rows(observed))[calm.did] === 10);
     await until('said', async () =>
       (await observed.overview()).caveats.includes(
-        '1 of 2 labelers that this instrument follows is paused until midnight UTC, because it gave more than 45 labels, or a gigabyte of them, in a day; ' +
+        '1 of 2 labelers that this instrument follows is paused until midnight UTC or until there is room, because it used up a share of the day, which is 45 labels at most; ' +
           '1 that was paused within 7 days is not ranked.',
       ),
     );

@@ -7,11 +7,16 @@ import { watchObstacles } from './obstacles.ts';
 import { noTelemetry } from './telemetry.ts';
 import { wait } from './wait.ts';
 
-const page: AcceptedPage = { observations: [], refusals: [], positions: [], clockEra: 0 };
+const page: AcceptedPage = { source: 'did:web:a.test', observations: [], refusals: [], positions: [], clockEra: 0 };
+
+const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
 
 function standing(change: Partial<AcceptanceOptions> = {}): PageAcceptance {
   return new PageAcceptance({
     store: { append: () => Promise.reject(new Error('not reached')), recordGap: () => Promise.resolve() },
+    shareOf: (source) => ({ standing: 'new', domain: source, source }),
+    flushGaps: () => Promise.resolve(),
+    charge: () => undefined,
     clock: () => micros(1),
     obstacle: () => ({ pause: 'disk_low', gap: null, since: null }),
     clockEra: () => 0,
@@ -67,7 +72,7 @@ test.each([
     },
     monotonic: () => elapsed,
   };
-  const obstacles = watchObstacles(clocks, { folder: '', minFreeBytes: 0, askTime: () => undefined });
+  const obstacles = watchObstacles(clocks, { ...disk, askTime: () => undefined });
   const looks: (Interval | null)[] = [];
   const look = () => {
     const found = obstacles.look();
@@ -109,7 +114,7 @@ test.each([
 test('a pause for a clock that was put right and is doubted anew begins then, not where the first step ended', () => {
   let suspended = 0;
   const clocks = { wall: () => micros(day + suspended), monotonic: () => day };
-  const obstacles = watchObstacles(clocks, { folder: '', minFreeBytes: 0, askTime: () => undefined });
+  const obstacles = watchObstacles(clocks, { ...disk, askTime: () => undefined });
   suspended = hour;
   expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + hour });
   expect(obstacles.look()).toEqual({ pause: 'clock_doubtful', gap: null, since: day + hour });
@@ -117,4 +122,84 @@ test('a pause for a clock that was put right and is doubted anew begins then, no
   expect(obstacles.look()).toEqual({ pause: null, gap: null, since: null });
   suspended = 3 * hour;
   expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });
+});
+
+/** An acceptance whose store takes commits one by one, and keeps whose rows each held. */
+function counting(shareOf: AcceptanceOptions['shareOf']) {
+  const commits: string[][] = [];
+  const acceptance = standing({
+    obstacle: () => ({ pause: null, gap: null, since: null }),
+    shareOf,
+    store: {
+      append: ({ observations }) => {
+        commits.push(observations.map(({ label }) => label.src));
+        return Promise.resolve({ accepted: observations.length, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  return { commits, acceptance };
+}
+
+function pageOf(source: string, rows: number, bytes: number): AcceptedPage {
+  const label = { src: source, uri: `did:web:${'a'.repeat(bytes)}`, val: 'v', cts: '' };
+  return { ...page, source, observations: Array.from({ length: rows }, () => ({ label, signature: 'unsigned' })) };
+}
+
+test('pages of many that flood do not hold up the page of a seeded source: it is in the first commit', async () => {
+  const { commits, acceptance } = counting((source) => ({
+    standing: source === 'seed' ? 'seeded' : 'new',
+    domain: source,
+    source,
+  }));
+  const flood = Array.from({ length: 200 }, (_, i) => acceptance.accept(pageOf(`flood${i}`, 100, 4_000)));
+  const honest = acceptance.accept(pageOf('seed', 1, 100));
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await honest;
+  expect(commits).toHaveLength(1);
+  // A commit is small enough not to hold up the process either.
+  expect(commits[0]?.length).toBeLessThan(600);
+  await Promise.all(flood);
+  ends.abort();
+  await running;
+  expect(commits.flat()).toHaveLength(20_001);
+});
+
+test('a new source with small pages is not held up by others of its class with large ones, nor by a crowd of one domain', async () => {
+  const { commits, acceptance } = counting((source) => ({
+    standing: 'new',
+    domain: source.replace(/\d+$/, ''),
+    source,
+  }));
+  const crowd = Array.from({ length: 400 }, (_, i) => acceptance.accept(pageOf(`crowd${i}`, 100, 4_000)));
+  const honest = acceptance.accept(pageOf('honest', 1, 100));
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await honest;
+  expect(commits).toHaveLength(1);
+  ends.abort();
+  await Promise.allSettled(crowd);
+  await running;
+});
+
+test('the gaps that a page implies are durable before it is', async () => {
+  const order: string[] = [];
+  const acceptance = standing({
+    obstacle: () => ({ pause: null, gap: null, since: null }),
+    flushGaps: (sources) => Promise.resolve(void order.push(`gaps of ${[...sources].join()}`)),
+    store: {
+      append: () => {
+        order.push('rows');
+        return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await acceptance.accept(page);
+  ends.abort();
+  await running;
+  expect(order).toEqual(['gaps of did:web:a.test', 'rows']);
 });

@@ -14,10 +14,15 @@ import {
   type StoreWriter,
 } from '../store/port.ts';
 import { type Interval, micros } from '../store/time.ts';
+import { FairQueue } from './fair-queue.ts';
+import { threadCpuMs } from './pace.ts';
+import { type ShareKey, standingWeights } from './shares.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** One page of one source: what admission accepted and refused of it, and where reading goes on after it. */
 export interface AcceptedPage {
+  /** DID of the labeler that was read. */
+  readonly source: string;
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
@@ -50,6 +55,12 @@ export interface Obstacle {
 /** What acceptance is given. */
 export interface AcceptanceOptions {
   readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
+  /** Whose share the writing of a page counts against. */
+  readonly shareOf: (source: string) => ShareKey;
+  /** Makes the gaps of these sources durable that their pages imply: before the pages are. */
+  readonly flushGaps: (sources: ReadonlySet<string>) => Promise<void>;
+  /** Processor time that writing a page of a source took, in milliseconds. */
+  readonly charge: (source: string, cpuMs: number) => void;
   readonly clock: () => Micros;
   /** A reason to stand still that lies outside the store: looked at before each commit. */
   readonly obstacle: () => Obstacle;
@@ -69,13 +80,20 @@ interface Queued {
   readonly failed: (error: unknown) => void;
 }
 
+/** What committing a page takes besides its bytes, counted in bytes: a position, counters, its part of a sync. */
+const pageOverheadBytes = 2_000;
+/** Bytes of pages that share a commit: a larger commit would hold up the event loop. One page may be larger. */
+const groupBytes = 2 * 1024 * 1024;
+
 /**
  * The way to the one writer. Each reader has at most one page here at a time, and waits: that bounds the queue by the
- * number of sources, and makes it fair between them. Pages are committed in groups, each whole.
+ * number of sources. Pages are taken in fair order of what they cost, and committed in groups, each whole.
  */
 export class PageAcceptance {
   readonly #options: AcceptanceOptions;
-  readonly #queue: Queued[] = [];
+  readonly #queue = new FairQueue<Queued>(standingWeights);
+  /** A group that the store could not take: the next to be committed. */
+  #held: readonly Queued[] = [];
   #paused: { readonly reason: PauseReason; readonly since: Micros } | null = null;
   /** Gaps that could not be written yet: a full disk refuses them too. */
   #owed: StoredGap[] = [];
@@ -101,7 +119,8 @@ export class PageAcceptance {
     for (const part of split(page)) {
       if (this.#ended) throw new Error('stopped');
       stored += await new Promise<number>((done, failed) => {
-        this.#queue.push({ page: part, done, failed });
+        const cost = pageBytes(part) + pageOverheadBytes;
+        this.#queue.push(this.#options.shareOf(part.source), { page: part, done, failed }, cost);
         this.#wake?.();
       });
     }
@@ -113,7 +132,7 @@ export class PageAcceptance {
     const wake = (): void => this.#wake?.();
     signal.addEventListener('abort', wake);
     while (!signal.aborted) {
-      if (this.#queue.length === 0) {
+      if (this.#queue.size === 0 && this.#held.length === 0) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
@@ -126,11 +145,11 @@ export class PageAcceptance {
     }
     signal.removeEventListener('abort', wake);
     this.#ended = true;
-    for (const { failed } of this.#queue.splice(0)) failed(new Error('stopped'));
+    for (const { failed } of [...this.#takeHeld(), ...this.#queue.drain()]) failed(new Error('stopped'));
   }
 
   async #commitNext(signal: AbortSignal): Promise<void> {
-    const { clock, obstacle, store, telemetry, fatal } = this.#options;
+    const { clock, obstacle, store, telemetry, fatal, flushGaps } = this.#options;
     const { pause, gap, since } = obstacle();
     if (gap) this.#owed.push({ source: null, ...gap, reason: 'ingest_paused' });
     if (pause) {
@@ -141,11 +160,14 @@ export class PageAcceptance {
     const group = this.#takeGroup();
     if (group.length === 0) return;
     const begun = performance.now();
+    const cpuBegun = threadCpuMs();
     try {
       await this.#payOwed();
+      await flushGaps(new Set(group.map(({ page }) => page.source)));
       const result = await store.append(batchOf(clock(), group));
       await this.#goOn();
       telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
+      this.#chargeGroup(group, threadCpuMs() - cpuBegun);
       const known = [...result.duplicates];
       let end = 0;
       for (const { page, done } of group) {
@@ -156,7 +178,7 @@ export class PageAcceptance {
       }
     } catch (error) {
       if (error instanceof StoreError && error.retry) {
-        this.#queue.unshift(...group);
+        this.#held = group;
         await this.#standStill(error.code as PauseReason, signal);
         return;
       }
@@ -168,22 +190,38 @@ export class PageAcceptance {
   /** Labels that a clock in doubt found to lie in the future, or to be late, need not be. */
   #giveBack(): void {
     const era = this.#options.clockEra();
-    for (const { failed } of this.#queue.filter(({ page }) => page.clockEra !== era)) failed(new ClockChanged());
-    const current = this.#queue.filter(({ page }) => page.clockEra === era);
-    this.#queue.splice(0, this.#queue.length, ...current);
+    const isOld = ({ page }: Queued): boolean => page.clockEra !== era;
+    for (const { failed } of [...this.#held.filter(isOld), ...this.#queue.remove(isOld)]) failed(new ClockChanged());
+    this.#held = this.#held.filter((one) => !isOld(one));
   }
 
-  #takeGroup(): Queued[] {
+  #takeHeld(): readonly Queued[] {
+    const held = this.#held;
+    this.#held = [];
+    return held;
+  }
+
+  /** Writing a group is charged to its pages by their cost. */
+  #chargeGroup(group: readonly Queued[], cpuMs: number): void {
+    const costs = group.map(({ page }) => pageBytes(page) + pageOverheadBytes);
+    const total = costs.reduce((sum, cost) => sum + cost, 0);
+    for (const [i, { page }] of group.entries()) {
+      this.#options.charge(page.source, (cpuMs * (costs[i] ?? 0)) / total);
+    }
+  }
+
+  #takeGroup(): readonly Queued[] {
+    if (this.#held.length > 0) return this.#takeHeld();
     const group: Queued[] = [];
     const sums = { rows: 0, bytes: 0, refusals: 0, positions: 0 };
     for (;;) {
-      const next = this.#queue[0];
+      const next = this.#queue.peek();
       if (!next) return group;
       sums.rows += next.page.observations.length;
       sums.bytes += pageBytes(next.page);
       sums.refusals += next.page.refusals.length;
       sums.positions += next.page.positions.length;
-      const full = sums.rows > maxBatchRows || sums.bytes > maxBatchBytes || sums.refusals > maxBatchRows;
+      const full = sums.rows > maxBatchRows || sums.bytes > groupBytes || sums.refusals > maxBatchRows;
       if (group.length > 0 && (full || sums.positions > maxBatchRows)) return group;
       group.push(next);
       this.#queue.shift();
@@ -267,6 +305,7 @@ export function split(page: AcceptedPage): AcceptedPage[] {
   return parts.map((observations, i) => {
     const last = i === parts.length - 1;
     return {
+      source: page.source,
       clockEra: page.clockEra,
       observations,
       refusals: last ? page.refusals : [],

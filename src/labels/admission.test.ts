@@ -68,6 +68,7 @@ describe('a label is refused', () => {
     ['oversized', 'with 129 bytes of val', { ...plain, val: 'x'.repeat(129) }],
     ['oversized', 'with 65 characters of two bytes', { ...plain, val: 'ü'.repeat(65) }],
     ['oversized', 'with a long uri', { ...plain, uri: `at://${plain.uri}/a.b.c/${'x'.repeat(17_000)}` }],
+    ['oversized', 'with 4 KiB of what the lexicon does not name', { ...plain, note: 'x'.repeat(4_096) }],
     ['undated', 'without cts', { ...plain, cts: undefined }],
     ['undated', 'with a number as cts', { ...plain, cts: 1 }],
     ['undated', 'with yesterday as cts', { ...plain, cts: 'yesterday' }],
@@ -90,4 +91,9 @@ test('whatever comes is a label or a reason', () => {
       expect(['accepted', 'refused']).toContain(admit({ ...plain, sig: value }, rules).kind);
     }),
   );
+});
+
+test('the longest address of a record that the syntax leaves room for is admitted', () => {
+  const uri = `at://did:web:${'a'.repeat(2_040)}/${'a.'.repeat(157)}abc/${'r'.repeat(512)}`;
+  expect(admit({ ...plain, uri }, rules).kind).toBe('accepted');
 });

@@ -1,6 +1,6 @@
 import { isDid } from '../contract/identifiers.ts';
 import type { Micros } from '../contract/timestamp.ts';
-import type { ReceivedLabel } from '../store/label.ts';
+import { labelBytes, type ReceivedLabel } from '../store/label.ts';
 import type { RefusalReason } from '../store/port.ts';
 import { hour, second } from '../store/time.ts';
 import { parseAuthored } from './authored-time.ts';
@@ -10,6 +10,11 @@ import { isObject, readLabel } from './label-fields.ts';
 export const maxLateness = 48 * hour;
 /** Labels authored further ahead of our clock are refused, in microseconds: 300 s. */
 export const maxAhead = 300 * second;
+/**
+ * Most bytes of a label that is admitted: 4 KiB. The longest address of a record that the protocol's syntax leaves room for
+ * takes 2.9 KB, and real labels take 200 bytes; what else a labeler adds to one is its own, and shares the disk with all.
+ */
+export const maxAdmittedBytes = 4_096;
 /** Why a label was refused here; duplicates are found by the store. */
 export type AdmissionReason = Exclude<RefusalReason, 'duplicate'>;
 
@@ -37,6 +42,7 @@ export function admit(value: unknown, { source, epoch, now }: AdmissionRules): A
   if (value.src !== source) return refused(isDid(value.src) ? 'foreign_src' : 'malformed');
   const label = readLabel(value);
   if (typeof label === 'string') return refused(label);
+  if (labelBytes(label) > maxAdmittedBytes) return refused('oversized');
   const authored = parseAuthored(label.cts);
   if (authored === null) return refused('undated');
   if (authored > now + maxAhead) return refused('future');

@@ -1,9 +1,10 @@
 import type { ReceivedLabel } from '../store/label.ts';
 import type { NewObservation, Refusal } from '../store/port.ts';
-import { ClockChanged } from './acceptance.ts';
+import { type AcceptedPage, ClockChanged } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
-import { CapReached } from './daily-cap.ts';
+import { CapReached, costOf } from './daily-cap.ts';
 import { fingerprint } from './fingerprint.ts';
+import { threadCpuMs } from './pace.ts';
 import { type ReadPosition, writePosition } from './position.ts';
 import type { ReaderTools, Source } from './source.ts';
 import type { Way } from './telemetry.ts';
@@ -38,21 +39,25 @@ export interface SourceIntake {
  */
 export function createIntake(source: Source, tools: ReaderTools, capReached: () => void): SourceIntake {
   let before: Promise<unknown> = Promise.resolve();
-  const inTurn = (rows: number, work: () => Promise<void>): Promise<void> => {
-    const turn = before.then(() => {
-      if (tools.cap.admits(source.did, rows)) return work();
-      capReached();
-      throw new CapReached();
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const turn = before.then(async () => {
+      try {
+        if (tools.cap.isPaused(source.did)) throw new CapReached();
+        await judged(work);
+      } catch (error) {
+        if (error instanceof CapReached) capReached();
+        throw error;
+      }
     });
     before = turn.catch(() => undefined);
     return turn;
   };
   return {
     take(intake, signal) {
-      return inTurn(intake.rows.length, () => judged(() => takeOne(source, tools, intake, signal)));
+      return inTurn(() => takeOne(source, tools, intake, signal));
     },
     keep(rows, signal) {
-      return inTurn(rows.length, () => judged(() => keepOne(source, tools, rows, signal)));
+      return inTurn(() => keepOne(source, tools, rows, signal));
     },
     place(move) {
       const turn = before.then(() => {
@@ -85,7 +90,7 @@ async function takeOne(
   signal: AbortSignal,
 ): Promise<void> {
   const { did, endpoint, tracker } = source;
-  const { accept, clock, recordGap, telemetry } = tools;
+  const { clock, recordGap, telemetry } = tools;
   const clockEra = tools.clockEra();
   const counts = new Map<AdmissionReason, number>();
   // Where nothing is known of where it was, it may give again what it gave.
@@ -105,8 +110,7 @@ async function takeOne(
   // Before the position: a crash between the two overstates the gap and never hides it.
   if (gap) await recordGap(gap);
   const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
-  const stored = await accept({ observations, refusals, positions, clockEra });
-  tools.cap.count(did, stored);
+  const stored = await commit(tools, { source: did, observations, refusals, positions, clockEra });
   refused.committed();
   if (stored > 0 || refusals.length > 0) tracker.gaveNew(clock());
   source.position = position;
@@ -122,25 +126,53 @@ async function keepOne(
   const clockEra = tools.clockEra();
   const observations = await observe(source, tools, rows, signal, () => undefined);
   if (observations.length === 0) return;
-  tools.cap.count(source.did, await tools.accept({ observations, refusals: [], positions: [], clockEra }));
+  await commit(tools, { source: source.did, observations, refusals: [], positions: [], clockEra });
 }
 
-/** What is accepted of rows, with the judgement of its signatures; `refuse` is told what is not. */
+/** Commits a page that was admitted to the day; what is not stored of it counts nothing. Gives how many rows were new. */
+async function commit(tools: ReaderTools, page: AcceptedPage): Promise<number> {
+  const { source, observations } = page;
+  const cost = costOf(observations);
+  let stored = 0;
+  try {
+    stored = await tools.accept(page);
+  } finally {
+    const part = cost.rows === 0 ? 0 : 1 - stored / cost.rows;
+    tools.cap.refund(source, { rows: cost.rows - stored, bytes: cost.bytes * part });
+  }
+  tools.pace.charge(source, { writes: 1 });
+  tools.usage.add(source, { rows: stored, bytesStored: cost.rows === 0 ? 0 : (cost.bytes * stored) / cost.rows });
+  return stored;
+}
+
+/**
+ * What is accepted of rows, with the judgement of its signatures; `refuse` is called with what is not. Rejects with
+ * `CapReached` where the day has no room for them, before any signature is checked.
+ */
 async function observe(
   { did }: Source,
-  { clock, epoch, verify }: ReaderTools,
+  { clock, epoch, verify, cap, pace }: ReaderTools,
   rows: readonly unknown[],
   signal: AbortSignal,
   refuse: (reason: AdmissionReason, row: unknown) => void,
 ): Promise<NewObservation[]> {
   const rules = { source: did, epoch, now: clock() };
   const accepted: { readonly label: ReceivedLabel; readonly row: unknown }[] = [];
+  const begun = threadCpuMs();
   for (const row of rows) {
     const admission = admit(row, rules);
     if (admission.kind === 'accepted') accepted.push({ label: admission.label, row });
     else refuse(admission.reason, row);
   }
+  pace.charge(did, { rows: rows.length, cpuMs: threadCpuMs() - begun });
   const signed = accepted.map(({ row }) => row);
-  const verdicts = signed.length === 0 ? [] : await verify(did, signed, signal);
-  return accepted.map(({ label }, i) => ({ label, signature: verdicts[i] ?? 'unverified' }));
+  const cost = costOf(accepted.map(({ label }) => ({ label, signature: 'unverified' })));
+  if (!cap.admits(did, cost)) throw new CapReached();
+  try {
+    const verdicts = signed.length === 0 ? [] : await verify(did, signed, signal);
+    return accepted.map(({ label }, i) => ({ label, signature: verdicts[i] ?? 'unverified' }));
+  } catch (error) {
+    cap.refund(did, cost);
+    throw error;
+  }
 }

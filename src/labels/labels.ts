@@ -2,22 +2,24 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import type { HttpClient } from '../network/http.ts';
 import { errorFields, type Log } from '../ops/log.ts';
-import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
 import type { StoreWriter } from '../store/port.ts';
-import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
-import { DailyCap, maxDailyRows } from './daily-cap.ts';
+import { costOf } from './daily-cap.ts';
 import { departureGap } from './departures.ts';
+import { defaultMaxDailyBytes } from './disk-budget.ts';
+import { createFairShares } from './fair-shares.ts';
 import { type Member, standingFacts } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
 import { createOutbound, type Outbound } from './outbound.ts';
+import { pacedLog } from './paced-log.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
 import { RefusedMemory } from './refused-memory.ts';
 import { listLabelers } from './relay-list.ts';
+import { repeat } from './repeat.ts';
 import type { Rhythm } from './rhythm.ts';
 import { Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
@@ -48,6 +50,8 @@ export interface LabelsSettings {
   readonly discoverySeconds: number;
   readonly origin: 'live' | 'simulated';
   readonly minFreeBytes: number;
+  /** Most bytes that all sources together may add in a UTC day; null: derived from the disk. */
+  readonly dailyBytes?: number | null;
   /** Bounds, for tests to lower: rows of a source in a day (2 M), sources that are read at once (5,000). */
   readonly maxDailyRows?: number;
   readonly maxEnrolled?: number;
@@ -82,8 +86,16 @@ export interface Labels {
 
 /** Between tries to write what the store cannot take just now. */
 const retryMs = 1_000;
+/** Processor time of one check of a signature, as measured, in milliseconds. */
+const checkCpuMs = 0.06;
 /** What is under way when a stop is asked for may take this long. */
 const graceMs = 3_000;
+/** What has not ended this long after what is under way was cut short is left to the end of the process. */
+const lateMs = 2_000;
+/** Between two looks at gaps that wait to be written. */
+const gapTickMs = 1_000;
+/** Bytes after which free space is looked at again, besides with each heartbeat. */
+const checkDiskBytes = 64_000_000;
 const cursorNote = 'jetstream-cursor';
 
 /** Makes the instrument; nothing happens before `start`. */
@@ -118,17 +130,29 @@ async function observe(
   fail: (error: unknown) => void,
   stopping: AbortController,
 ): Promise<Running> {
-  const { settings, store, policy, clocks, random, log, telemetry } = options;
+  const { settings, store, policy, clocks, random, telemetry } = options;
+  const log = pacedLog(options.log, clocks.monotonic);
   const clock = clocks.wall;
   const { signal } = stopping;
   await claimOrigin(store, settings.origin);
   const outbound = createOutbound({ ...settings, policy, clock: () => clock() / 1000 });
   const { http, directory, identities } = outbound;
-  const verifier = createVerifier();
-  const signatures = new Signatures({ identities, verifier, store, clock });
+  const shares = createFairShares({
+    ...{ store, clocks, labeler: (did) => roster.member(did), disk: () => obstacles.disk },
+    gapIntervalMs: settings.rhythm.beatMs,
+    maxDailyRows: settings.maxDailyRows,
+  });
+  const { shareOf, usage, pace, cap, gaps } = shares;
+  const verifier = createVerifier({
+    onChecked: (source, checks) => pace.charge(source, { cpuMs: checks * checkCpuMs }),
+  });
+  const signatures = new Signatures({ identities, verifier, store, clock, shareOf });
   const obstacles = watchObstacles(clocks, {
     folder: settings.folder,
     minFreeBytes: settings.minFreeBytes,
+    maxDailyBytes: settings.dailyBytes ?? defaultMaxDailyBytes,
+    isDerived: (settings.dailyBytes ?? null) === null,
+    windowDays: settings.windowDays,
     askTime: timeAsker(directory, { ...settings, dids: settings.seeds }, clock, signal, (milliseconds, askedAt) =>
       obstacles.toldTime(milliseconds, askedAt),
     ),
@@ -149,6 +173,9 @@ async function observe(
 
   const acceptance = new PageAcceptance({
     store,
+    shareOf,
+    flushGaps: (sources) => gaps.flush(sources),
+    charge: (source, cpuMs) => pace.charge(source, { cpuMs }),
     clock,
     obstacle: () => obstacles.look(),
     clockEra: () => obstacles.clockEra,
@@ -158,23 +185,29 @@ async function observe(
     telemetry,
     fatal: fail,
   });
-  const cap = await dailyCap(options);
+  let sinceDiskCheck = 0;
   const tools: ReaderTools = {
     http,
     openStream: outbound.openStream,
     streams: outbound.streams,
     accept: async (page) => {
       const stored = await acceptance.accept(page);
-      cap.countBytes(page.observations, stored);
+      sinceDiskCheck += costOf(page.observations).bytes;
+      if (sinceDiskCheck >= checkDiskBytes) {
+        sinceDiskCheck = 0;
+        await obstacles.checkDisk();
+      }
       return stored;
     },
-    recordGap: (gap) => persist(() => store.recordGap(gap), stopping.signal),
-    withdrawGap: (gap) => persist(() => store.withdrawGap(gap), stopping.signal),
+    recordGap: (gap) => Promise.resolve(gaps.record(gap)),
+    withdrawGap: (gap) => Promise.resolve(gaps.withdraw(gap)),
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
-    doubt: (did) => roster.resolveSoon(did, true),
+    doubt: (did) => roster.saidToChange(did),
     refused: new RefusedMemory(),
     cap,
+    pace,
+    usage,
     epoch: epoch.startedAt,
     clockEra: () => obstacles.clockEra,
     clock,
@@ -200,16 +233,20 @@ async function observe(
   });
   const { resolveTxt = outbound.resolveTxt } = options;
   const particulars = new Particulars({
-    ...{ http, identities, store, clock, wait, log, resolveTxt },
+    ...{ http, identities, store, clock, wait, log, shareOf, resolveTxt },
     member: (did) => roster.member(did),
     timeoutMs: settings.rhythm.requestMs,
   });
   const services = await serviceEvents(options, outbound, roster, particulars, obstacles);
   await loadRoster(store, roster, runner, tools.refused);
   for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
+  await shares.load(clock());
 
   const keep = async (): Promise<void> => {
+    // Before the roster, which says up to when a source is complete.
+    await gaps.flush();
     await beat(store, clock);
+    await shares.keep();
     await store.dropRoster(roster.takeGone());
     await store.putRoster(roster.takeChanged());
     if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
@@ -219,7 +256,8 @@ async function observe(
     if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
   };
   const publish = publisher({
-    ...{ settings, store, roster, clock, log, telemetry, cap },
+    ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
+    budgetBytes: () => obstacles.disk.dailyBytes,
     waits: (member) => runner.waits(member),
     paused: () => acceptance.paused,
   });
@@ -243,12 +281,13 @@ async function observe(
     }),
     every(settings.publishSeconds * 1000, publish),
     every(settings.rhythm.tailMs, () => recordDepartures(roster, runner, tools)),
-    every(settings.rhythm.upkeepMs, async () => {
-      // A step since the last look must not make a day look old, nor a clock that nobody confirms.
-      await lookAtClock();
-      if (obstacles.ageKnown) await store.maintain(clock());
-    }),
+    every(gapTickMs, () => gaps.tick()),
   ];
+  const upkeep = every(settings.rhythm.upkeepMs, async () => {
+    // A step since the last look must not make a day look old, nor a clock that nobody confirms.
+    await lookAtClock();
+    if (obstacles.ageKnown) await store.maintain(clock());
+  });
 
   return {
     async stop() {
@@ -256,12 +295,17 @@ async function observe(
       // What is under way is committed; what a pause holds up is not waited for, and is read again after the next start.
       await Promise.race([runner.ended(), wait(graceMs, acceptanceEnds.signal)]);
       acceptanceEnds.abort();
-      await Promise.all([runner.ended(), accepting, ...tasks]);
-      await verifier.stop();
-      await outbound.close();
+      // Whatever a stranger holds up is not waited for.
+      const ended = Promise.all([runner.ended(), accepting, ...tasks, verifier.stop(), outbound.close()]);
+      const late = new AbortController();
+      const inTime = await Promise.race([ended.then(() => true), wait(lateMs, late.signal).then(() => false)]);
+      late.abort();
+      if (!inTime) log.warn('some readers did not end in time');
       await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
       await publish();
+      // Closing ends a day's sealing, which may take longer than a stop has.
       await store.close();
+      await upkeep;
       log.info('stopped');
     },
   };
@@ -278,30 +322,6 @@ async function recordDepartures(
     if (gap) await recordGap(gap);
   }
   runner.fillPlaces();
-}
-
-/** Writes what cannot be left out, again and again while the disk is full or the file is held. */
-async function persist(work: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      if (!(error instanceof StoreError && error.retry) || signal.aborted) throw error;
-    }
-    await wait(retryMs, signal);
-  }
-}
-
-/** The cap on what a source adds to a day, with what the day under way holds already. */
-async function dailyCap({ settings, store, clocks }: LabelsOptions): Promise<DailyCap> {
-  const cap = new DailyCap(settings.maxDailyRows ?? maxDailyRows, clocks.wall);
-  const today = dayOf(clocks.wall());
-  const { floor } = await store.frontier();
-  const start = micros(Math.max(floor, dayStart(today)));
-  const end = dayStart(today + 1);
-  if (start < end) cap.load(await store.countsByLabeler({ start, end }));
-  return cap;
 }
 
 async function loadRoster(
@@ -367,23 +387,4 @@ async function discover(
       if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: new URL(relay).host });
     }),
   );
-}
-
-/** Does something at once and again and again; a failure that may pass is told, another ends the instrument. */
-async function repeat(
-  ms: number,
-  work: () => Promise<unknown>,
-  signal: AbortSignal,
-  log: Log,
-  fail: (error: unknown) => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await work();
-    } catch (error) {
-      if (error instanceof StoreError && !error.retry) fail(error);
-      log.warn('a task failed and is tried again', errorFields(error));
-    }
-    await wait(ms, signal);
-  }
 }

@@ -1,8 +1,8 @@
-import { statfs } from 'node:fs/promises';
 import type { Micros } from '../contract/timestamp.ts';
 import { hour, micros } from '../store/time.ts';
 import type { Obstacle } from './acceptance.ts';
 import { type Clocks, watchClock } from './clock-watch.ts';
+import { type DiskBudget, type DiskLimits, readDisk } from './disk-budget.ts';
 
 /** What stands in the way of acceptance outside the store: a clock in doubt, a disk that is nearly full. */
 export interface Obstacles {
@@ -18,6 +18,8 @@ export interface Obstacles {
   readonly ageKnown: boolean;
   /** Whether somebody confirmed the clock, or contradicted it; null before either. */
   readonly clockRight: boolean | null;
+  /** What the disk had room for when it was looked at last. */
+  readonly disk: DiskBudget;
   /** Looks at the disk. */
   checkDisk(): Promise<void>;
 }
@@ -25,11 +27,11 @@ export interface Obstacles {
 /** Watches over a store's folder and this machine's clocks. `askTime` is called while nobody has confirmed the clock. */
 export function watchObstacles(
   clocks: Clocks,
-  { folder, minFreeBytes, askTime }: { folder: string; minFreeBytes: number; askTime: () => void },
+  { askTime, ...limits }: DiskLimits & { readonly askTime: () => void },
 ): Obstacles {
   const watch = watchClock(clocks);
   let steppedAt: number | null = null;
-  let diskLow = false;
+  let disk: DiskBudget = { isLow: false, isTight: false, dailyBytes: limits.maxDailyBytes };
   let since: Micros | null = null;
   let era = 0;
 
@@ -49,7 +51,7 @@ export function watchObstacles(
         since ??= gap.end;
       }
       if (!watch.confirmed) askTime();
-      return { gap, since, pause: watch.doubtful ? 'clock_doubtful' : diskLow ? 'disk_low' : null };
+      return { gap, since, pause: watch.doubtful ? 'clock_doubtful' : disk.isLow ? 'disk_low' : null };
     },
     get clockEra() {
       return era;
@@ -66,9 +68,11 @@ export function watchObstacles(
     get clockRight() {
       return watch.confirmed ? true : watch.doubtful ? false : null;
     },
+    get disk() {
+      return disk;
+    },
     async checkDisk() {
-      const { bavail, bsize } = await statfs(folder);
-      diskLow = bavail * bsize < minFreeBytes;
+      disk = await readDisk(limits);
     },
   };
 }

@@ -40,7 +40,7 @@ test('each caveat names what it is a share of', () => {
     'Some labelers keep only one row for each thing and value',
     '1 of 3 labelers that this instrument follows does not answer just now; its events come late',
     'No labels of any of the 3 labelers are accepted just now (disk_full)',
-    '1 of 3 labelers that this instrument follows is paused until midnight UTC, because it gave more than 2000000 labels, or a gigabyte of them, in a day; ' +
+    '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is room, because it used up a share of the day, which is 2000000 labels at most; ' +
       '2 that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because no more are read at a time',
     '7 further labelers were named, beyond the bound on how many are known',
@@ -66,7 +66,7 @@ test('each caveat counts in singular and plural', () => {
     'Some labelers keep only one row for each thing and value',
     '2 of 3 labelers that this instrument follows do not answer just now',
     'No labels of any of the 3 labelers are accepted just now (disk_full)',
-    '2 of 3 labelers that this instrument follows are paused until midnight UTC',
+    '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is room',
     '1 of 4 labelers waits',
     '1 further labeler was named',
     '1 row of the window was refused for form',

@@ -133,9 +133,9 @@ export function caveatsOf(
   }
   if (unranked > 0) {
     caveats.push(
-      `${share(capped.length, sources.length)} that this instrument follows ${are(capped.length)} paused until midnight ` +
-        `UTC, because ${capped.length === 1 ? 'it' : 'they'} gave more than ${dailyRows} labels, or a gigabyte of them, ` +
-        `in a day; ${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
+      `${share(capped.length, sources.length)} that this instrument follows ${are(capped.length)} paused until midnight UTC ` +
+        `or until there is room, because ${capped.length === 1 ? 'it' : 'they'} used up a share of the day, which is ${dailyRows} labels at most; ` +
+        `${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
     );
   }
   if (waiting > 0) {

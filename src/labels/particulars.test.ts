@@ -47,6 +47,7 @@ function ask(member: Member, dns: () => Promise<string[][]>) {
   const particulars = new Particulars({
     http,
     identities: { resolve: async () => resolution },
+    shareOf: (source) => ({ standing: 'seeded', domain: source, source }),
     resolveTxt: dns,
     store: {
       putDefinitions: async (definitions) => {

@@ -9,6 +9,7 @@ import { isObject } from './label-fields.ts';
 import { type Member, standingFacts } from './member.ts';
 import { labelerCollection } from './relay-list.ts';
 import { definitionsOf } from './service-events.ts';
+import type { ShareKey } from './shares.ts';
 import { isPrivileged, standingOf } from './standing.ts';
 
 /** What asking labelers about themselves takes; times in milliseconds. */
@@ -29,6 +30,9 @@ export interface ParticularsOptions {
   readonly retryMs?: number;
   /** Definitions of one labeler are taken at most this often (10 minutes): records that are rewritten without end were seen. */
   readonly leastMs?: number;
+  /** The same for labelers that are neither seeded nor long established: there may be any number of these (1 hour). */
+  readonly newLeastMs?: number;
+  readonly shareOf: (source: string) => ShareKey;
 }
 
 /** Largest record read, in bytes. */
@@ -44,6 +48,7 @@ export class Particulars {
   readonly #refreshMs: number;
   readonly #retryMs: number;
   readonly #leastMs: number;
+  readonly #newLeastMs: number;
   /** When each is to be asked, in milliseconds. */
   readonly #due = new Map<string, number>();
   /** When definitions were last taken, in milliseconds. */
@@ -57,6 +62,7 @@ export class Particulars {
     this.#refreshMs = options.refreshMs ?? 7 * day;
     this.#retryMs = options.retryMs ?? day;
     this.#leastMs = options.leastMs ?? 600_000;
+    this.#newLeastMs = options.newLeastMs ?? 6 * this.#leastMs;
   }
 
   /** A labeler's document was read. */
@@ -70,7 +76,8 @@ export class Particulars {
   /** A labeler wrote its record, with these definitions. Rejects when the store does. */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.member(did)) return;
-    const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + this.#leastMs;
+    const least = isPrivileged(this.#options.shareOf(did).standing) ? this.#leastMs : this.#newLeastMs;
+    const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + least;
     if (this.#now >= next) await this.#take(did, content);
     // Too often: its host is asked later, for what the record says by then.
     else this.#due.set(did, Math.min(next, this.#due.get(did) ?? next));
@@ -158,7 +165,14 @@ export class Particulars {
   }
 
   async #take(did: string, content: string): Promise<void> {
+    const { store, clock, shareOf } = this.#options;
     this.#taken.set(did, this.#now);
-    await this.#options.store.putDefinitions({ did, seenAt: this.#options.clock(), content });
+    await store.putDefinitions(
+      { did, seenAt: clock(), content },
+      {
+        isProtected: (other) => isPrivileged(shareOf(other).standing),
+        groupOf: (other) => shareOf(other).domain,
+      },
+    );
   }
 }

@@ -12,6 +12,7 @@ import { noPosition, type ReadPosition } from './position.ts';
 import { decimal, type LabelPage, pageLimit, queryLabels } from './query-labels.ts';
 import { GoneRow, rowKey } from './replaced-row.ts';
 import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
+import { untilReadable } from './throttle.ts';
 
 /** What came of reading a source's pages to their end. */
 export type RoundOutcome =
@@ -140,14 +141,27 @@ async function ask({ source, tools, signal }: Round, cursor: number): Promise<As
   const timeoutMs = tools.rhythm.requestMs;
   const http = withPeer(tools.http, source.peer);
   for (let limit = pageLimit; ; limit = Math.max(1, Math.floor(limit / 16))) {
+    // A labeler whose pages never end is read no faster than its share, also where none of them is new.
+    await untilReadable(source, tools, signal);
     const page = await queryLabels(http, source.endpoint, cursor, { limit, timeoutMs, signal });
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
     if (page.kind === 'page') {
       if (page.date !== null) tools.heardTime(page.date);
       tools.telemetry.page('poll');
+      tools.pace.charge(source.did, {
+        bytes: page.labels.length * meanJsonBytes,
+        cpuMs: pageCpuMs(page.labels.length),
+      });
     } else if (page.why === 'busy') tools.telemetry.hostFull('poll');
     return { page, limit };
   }
+}
+
+/** What a row of a page takes in the mean, and what reading it costs here before it is judged, as measured. */
+const meanJsonBytes = 400;
+
+function pageCpuMs(rows: number): number {
+  return 0.5 + rows * 0.04;
 }
 
 /** What stands under a number. */

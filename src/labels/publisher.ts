@@ -5,10 +5,13 @@ import { StoreError } from '../store/errors.ts';
 import type { StoreReader } from '../store/port.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { DailyCap } from './daily-cap.ts';
+import type { GapWriter } from './gap-writer.ts';
 import { writeHeld } from './hold.ts';
 import { departureOf, type Member } from './member.ts';
 import { makeOverview } from './overview.ts';
+import type { Pace } from './pace.ts';
 import type { Roster } from './roster.ts';
+import type { ShareKey, Standing } from './shares.ts';
 import { type SourceState, sourceStates } from './source-state.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -18,6 +21,11 @@ export interface PublisherOptions {
   readonly store: StoreReader;
   readonly roster: Roster;
   readonly cap: DailyCap;
+  readonly pace: Pace;
+  readonly gaps: GapWriter;
+  readonly shareOf: (source: string) => ShareKey;
+  /** Bytes that may be added today. */
+  readonly budgetBytes: () => number;
   /** Whether a labeler waits because as many are read as may be. */
   readonly waits: (member: Member) => boolean;
   /** Why acceptance stands still, or null. */
@@ -32,6 +40,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
   const { settings, store, roster, cap, clock, log, telemetry } = options;
   return async () => {
     try {
+      await flushed(options.gaps);
       const now = clock();
       const members = [...roster.members];
       const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
@@ -59,6 +68,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         waiting: waiting.length,
         paused: cap.pausedSources.length,
       });
+      telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
       telemetry.published(clock() / 1000);
     } catch (error) {
       if (error instanceof StoreError && error.fatal) throw error;
@@ -66,6 +76,22 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
       log.error('the overview could not be written', errorFields(error));
     }
   };
+}
+
+/** Gaps that the store cannot take just now are written later, and the overview is made without them. */
+async function flushed(gaps: GapWriter): Promise<void> {
+  try {
+    await gaps.flush();
+  } catch (error) {
+    if (!(error instanceof StoreError && error.retry)) throw error;
+  }
+}
+
+/** Sources that are paused or wait because a share is used up, by class. */
+function throttled({ cap, pace, shareOf }: PublisherOptions): Record<Standing, number> {
+  const counts = { ...pace.throttled };
+  for (const source of cap.pausedSources) counts[shareOf(source).standing] += 1;
+  return counts;
 }
 
 /** States that failures which may pass lead to. */

@@ -30,12 +30,12 @@ export async function readSource(source: Source, tools: ReaderTools, signal: Abo
 async function standStill({ did, tracker }: Source, tools: ReaderTools, signal: AbortSignal): Promise<void> {
   const { cap, clock, log, rhythm, wait } = tools;
   const start = tracker.unreadSince ?? tools.epoch;
-  log.warn('a source gave too much for a day and is paused', { labeler: did, rows: cap.limit });
+  log.warn('a source used up its share of the day and is paused', { labeler: did, share: cap.reasonOf(did) });
   const record = async (): Promise<void> => {
     const end = clock();
     if (start < end) await tools.recordGap({ source: did, start, end, reason: 'ingest_paused' });
   };
-  while (!signal.aborted && cap.paused(did)) {
+  while (!signal.aborted && cap.isPaused(did)) {
     await record();
     await wait(Math.min(rhythm.beatMs, cap.msLeft), signal);
   }

@@ -32,6 +32,7 @@ test('labels are checked with the key of the document, and the latest few of tho
       putKey: () => Promise.resolve(),
     },
     clock: () => micros(1_780_000_000_000_000),
+    shareOf: (source) => ({ standing: 'new', domain: source, source }),
   });
   await signatures.verify(did, [{}], new AbortController().signal);
   expect(used.map(({ point }) => point)).toEqual(['new', 'old63', 'old62', 'old61', 'old60']);

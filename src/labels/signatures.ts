@@ -4,6 +4,7 @@ import type { LabelKey } from '../network/label-key.ts';
 import type { SignatureVerdict } from '../store/label.ts';
 import type { StoreWriter } from '../store/port.ts';
 import { isObject } from './label-fields.ts';
+import type { ShareKey } from './shares.ts';
 import type { Verifier } from './verifier.ts';
 
 /** What judging signatures takes. */
@@ -12,12 +13,18 @@ export interface SignatureOptions {
   readonly verifier: Verifier;
   readonly store: Pick<StoreWriter, 'keys' | 'putKey'>;
   readonly clock: () => Micros;
+  /** Whose share the checks of a labeler count against. */
+  readonly shareOf: (source: string) => ShareKey;
 }
 
 /** After a signature that no key fits, a document is read anew at most this often: 10 minutes. */
 const askAgain = 600_000_000;
 /** Older keys that a label is checked with besides the current one; each costs every label that none of them made. */
 const mostOlder = 4;
+/** A key that was written down is written again at most this often to move when it was last seen: 1 hour. */
+const writeAgain = 3_600_000_000;
+/** Labelers whose times are remembered. */
+const maxRemembered = 20_000;
 
 /** Judges labels of many labelers: finds the keys, remembers them, and looks again when one does not fit. */
 export class Signatures {
@@ -25,6 +32,8 @@ export class Signatures {
   /** Keys by labeler, the current ones first. */
   readonly #keys = new Map<string, readonly LabelKey[]>();
   readonly #askedAt = new Map<string, Micros>();
+  /** When keys were last written, by labeler, with their names. */
+  readonly #written = new Map<string, { readonly names: string; readonly at: Micros }>();
 
   constructor(options: SignatureOptions) {
     this.#options = options;
@@ -32,14 +41,15 @@ export class Signatures {
 
   /** One verdict for each row, in order. `unverified` where no key could be had. */
   async verify(did: string, rows: readonly unknown[], signal: AbortSignal): Promise<readonly SignatureVerdict[]> {
-    const { verifier, clock } = this.#options;
+    const { verifier, clock, shareOf } = this.#options;
+    const share = shareOf(did);
     const labels = rows.filter(isObject);
     const keys = this.#keys.get(did) ?? (await this.#learn(did, false, signal));
-    const verdicts = await verifier.verify(labels, keys, signal);
+    const verdicts = await verifier.verify(labels, keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
     if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return verdicts;
     // The key may have been changed since: once more, with what the document says now.
-    return verifier.verify(labels, await this.#learn(did, true, signal), signal);
+    return verifier.verify(labels, await this.#learn(did, true, signal), signal, share);
   }
 
   /** Forgets what is known of a labeler's keys: its document changed. */
@@ -49,17 +59,32 @@ export class Signatures {
 
   async #learn(did: string, fresh: boolean, signal: AbortSignal): Promise<readonly LabelKey[]> {
     const { identities, store, clock } = this.#options;
-    if (fresh) this.#askedAt.set(did, clock());
+    if (fresh) {
+      if (this.#askedAt.size >= maxRemembered) this.#askedAt.clear();
+      this.#askedAt.set(did, clock());
+    }
     const resolution = await identities.resolve(did, { signal, fresh });
     const current = resolution.kind === 'resolved' ? resolution.document.labelKeys : [];
-    const now = clock();
-    for (const key of current) await store.putKey({ did, key: write(key), firstSeen: now, lastSeen: now });
+    await this.#keep(did, current);
     const known = await store.keys(did);
     const older = known.toSorted((a, b) => b.lastSeen - a.lastSeen).flatMap(({ key }) => read(key));
     const names = new Set(current.map(write));
     const keys = [...current, ...older.filter((key) => !names.has(write(key))).slice(0, mostOlder)];
     if (keys.length > 0) this.#keys.set(did, keys);
     return keys;
+  }
+
+  /** Writes down the keys of a document, unless the same ones were written just now: a document is read often. */
+  async #keep(did: string, current: readonly LabelKey[]): Promise<void> {
+    const now = this.#options.clock();
+    const names = current.map(write).join(' ');
+    const written = this.#written.get(did);
+    if (written?.names === names && now >= written.at && now - written.at < writeAgain) return;
+    for (const key of current) {
+      await this.#options.store.putKey({ did, key: write(key), firstSeen: now, lastSeen: now });
+    }
+    if (this.#written.size >= maxRemembered) this.#written.clear();
+    this.#written.set(did, { names, at: now });
   }
 }
 

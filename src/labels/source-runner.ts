@@ -149,7 +149,10 @@ export class SourceRunner {
       const old = endpoints.slice(0, Math.min(mostForgotten, endpoints.length - mostEndpoints));
       const positions = old.map((endpoint) => ({ source: did, endpoint, value: null }));
       try {
-        await this.#tools.accept({ observations: [], refusals: [], positions, clockEra: this.#tools.clockEra() });
+        await this.#tools.accept({
+          ...{ source: did, observations: [], refusals: [], positions },
+          clockEra: this.#tools.clockEra(),
+        });
       } catch (error) {
         // No clock has a say in what is forgotten.
         if (error instanceof ClockChanged) continue;

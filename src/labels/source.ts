@@ -8,9 +8,11 @@ import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
 import type { DailyCap } from './daily-cap.ts';
 import type { OpenStream } from './open-stream.ts';
+import type { Pace } from './pace.ts';
 import type { ReadPosition } from './position.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 import type { Rhythm } from './rhythm.ts';
+import type { SourceUsage } from './source-usage.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -21,7 +23,7 @@ export interface ReaderTools {
   readonly openStream: OpenStream;
   /** Hands a page to the writer; resolves once it is durable, with how many rows were new; rejects when we stop. */
   readonly accept: (page: AcceptedPage) => Promise<number>;
-  /** Records a gap durably. */
+  /** Records a gap, which is durable before any later page of its source is. */
   readonly recordGap: (gap: StoredGap) => Promise<void>;
   /** Takes back what was recorded of a gap: it was filled in after all. */
   readonly withdrawGap: (gap: StoredGap) => Promise<void>;
@@ -35,6 +37,9 @@ export interface ReaderTools {
   readonly streams: Slots;
   readonly refused: RefusedMemory;
   readonly cap: DailyCap;
+  /** Bounds how fast each source is read. */
+  readonly pace: Pace;
+  readonly usage: SourceUsage;
   /** Another number once our clock was set or confirmed. */
   readonly clockEra: () => number;
   readonly epoch: Micros;

@@ -8,9 +8,11 @@ import { fingerprint } from './fingerprint.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { LabelFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
+import { threadCpuMs } from './pace.ts';
 import { authoredOf, forgetPosition, pollRound, recordReset } from './poll-round.ts';
 import type { ReadPosition } from './position.ts';
 import { type ReaderTools, remember, type Source } from './source.ts';
+import { untilReadable } from './throttle.ts';
 
 /** How a connection to a stream ended. */
 export type SessionOutcome =
@@ -35,6 +37,9 @@ export async function streamSession(
   tools: ReaderTools,
   outer: AbortSignal,
 ): Promise<SessionOutcome> {
+  // A connection costs a handshake, and what is done anew with each: one that ends at once is not opened at once again.
+  tools.pace.charge(source.did, { controls: 1 });
+  await untilReadable(source, tools, outer);
   const place = await tools.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
   if (typeof place === 'string') {
     if (place === 'busy') tools.telemetry.hostFull('stream');
@@ -115,6 +120,8 @@ class Session {
   #wake: (() => void) | null = null;
   #closed = false;
   #malformed = 0;
+  /** Whether the labeler said that it no longer has all that lies after our cursor. */
+  #outdated = false;
   #progress = false;
   /** Whether polls have come to where the live frames begin. */
   #joined = false;
@@ -144,9 +151,12 @@ class Session {
 
   /** Takes a message; true when no more should be read for now. */
   push(bytes: Uint8Array): boolean {
+    const { pace } = this.#tools;
+    const begun = threadCpuMs();
     const full = this.#frames.push(bytes);
+    pace.charge(this.#source.did, { bytes: bytes.byteLength, cpuMs: threadCpuMs() - begun });
     this.#wake?.();
-    return full;
+    return full || pace.isThrottled(this.#source.did);
   }
 
   close(): void {
@@ -165,6 +175,8 @@ class Session {
       () => undefined,
     );
     while (!this.#signal.aborted) {
+      // Frames wait here, and then in the peer, until the source may be read again.
+      await untilReadable(this.#source, this.#tools, this.#signal);
       const frames = this.#frames.take();
       if (frames.length === 0) {
         if (this.#closed) return { kind: 'ended', progress: this.#progress };
@@ -320,12 +332,16 @@ class Session {
   }
 
   async #control(frame: Exclude<LabelFrame, { kind: 'labels' }>): Promise<SessionOutcome | null> {
-    const { telemetry } = this.#tools;
+    const { telemetry, pace } = this.#tools;
+    pace.charge(this.#source.did, { controls: 1 });
+    await untilReadable(this.#source, this.#tools, this.#signal);
     switch (frame.kind) {
       case 'outdated_cursor':
         telemetry.quirk('outdated_cursor');
         this.#expected = null;
-        await this.#reset();
+        // It answers the cursor that the connection was opened with: said again it means nothing.
+        if (!this.#outdated) await this.#reset();
+        this.#outdated = true;
         return null;
       case 'future_cursor':
         telemetry.quirk('future_cursor');

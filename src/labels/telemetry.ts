@@ -1,4 +1,5 @@
 import type { RefusalReason } from '../store/port.ts';
+import type { Standing } from './shares.ts';
 import type { SourceState } from './source-state.ts';
 
 /** Oddities of servers that are worked around, and counted. */
@@ -46,6 +47,12 @@ export interface Telemetry {
   paused(reason: string | null): void;
   /** Enrolled sources by state; beside them labelers that are not enrolled, that wait for a place, and sources paused. */
   sources(counts: Readonly<Record<SourceState, number>>, beside: Readonly<Record<BesideSources, number>>): void;
+  /** Sources that are held back because a share is used up, bytes added today, and the bytes that may be, in all. */
+  shares(
+    throttled: Readonly<Record<Standing, number>>,
+    usedBytes: Readonly<Record<Standing, number>>,
+    budgetBytes: number,
+  ): void;
   published(atMs: number): void;
   /** An artifact could not be written. */
   notWritten(): void;
@@ -60,6 +67,7 @@ export const noTelemetry: Telemetry = {
   hostFull: () => undefined,
   paused: () => undefined,
   sources: () => undefined,
+  shares: () => undefined,
   published: () => undefined,
   notWritten: () => undefined,
 };

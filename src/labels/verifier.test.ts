@@ -128,6 +128,32 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
+  it('checks the label of a seeded source next, however many others wait with however many keys', async () => {
+    const { key, sign: signed } = labeler('secp256k1');
+    const one = signed(label('a'));
+    const checked: string[] = [];
+    const counts = new Map<string, number>();
+    const verifier = createVerifier({
+      concurrency: 1,
+      check: () => Promise.resolve(false),
+      onChecked: (source, checks) => {
+        checked.push(source);
+        counts.set(source, (counts.get(source) ?? 0) + checks);
+      },
+    });
+    const flood = Array.from({ length: 500 }, (_, i) => {
+      const share = { standing: 'new', domain: `flood${i}`, source: `flood${i}` } as const;
+      return verifier.verify([one, one, one], [key, key, key, key, key], never, share);
+    });
+    const share = { standing: 'seeded', domain: 'seed', source: 'seed' } as const;
+    await verifier.verify([one, one, one], [key], never, share);
+    // Those that were under way, and one turn of the others for each of its own at most.
+    expect(checked.length).toBeLessThanOrEqual(8);
+    await Promise.all(flood);
+    expect([counts.get('seed'), counts.get('flood0')]).toEqual([3, 15]);
+    await verifier.stop();
+  });
+
   it('rejects what is aborted, or under way at its stop, and goes on with the rest', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LabelKey } from '../network/label-key.ts';
+import { FairQueue } from './fair-queue.ts';
 import { type ReceivedLabel, separateSignature } from './label-signature.ts';
+import { type ShareKey, standingWeights } from './shares.ts';
 import { createSignatureCheck, type SignatureCheck } from './signature-check.ts';
 
 /** What is known of a label's signature. */
@@ -15,11 +17,17 @@ export type Verdict =
 /** Checks the signatures of labels, a bounded number at once. */
 export interface Verifier {
   /**
-   * The verdicts on labels of one source, in their order. Keys are tried in theirs: put the current one first. Batches take
-   * turns, so that a large one does not hold up the others. A waiting batch holds nothing but what its caller gave;
-   * the queue is as long as the callers make it. Rejects with the signal's reason when aborted, or once stopped.
+   * The verdicts on labels of one source, in their order. Keys are tried in theirs: put the current one first. Labels take
+   * turns in fair order of standing, domain and source, by how many checks each may need, so that neither a large batch
+   * nor many of one owner hold up the others. A waiting batch holds nothing but what its caller gave; the queue is as long
+   * as the callers make it. Rejects with the signal's reason when aborted, or once stopped.
    */
-  verify(labels: readonly ReceivedLabel[], keys: readonly LabelKey[], signal: AbortSignal): Promise<Verdict[]>;
+  verify(
+    labels: readonly ReceivedLabel[],
+    keys: readonly LabelKey[],
+    signal: AbortSignal,
+    share?: ShareKey,
+  ): Promise<Verdict[]>;
   /** Ends what is under way; resolves when no check is running any more. */
   stop(): Promise<void>;
 }
@@ -32,25 +40,34 @@ export interface VerifierOptions {
   /** Checks at once, where they run on the threads of libuv's pool of four. */
   readonly concurrency?: number;
   readonly check?: SignatureCheck;
+  /** Called with the number of checks that a label of a source took. */
+  readonly onChecked?: (source: string, checks: number) => void;
 }
 
+/** Whose share counts where the caller names none. */
+const anonymous: ShareKey = { standing: 'new', domain: '', source: '' };
+
 /** Makes a verifier. */
-export function createVerifier({ concurrency = 2, check = createSignatureCheck() }: VerifierOptions = {}): Verifier {
+export function createVerifier({
+  concurrency = 2,
+  check = createSignatureCheck(),
+  onChecked = () => undefined,
+}: VerifierOptions = {}): Verifier {
   const stopping = new AbortController();
-  const turns: (() => void)[] = [];
+  const turns = new FairQueue<() => void>(standingWeights);
   const running = new Set<Promise<unknown>>();
   let free = concurrency;
   let sinceRest = 0;
 
-  async function turn(): Promise<void> {
+  async function turn(share: ShareKey, cost: number): Promise<void> {
     if (free > 0) {
       free -= 1;
       return;
     }
-    await new Promise<void>((resolve) => turns.push(resolve));
+    await new Promise<void>((resolve) => turns.push(share, resolve, cost));
   }
 
-  /** Hands the turn to the next in line. */
+  /** Hands the turn to the next in fair order. */
   function done(): void {
     const next = turns.shift();
     if (next) next();
@@ -65,29 +82,31 @@ export function createVerifier({ concurrency = 2, check = createSignatureCheck()
     await setImmediate();
   }
 
-  const restingCheck: SignatureCheck = async (signed, key) => {
-    const valid = await check(signed, key);
-    await rest();
-    return valid;
-  };
-
-  /** Each label of a batch waits for a turn of its own, behind one label of every other batch. */
+  /** Each label of a batch waits for a turn of its own. */
   async function verify(
     labels: readonly ReceivedLabel[],
     keys: readonly LabelKey[],
     signal: AbortSignal,
+    share: ShareKey,
   ): Promise<Verdict[]> {
     const verdicts: Verdict[] = new Array<Verdict>(labels.length);
     const left = labels.entries();
     const work = async (): Promise<void> => {
       for (const [index, label] of left) {
-        await turn();
+        await turn(share, 1 + keys.length);
+        let checks = 0;
         try {
           signal.throwIfAborted();
           stopping.signal.throwIfAborted();
-          verdicts[index] = await judge(label, keys, restingCheck);
+          verdicts[index] = await judge(label, keys, async (signed, key) => {
+            checks += 1;
+            const valid = await check(signed, key);
+            await rest();
+            return valid;
+          });
           await rest();
         } finally {
+          onChecked(share.source, checks);
           done();
         }
       }
@@ -100,8 +119,8 @@ export function createVerifier({ concurrency = 2, check = createSignatureCheck()
   }
 
   return {
-    async verify(labels, keys, signal) {
-      const batch = verify(labels, keys, signal);
+    async verify(labels, keys, signal, share = anonymous) {
+      const batch = verify(labels, keys, signal, share);
       running.add(batch);
       try {
         return await batch;

@@ -113,9 +113,9 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
     }
     reading.read = edge;
   }
-  const page = { observations, refusals: [...refused.values()], positions: [], clockEra: 0 };
-  for (const { clockEra: _, ...part } of split(page)) {
-    await store.append({ at, ...part });
+  const page = { source: '', observations, refusals: [...refused.values()], positions: [], clockEra: 0 };
+  for (const { observations, refusals, positions } of split(page)) {
+    await store.append({ at, observations, refusals, positions });
   }
 }
 

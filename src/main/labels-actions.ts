@@ -43,6 +43,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         publishSeconds: values.publishSeconds,
         discoverySeconds: values.discoverySeconds,
         origin: values.allowLoopback ? ('simulated' as const) : ('live' as const),
+        dailyBytes: values.dayMegabytes === 0 ? null : values.dayMegabytes * 1_000_000,
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         rhythm: liveRhythm,
       };

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { standings } from '../labels/shares.ts';
 import { sourceStates } from '../labels/source-state.ts';
 import { quirks, type Telemetry } from '../labels/telemetry.ts';
 import { refusalReasons } from '../store/port.ts';
@@ -52,6 +53,23 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     labelNames: ['state'],
     registers,
   });
+  const throttled = new Gauge({
+    name: 'almanac_labels_throttled_sources',
+    help: 'Sources that are paused or wait because a share is used up, by standing.',
+    labelNames: ['standing'],
+    registers,
+  });
+  const dayBytes = new Gauge({
+    name: 'almanac_labels_day_bytes',
+    help: 'Bytes added to the store since midnight UTC, by standing of their source.',
+    labelNames: ['standing'],
+    registers,
+  });
+  const dayBudget = new Gauge({
+    name: 'almanac_labels_day_budget_bytes',
+    help: 'Bytes that all sources together may add in a UTC day.',
+    registers,
+  });
   const notWritten = new Counter({
     name: 'almanac_labels_artifact_failures_total',
     help: 'Artifacts that could not be written.',
@@ -83,6 +101,13 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     sources: (counts, beside) => {
       for (const state of sourceStates) sources.set({ state }, counts[state]);
       for (const [state, count] of Object.entries(beside)) sources.set({ state }, count);
+    },
+    shares: (held, used, budgetBytes) => {
+      for (const standing of standings) {
+        throttled.set({ standing }, held[standing]);
+        dayBytes.set({ standing }, used[standing]);
+      }
+      dayBudget.set(budgetBytes);
     },
     published: (atMs) => {
       publishedAt = atMs;

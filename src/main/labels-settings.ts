@@ -39,6 +39,13 @@ export const labelsSettings = {
     { min: 0, max: 100_000_000 },
     'with less free space on the disk of the store, acceptance pauses',
   ),
+  dayMegabytes: integer(
+    'disk-budget-megabytes-per-day',
+    'N',
+    0,
+    { min: 0, max: 100_000_000 },
+    'most that all labelers together may add to the store in a UTC day; 0: an equal part of the disk for each day that is kept',
+  ),
   allowLoopback: toggle('allow-loopback', 'let connections reach this machine: for the simulated network and tests'),
   reason: optionalText('reason', 'TEXT', 'why the artifact is held; for almanac labels hold'),
   ...serverSettings,

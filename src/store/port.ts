@@ -135,6 +135,20 @@ export interface StoredGap extends Interval {
   readonly reason: GapReason;
 }
 
+/** Whose definitions give way to others. */
+export interface DefinitionShares {
+  /** Whether a labeler's newest revision gives way last. */
+  readonly isProtected: (did: string) => boolean;
+  /** The owner whose labelers share what they take. */
+  readonly groupOf: (did: string) => string;
+}
+
+/** A gap to record, or to take back. */
+export interface GapChange {
+  readonly kind: 'record' | 'withdraw';
+  readonly gap: StoredGap;
+}
+
 /** Which of an account's rows are wanted: those that agree with every part that is given. */
 export interface AccountFilter {
   /** DID of the labeler. */
@@ -349,6 +363,8 @@ export interface StoreWriter extends StoreReader {
    * after all. What lies outside it stays, and so does what had become an `unknown` gap. Idempotent.
    */
   withdrawGap(gap: StoredGap): Promise<void>;
+  /** Records and withdraws many gaps in their order, in one durable commit: all or nothing. */
+  changeGaps(changes: readonly GapChange[]): Promise<void>;
   /** Durable proof that the writer lived at this instant. Never moves back. */
   beat(at: Micros): Promise<void>;
   /** Removes roster rows in one commit; those that are not there are none the less gone. Never touches a position. */
@@ -357,9 +373,13 @@ export interface StoreWriter extends StoreReader {
   putRoster(rows: readonly RosterRow[]): Promise<void>;
   /** Adds a key or moves its `lastSeen`. Idempotent. The newest `maxKeysPerLabeler` are kept. */
   putKey(key: LabelerKey): Promise<void>;
-  /** Adds a revision; false when the newest one has the same content. The newest `maxDefinitionRevisions` are kept, and of all
-   * labelers together as many as `maxDefinitionsInAll` allows. */
-  putDefinitions(definitions: Definitions): Promise<boolean>;
+  /**
+   * Adds a revision; false when the newest one has the same content. The newest `maxDefinitionRevisions` of a labeler are
+   * kept, and of all labelers together as much as `maxDefinitionsInAll` allows. Beyond it the group of labelers (one owner's,
+   * as far as `shares` tells) that takes most gives way: superseded revisions first, then newest ones, but never the newest
+   * one of a protected labeler while an unprotected one has any.
+   */
+  putDefinitions(definitions: Definitions, shares?: DefinitionShares): Promise<boolean>;
   /** Keeps a small text (at most `maxNoteLength` characters) under a name; null forgets it. */
   putNote(name: string, text: string | null): Promise<void>;
 

@@ -7,7 +7,7 @@ export const maxDetailLength = 8_192;
 export const maxKeysPerLabeler = 64;
 /** Most revisions of label definitions kept of one labeler: one was seen to rewrite its record 106,000 times. */
 export const maxDefinitionRevisions = 16;
-/** Most characters of all revisions of all labelers: 256 Mi. Beyond it the oldest go, superseded ones first. */
+/** Most bytes of all revisions of all labelers: 256 Mi. Beyond it the largest shares give way, superseded revisions first. */
 export const maxDefinitionsInAll = 256 * 1024 * 1024;
 /** Most characters of one revision. */
 export const maxDefinitionsLength = 256 * 1024;

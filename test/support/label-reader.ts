@@ -4,10 +4,13 @@ import { labelsFrame } from '../../sim/labelers/wire.ts';
 import { DailyCap } from '../../src/labels/daily-cap.ts';
 import { createIntake } from '../../src/labels/intake.ts';
 import { createStreamOpener } from '../../src/labels/open-stream.ts';
+import { Pace } from '../../src/labels/pace.ts';
 import { noPosition } from '../../src/labels/position.ts';
 import { readSource } from '../../src/labels/read-source.ts';
 import { RefusedMemory } from '../../src/labels/refused-memory.ts';
+import type { Standing } from '../../src/labels/shares.ts';
 import type { ReaderTools, Source } from '../../src/labels/source.ts';
+import { SourceUsage } from '../../src/labels/source-usage.ts';
 import { streamSession } from '../../src/labels/stream-session.ts';
 import { noTelemetry, type Quirk } from '../../src/labels/telemetry.ts';
 import { Tracker, untracked } from '../../src/labels/tracker.ts';
@@ -87,6 +90,8 @@ export interface LabelScript {
   /** What every draw of chance gives (0). */
   readonly random?: number;
   readonly wait?: ReaderTools['wait'];
+  /** How far the labeler is trusted with shared resources (as a seeded one). */
+  readonly standing?: Standing;
 }
 
 /** One connection of the reader. */
@@ -148,6 +153,8 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
     getText: () => Promise.reject(new Error('not asked')),
     close: () => Promise.resolve(),
   };
+  const shareOf = (source: string) => ({ standing: script.standing ?? 'seeded', domain: source, source }) as const;
+  const usage = new SourceUsage();
   const tools: ReaderTools = {
     http,
     openStream: createStreamOpener({
@@ -168,7 +175,9 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
     heardTime: () => undefined,
     streams: createSlots({ perHost: 32, total: 100, maxWaiting: 0 }),
     refused: new RefusedMemory(),
-    cap: new DailyCap(2_000_000, clock),
+    cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),
+    pace: new Pace({ shareOf, monotonic: () => performance.now() * 1000, wait: script.wait ?? wait, usage }),
+    usage,
     clockEra: () => 0,
     epoch,
     clock,

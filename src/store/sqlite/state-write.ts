@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { addGap, withoutGap } from '../gaps.ts';
-import type { StoredGap } from '../port.ts';
+import type { DefinitionShares, GapChange, StoredGap } from '../port.ts';
 import {
   type Definitions,
   type LabelerKey,
@@ -14,6 +14,7 @@ import {
   type RosterRow,
 } from '../roster.ts';
 import type { Sqlite } from './connection.ts';
+import { definitionSpace } from './definition-space.ts';
 import { gapSource, stateQueries } from './state-read.ts';
 
 /** Changes of the state file, each one durable commit; the connection belongs to the caller. */
@@ -43,15 +44,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
     `DELETE FROM definitions WHERE did = ? AND id NOT IN
      (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${maxDefinitionRevisions})`,
   );
-  const definitionBytes = db
-    .prepare<[], number>('SELECT COALESCE(SUM(octet_length(content)), 0) FROM definitions')
-    .pluck();
-  // What is superseded goes before what still counts, the oldest first.
-  const oldestDefinitions = db.prepare<[], { id: number; bytes: number }>(
-    `SELECT id, octet_length(content) AS bytes FROM definitions
-     ORDER BY id IN (SELECT MAX(id) FROM definitions GROUP BY did), id`,
-  );
-  const deleteDefinitions = db.prepare('DELETE FROM definitions WHERE id = ?');
+  const space = definitionSpace(db, definitionsInAll);
   const putNoteRow = db.prepare(
     'INSERT INTO note(name, content) VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET content = excluded.content',
   );
@@ -72,11 +65,23 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
     for (const made of without(after, before)) insertGap.run(source, made.start, made.end, made.reason);
   }
 
+  const addDefinitions = db.transaction(({ did, seenAt, content }: Definitions, shares?: DefinitionShares): boolean => {
+    bounded(content, maxDefinitionsLength, 'definitions');
+    if (queries.definitions(did)[0]?.content === content) return false;
+    insertDefinitions.run(did, seenAt, content);
+    trimDefinitions.run(did, did);
+    space.trim(did, shares);
+    return true;
+  });
+
   return {
     ...queries,
     beat: (at: Micros): void => void beat.run(at),
     recordGap: db.transaction((gap: StoredGap): void => changeGaps(gap, addGap)),
     withdrawGap: db.transaction((gap: StoredGap): void => changeGaps(gap, withoutGap)),
+    changeGaps: db.transaction((changes: readonly GapChange[]): void => {
+      for (const { kind, gap } of changes) changeGaps(gap, kind === 'record' ? addGap : withoutGap);
+    }),
     dropRoster: db.transaction((dids: readonly string[]): void => {
       for (const did of dids) dropRosterRow.run(did);
     }),
@@ -94,19 +99,14 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
       putKeyRow.run(did, key, firstSeen, lastSeen);
       trimKeys.run(did, did);
     }),
-    putDefinitions: db.transaction(({ did, seenAt, content }: Definitions): boolean => {
-      bounded(content, maxDefinitionsLength, 'definitions');
-      if (queries.definitions(did)[0]?.content === content) return false;
-      insertDefinitions.run(did, seenAt, content);
-      trimDefinitions.run(did, did);
-      let over = (definitionBytes.get() ?? 0) - definitionsInAll;
-      for (const { id, bytes } of over > 0 ? oldestDefinitions.all() : []) {
-        if (over <= 0) break;
-        deleteDefinitions.run(id);
-        over -= bytes;
+    putDefinitions(definitions: Definitions, shares?: DefinitionShares): boolean {
+      try {
+        return addDefinitions.immediate(definitions, shares);
+      } catch (error) {
+        space.forget();
+        throw error;
       }
-      return true;
-    }),
+    },
     putNote(name: string, text: string | null): void {
       if (text === null) deleteNote.run(name);
       else putNoteRow.run(name, bounded(text, maxNoteLength, 'note'));

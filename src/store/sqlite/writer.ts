@@ -129,11 +129,12 @@ function writerOf(
     append: (batch) => change(() => acceptance.append(batch)),
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
     withdrawGap: (gap) => change(() => state.withdrawGap.immediate(gap)),
+    changeGaps: (changes) => change(() => state.changeGaps.immediate(changes)),
     beat: (at) => change(() => state.beat(at)),
     dropRoster: (dids) => change(() => state.dropRoster.immediate(dids)),
     putRoster: (rows) => change(() => state.putRoster.immediate(rows)),
     putKey: (key) => change(() => state.putKey.immediate(key)),
-    putDefinitions: (definitions) => change(() => state.putDefinitions.immediate(definitions)),
+    putDefinitions: (definitions, shares) => change(() => state.putDefinitions(definitions, shares)),
     putNote: (name, text) => change(() => state.putNote(name, text)),
     maintain: async (at) => {
       if (closing) throw new StoreError('closed', 'the store was closed');

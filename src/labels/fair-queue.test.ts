@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { FairQueue } from './fair-queue.ts';
+import { type ShareKey, type Standing, standingWeights } from './shares.ts';
+
+const key = (source: string, domain = source, standing: Standing = 'new'): ShareKey => ({ standing, domain, source });
+
+/** Keeps every source waiting with one item, as readers do, and gives what each was served of a total cost. */
+function serve(costs: ReadonlyMap<ShareKey, number>, rounds: number): Map<string, number> {
+  const queue = new FairQueue<ShareKey>(standingWeights);
+  const served = new Map<string, number>();
+  for (const [share, cost] of costs) queue.push(share, share, cost);
+  for (let i = 0; i < rounds; i += 1) {
+    const share = queue.shift();
+    if (!share) throw new Error('they always wait');
+    const cost = costs.get(share) ?? 0;
+    served.set(share.source, (served.get(share.source) ?? 0) + cost);
+    queue.push(share, share, cost);
+  }
+  return served;
+}
+
+test('a source with large items gets no more than one with small ones', () => {
+  const served = serve(
+    new Map([
+      [key('large'), 1_000],
+      [key('small'), 10],
+    ]),
+    1_000,
+  );
+  expect(Math.abs((served.get('large') ?? 0) - (served.get('small') ?? 0))).toBeLessThanOrEqual(1_000);
+});
+
+test('a hundred sources of one domain get together as much as one source of another domain', () => {
+  const crowd = Array.from({ length: 100 }, (_, i): [ShareKey, number] => [key(`crowd${i}`, 'crowd.test'), 1]);
+  const served = serve(new Map([...crowd, [key('alone'), 1]]), 2_000);
+  expect(served.get('alone')).toBeGreaterThanOrEqual(999);
+});
+
+test('a class gets its share by weight, however many sources the other has', () => {
+  const crowd = Array.from({ length: 1_000 }, (_, i): [ShareKey, number] => [key(`new${i}`), 1]);
+  const served = serve(new Map([...crowd, [key('seed', 'seed', 'seeded'), 1]]), 9_000);
+  expect(served.get('seed')).toBeGreaterThanOrEqual(7_990);
+});
+
+test('an item of an idle source is next, or next but one, however long the queue is', () => {
+  const queue = new FairQueue<string>(standingWeights);
+  for (let i = 0; i < 1_000; i += 1) queue.push(key('flood'), `flood${i}`, 1);
+  for (let i = 0; i < 100; i += 1) queue.shift();
+  queue.push(key('calm'), 'calm', 1);
+  expect([queue.shift(), queue.shift()]).toContain('calm');
+});
+
+test('a small item does not wait for the large ones of a crowd', () => {
+  const queue = new FairQueue<string>(standingWeights);
+  for (let i = 0; i < 100; i += 1) queue.push(key(`flood${i}`), 'large', 50);
+  const order: (string | undefined)[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    queue.push(key('calm'), 'small', 1);
+    order.push(queue.shift(), queue.shift());
+  }
+  // In turn with the crowd all along, though nothing of it waits while a large item is served.
+  expect(order.filter((item) => item === 'small')).toHaveLength(20);
+});
+
+test('what was spent is not forgotten while a source is idle', () => {
+  const queue = new FairQueue<string>(standingWeights);
+  queue.push(key('a'), 'first', 1_000);
+  queue.push(key('b'), 'b0', 1);
+  expect([queue.shift(), queue.shift()].sort()).toEqual(['b0', 'first']);
+  queue.push(key('a'), 'second', 1);
+  for (let i = 1; i < 500; i += 1) queue.push(key('b'), `b${i}`, 1);
+  const order = Array.from({ length: 499 }, () => queue.shift());
+  expect(order).not.toContain('second');
+});
+
+test('every item comes out once, those of a source in their order, also where some are removed', () => {
+  const item = fc.record({
+    standing: fc.constantFrom<Standing>('seeded', 'established', 'new'),
+    domain: fc.constantFrom('a', 'b'),
+    source: fc.constantFrom('1', '2', '3'),
+    cost: fc.integer({ min: 0, max: 100 }),
+    gone: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(item), (items) => {
+      const queue = new FairQueue<number>(standingWeights);
+      for (const [i, { cost, ...share }] of items.entries()) queue.push(share, i, cost);
+      const removed = queue.remove((i) => items[i]?.gone === true).sort((a, b) => a - b);
+      expect(removed).toEqual(items.flatMap(({ gone }, i) => (gone ? [i] : [])));
+      expect(queue.size).toBe(items.length - removed.length);
+      const left: number[] = [];
+      while (queue.size > 0) {
+        const next = queue.peek();
+        expect(queue.shift()).toBe(next);
+        if (next !== undefined) left.push(next);
+      }
+      expect(left.toSorted((a, b) => a - b)).toEqual(items.flatMap(({ gone }, i) => (gone ? [] : [i])));
+      const bySource = Map.groupBy(left, (i) =>
+        JSON.stringify([items[i]?.standing, items[i]?.domain, items[i]?.source]),
+      );
+      for (const order of bySource.values()) expect(order).toEqual(order.toSorted((a, b) => a - b));
+    }),
+  );
+});

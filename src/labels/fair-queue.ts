@@ -1,0 +1,187 @@
+import type { ShareKey, Standing } from './shares.ts';
+
+/**
+ * Items that wait for one shared resource, taken in fair order: between classes of standing by weight, within a class
+ * between registrable domains, within a domain between sources, and within a source in the order in which they came.
+ *
+ * Fair queueing at each level: every node has a virtual time that its cost moves forward, and the node whose next item
+ * would end first is served next, so that small items do not wait for the large ones of others. A node that was idle
+ * continues at the time of the node that was served last, so that waiting earns no credit; a node that spent more than
+ * others keeps its debt until they caught up.
+ */
+export class FairQueue<T> {
+  readonly #weights: Readonly<Record<Standing, number>>;
+  readonly #root = new Node<T>();
+
+  constructor(weights: Readonly<Record<Standing, number>>) {
+    this.#weights = weights;
+  }
+
+  /** How many items wait. */
+  get size(): number {
+    return this.#root.waiting;
+  }
+
+  /** Adds an item that costs so much, in any unit as long as it is the same for all. */
+  push({ standing, domain, source }: ShareKey, item: T, cost: number): void {
+    const weighed = Math.max(cost, minCost) / this.#weights[standing];
+    const path = [this.#root, ...this.#root.path([standing, domain, source])];
+    path.at(-1)?.items.push({ item, cost: weighed });
+    for (const node of path) node.waiting += 1;
+    // From the leaf up: a parent is ordered by what its first child has to offer.
+    for (let i = path.length - 1; i > 0; i -= 1) path[i - 1]?.offer(path[i]);
+  }
+
+  /** The next item in fair order, without taking it. */
+  peek(): T | undefined {
+    return this.#served().at(-1)?.items[0]?.item;
+  }
+
+  /** Takes the next item in fair order. */
+  shift(): T | undefined {
+    const path = this.#served();
+    const taken = path.at(-1)?.items.shift();
+    if (taken === undefined) return undefined;
+    for (const node of path) node.waiting -= 1;
+    for (let i = path.length - 1; i > 0; i -= 1) path[i - 1]?.serve(path[i], taken.cost);
+    return taken.item;
+  }
+
+  /** Takes all items, in no order. */
+  drain(): T[] {
+    const items: T[] = [];
+    for (let item = this.shift(); item !== undefined; item = this.shift()) items.push(item);
+    return items;
+  }
+
+  /** Takes out the items for which `gone` is true, at no cost. */
+  remove(gone: (item: T) => boolean): T[] {
+    return this.#root.remove(gone);
+  }
+
+  #served(): Node<T>[] {
+    const path = [this.#root];
+    for (let node = this.#root.next(); node !== undefined; node = node.next()) path.push(node);
+    return path;
+  }
+}
+
+/** Even an item without cost moves its source behind the others. */
+const minCost = 1e-6;
+/** Idle nodes that are remembered for what they spent before those that owe nothing are dropped. */
+const maxIdle = 1_024;
+
+class Node<T> {
+  readonly items: { readonly item: T; readonly cost: number }[] = [];
+  waiting = 0;
+  #time = 0;
+  /** Virtual time at which the next item ends: what the parent orders its children by. */
+  #end = 0;
+  /** Place in the parent's heap; -1 while nothing waits here. */
+  #place = -1;
+  /** Virtual time of the child that was served last. */
+  #now = 0;
+  readonly #children = new Map<string, Node<T>>();
+  /** Children with waiting items: a binary heap. */
+  readonly #heap: Node<T>[] = [];
+  #sweepAt = maxIdle;
+
+  path(names: readonly string[]): Node<T>[] {
+    const [name, ...rest] = names;
+    if (name === undefined) return [];
+    let child = this.#children.get(name);
+    if (!child) {
+      this.#sweep();
+      child = new Node<T>();
+      this.#children.set(name, child);
+    }
+    return [child, ...child.path(rest)];
+  }
+
+  next(): Node<T> | undefined {
+    return this.#heap[0];
+  }
+
+  /** A child has one more item. */
+  offer(child: Node<T> | undefined): void {
+    if (!child) return;
+    if (child.#place === -1) {
+      child.#time = Math.max(child.#time, this.#now);
+      child.#place = this.#heap.length;
+      this.#heap.push(child);
+    }
+    this.#order(child);
+  }
+
+  /** An item of a child was taken. */
+  serve(child: Node<T> | undefined, cost: number): void {
+    if (!child) return;
+    this.#now = Math.max(this.#now, child.#time);
+    child.#time += cost;
+    if (child.waiting > 0) this.#order(child);
+    else this.#retire(child);
+  }
+
+  remove(gone: (item: T) => boolean): T[] {
+    const removed = this.items.filter(({ item }) => gone(item)).map(({ item }) => item);
+    if (removed.length > 0) this.items.splice(0, this.items.length, ...this.items.filter(({ item }) => !gone(item)));
+    for (const child of [...this.#heap]) {
+      const taken = child.remove(gone);
+      if (taken.length === 0) continue;
+      removed.push(...taken);
+      if (child.waiting > 0) this.#order(child);
+      else this.#retire(child);
+    }
+    this.waiting -= removed.length;
+    return removed;
+  }
+
+  #cost(): number {
+    const [item] = this.items;
+    const [child] = this.#heap;
+    return item?.cost ?? (child ? child.#cost() : 0);
+  }
+
+  /** Forgets idle children that are not ahead of the others: they would begin at the present time anyway. */
+  #sweep(): void {
+    if (this.#children.size < this.#sweepAt) return;
+    for (const [name, child] of this.#children) {
+      if (child.waiting === 0 && child.#time <= this.#now) this.#children.delete(name);
+    }
+    this.#sweepAt = Math.max(maxIdle, 2 * this.#children.size);
+  }
+
+  #retire(child: Node<T>): void {
+    const last = this.#heap.pop();
+    if (last && last !== child) {
+      this.#heap[child.#place] = last;
+      last.#place = child.#place;
+      this.#settle(last);
+    }
+    child.#place = -1;
+  }
+
+  #order(child: Node<T>): void {
+    child.#end = child.#time + child.#cost();
+    this.#settle(child);
+  }
+
+  #settle(child: Node<T>): void {
+    while (child.#place > 0 && this.#swapIfLater((child.#place - 1) >> 1, child.#place));
+    for (;;) {
+      const at = child.#place;
+      const [left, right] = [this.#heap[2 * at + 1], this.#heap[2 * at + 2]];
+      if (!left || !this.#swapIfLater(at, right && right.#end < left.#end ? right.#place : left.#place)) return;
+    }
+  }
+
+  #swapIfLater(upper: number, lower: number): boolean {
+    const [a, b] = [this.#heap[upper], this.#heap[lower]];
+    if (!a || !b || a.#end <= b.#end) return false;
+    this.#heap[upper] = b;
+    this.#heap[lower] = a;
+    a.#place = lower;
+    b.#place = upper;
+    return true;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Micros } from '../contract/timestamp.ts';
+import type { StoreWriter } from '../store/port.ts';
+import { dayOf, dayStart, micros } from '../store/time.ts';
+import type { Clocks } from './clock-watch.ts';
+import { DailyCap } from './daily-cap.ts';
+import type { DiskBudget } from './disk-budget.ts';
+import { GapWriter } from './gap-writer.ts';
+import type { Member } from './member.ts';
+import { Pace } from './pace.ts';
+import { createShareOf } from './share-of.ts';
+import type { ShareKey } from './shares.ts';
+import { SourceUsage } from './source-usage.ts';
+import { wait } from './wait.ts';
+
+/** What shares are made from. */
+export interface FairSharesOptions {
+  readonly store: StoreWriter;
+  readonly clocks: Clocks;
+  readonly labeler: (did: string) => Member | undefined;
+  /** What the disk has room for now. */
+  readonly disk: () => DiskBudget;
+  /** Gaps of one source are written at most this often by themselves, in milliseconds. */
+  readonly gapIntervalMs: number;
+  readonly maxDailyRows: number | undefined;
+}
+
+/** Everything that bounds what one source takes from the others. */
+export interface FairShares {
+  readonly shareOf: (source: string) => ShareKey;
+  readonly usage: SourceUsage;
+  readonly pace: Pace;
+  readonly cap: DailyCap;
+  readonly gaps: GapWriter;
+  /** Charges what the day under way holds already: once the roster says whose share it counts against. */
+  load(now: Micros): Promise<void>;
+  /** Keeps the bytes of the day for the next start. */
+  keep(): Promise<void>;
+}
+
+const dayNote = 'day-bytes';
+
+/** Makes the shares of all sources. */
+export function createFairShares(options: FairSharesOptions): FairShares {
+  const { store, clocks, labeler, disk, maxDailyRows, gapIntervalMs } = options;
+  const shareOf = createShareOf(labeler, clocks.wall);
+  const usage = new SourceUsage();
+  const cap = new DailyCap({
+    ...{ shareOf, clock: clocks.wall },
+    budgetBytes: () => disk().dailyBytes,
+    isTight: () => disk().isTight,
+    ...(maxDailyRows === undefined ? {} : { maxRows: maxDailyRows }),
+  });
+  return {
+    ...{ shareOf, usage, cap },
+    pace: new Pace({ shareOf, monotonic: clocks.monotonic, wait, usage }),
+    gaps: new GapWriter({ store, monotonic: clocks.monotonic, minIntervalMs: gapIntervalMs }),
+    async load(now) {
+      const today = dayOf(now);
+      const { floor } = await store.frontier();
+      const start = micros(Math.max(floor, dayStart(today)));
+      const end = dayStart(today + 1);
+      if (start < end) cap.load(await store.countsByLabeler({ start, end }), await store.note(dayNote));
+    },
+    async keep() {
+      await store.putNote(dayNote, cap.save());
+    },
+  };
+}

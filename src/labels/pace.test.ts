@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { Pace, type Rate, type Resource, sourceRates } from './pace.ts';
+import type { ShareKey, Standing } from './shares.ts';
+import { SourceUsage } from './source-usage.ts';
+
+/** Time that passes only while somebody waits: the shortest wait ends first. */
+function simulated() {
+  let now = 0;
+  const waits: { at: number; done: () => void }[] = [];
+  const wait = (ms: number): Promise<void> =>
+    new Promise((done) => {
+      waits.push({ at: now + ms * 1_000, done });
+    });
+  const pass = async (until: number): Promise<void> => {
+    for (;;) {
+      await new Promise(setImmediate);
+      waits.sort((a, b) => a.at - b.at);
+      const [next] = waits;
+      if (!next || next.at > until) break;
+      waits.shift();
+      now = Math.max(now, next.at);
+      next.done();
+    }
+    now = Math.max(now, until);
+  };
+  return { monotonic: () => now, wait, pass };
+}
+
+const shareOf = (source: string): ShareKey => ({
+  standing: source.startsWith('seed') ? 'seeded' : 'new',
+  domain: source,
+  source,
+});
+const never = new AbortController().signal;
+
+function only(resource: Resource, rate: Rate): typeof sourceRates {
+  const rates = { ...sourceRates.new, [resource]: rate };
+  return { seeded: rates, established: rates, new: rates };
+}
+
+test('a source is read at once until its burst is used up, then at its rate', async () => {
+  const { monotonic, wait, pass } = simulated();
+  const rates = only('controls', { perSecond: 1, burst: 3 });
+  const pace = new Pace({ shareOf, monotonic, wait, usage: new SourceUsage(), rates });
+  let frames = 0;
+  const flood = async (): Promise<void> => {
+    for (;;) {
+      await pace.ready('a', never);
+      frames += 1;
+      pace.charge('a', { controls: 1 });
+    }
+  };
+  void flood();
+  await pass(0);
+  expect(frames).toBe(4);
+  await pass(60_000_000);
+  expect(frames).toBe(64);
+});
+
+test('bytes beyond the burst throttle a source, and no other', () => {
+  const { monotonic, wait } = simulated();
+  const pace = new Pace({ shareOf, monotonic, wait, usage: new SourceUsage() });
+  pace.charge('a', { bytes: sourceRates.new.bytes.burst + 1 });
+  expect([pace.isThrottled('a'), pace.isThrottled('b')]).toEqual([true, false]);
+});
+
+test('a class that used up its processor time takes turns in fair order; the others do not wait', async () => {
+  const { monotonic, wait, pass } = simulated();
+  const free = { perSecond: 1e9, burst: 1e9 };
+  const rates = only('cpuMs', free);
+  const cpu: Readonly<Record<Standing, Rate | null>> = {
+    seeded: null,
+    established: null,
+    new: { perSecond: 100, burst: 100 },
+  };
+  const usage = new SourceUsage();
+  const pace = new Pace({ shareOf, monotonic, wait, usage, rates, cpu });
+  const read = async (source: string, cpuMs: number): Promise<void> => {
+    for (;;) {
+      await pace.ready(source, never);
+      pace.charge(source, { cpuMs });
+      // One turn a millisecond at most: an honest source has no more.
+      await wait(1);
+    }
+  };
+  const heavy = Array.from({ length: 20 }, (_, i) => `heavy${i}`);
+  for (const source of heavy) void read(source, 50);
+  void read('light', 1);
+  void read('seed', 1);
+  await pass(20_000_000);
+  const spent = heavy.reduce((sum, source) => sum + usage.of(source).cpuMs, 0);
+  // 100 ms as the burst, and 100 ms in each of 20 seconds; the first turn of each began before anything was known of it.
+  expect(spent + usage.of('light').cpuMs).toBeLessThanOrEqual(100 + 2_000 + 21 * 50);
+  expect(spent).toBeGreaterThan(1_500);
+  // However many there are of the others, it takes every second turn.
+  const turns = { heavy: spent / 50, light: usage.of('light').cpuMs };
+  expect(turns.light).toBeGreaterThan(0.5 * (turns.heavy - heavy.length));
+  expect(usage.of('seed').cpuMs).toBeGreaterThan(9_000);
+  expect(pace.throttled.seeded).toBe(0);
+});
+
+test('a wait ends when its signal aborts', async () => {
+  const { monotonic } = simulated();
+  const aborted = new AbortController();
+  const wait = (_ms: number, signal: AbortSignal): Promise<void> =>
+    signal.aborted
+      ? Promise.resolve()
+      : new Promise((done) => {
+          signal.addEventListener('abort', () => done());
+        });
+  const pace = new Pace({ shareOf, monotonic, wait, usage: new SourceUsage() });
+  pace.charge('a', { controls: 1_000 });
+  const waiting = pace.ready('a', aborted.signal);
+  expect(pace.throttled.new).toBe(1);
+  aborted.abort();
+  await waiting;
+  expect(pace.throttled.new).toBe(0);
+});

@@ -1,0 +1,308 @@
+import { FairQueue } from './fair-queue.ts';
+import { type ShareKey, type Standing, standings, standingWeights } from './shares.ts';
+import type { SourceUsage } from './source-usage.ts';
+
+/** What reading a source costs. */
+export const resources = ['bytes', 'rows', 'writes', 'cpuMs', 'controls'] as const;
+/**
+ * One of them: bytes received, rows received, commits, processor milliseconds of this thread, and what a labeler can
+ * cause without a label: connections, and frames that carry none.
+ */
+export type Resource = (typeof resources)[number];
+/** An amount of some of them. */
+export type Cost = Partial<Readonly<Record<Resource, number>>>;
+
+/** A token bucket: an amount per second, and the most that an idle source saves up. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** The rates of one source in each class. The largest labelers known send bursts of 500 labels of 205 bytes a second. */
+export const sourceRates: Readonly<Record<Standing, Readonly<Record<Resource, Rate>>>> = {
+  seeded: {
+    bytes: { perSecond: 4_000_000, burst: 256_000_000 },
+    rows: { perSecond: 5_000, burst: 500_000 },
+    writes: { perSecond: 50, burst: 500 },
+    cpuMs: { perSecond: 500, burst: 60_000 },
+    controls: { perSecond: 0.5, burst: 20 },
+  },
+  established: {
+    bytes: { perSecond: 1_000_000, burst: 64_000_000 },
+    rows: { perSecond: 1_000, burst: 100_000 },
+    writes: { perSecond: 20, burst: 200 },
+    cpuMs: { perSecond: 200, burst: 10_000 },
+    controls: { perSecond: 0.2, burst: 20 },
+  },
+  new: {
+    bytes: { perSecond: 200_000, burst: 8_000_000 },
+    rows: { perSecond: 400, burst: 20_000 },
+    writes: { perSecond: 5, burst: 50 },
+    cpuMs: { perSecond: 50, burst: 2_000 },
+    controls: { perSecond: 0.1, burst: 10 },
+  },
+};
+
+/** Processor time of all sources of a class together, in milliseconds; null for no bound. */
+export const classCpu: Readonly<Record<Standing, Rate | null>> = {
+  seeded: null,
+  established: { perSecond: 400, burst: 8_000 },
+  new: { perSecond: 200, burst: 4_000 },
+};
+
+/** What pacing works with. */
+export interface PaceOptions {
+  readonly shareOf: (source: string) => ShareKey;
+  /** A clock that is never set, in microseconds. */
+  readonly monotonic: () => number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly usage: SourceUsage;
+  readonly rates?: Readonly<Record<Standing, Readonly<Record<Resource, Rate>>>>;
+  readonly cpu?: Readonly<Record<Standing, Rate | null>>;
+}
+
+/** Between two looks whether a class that used up its processor time has some again, in milliseconds. */
+const classTickMs = 50;
+/** Sources that are remembered before those that owe nothing are dropped. */
+const maxRemembered = 20_000;
+
+/**
+ * Bounds how fast each source is read. Costs are charged after the fact, so a source may owe; it is not read before it
+ * owes nothing, which its peer feels as a connection that takes no more bytes. When a class of sources used more processor
+ * time than it may, its sources take turns in fair order.
+ */
+export class Pace {
+  readonly #options: Required<PaceOptions>;
+  readonly #sources = new Map<string, SourceBuckets>();
+  readonly #classes: Readonly<Record<Standing, ClassGate | null>>;
+
+  constructor(options: PaceOptions) {
+    this.#options = { rates: sourceRates, cpu: classCpu, ...options };
+    const { cpu, monotonic } = this.#options;
+    const gate = (standing: Standing): ClassGate | null => {
+      const rate = cpu[standing];
+      return rate === null ? null : new ClassGate(rate, monotonic);
+    };
+    this.#classes = { seeded: gate('seeded'), established: gate('established'), new: gate('new') };
+  }
+
+  /** Sources of each class that wait now because they, or their class, used too much. */
+  get throttled(): Readonly<Record<Standing, number>> {
+    const counts = { seeded: 0, established: 0, new: 0 };
+    for (const { waiting, standing } of this.#sources.values()) if (waiting > 0) counts[standing] += 1;
+    return counts;
+  }
+
+  /** Charges a source for what was done for it. */
+  charge(source: string, cost: Cost): void {
+    const buckets = this.#bucketsOf(source);
+    buckets.charge(cost);
+    const { cpuMs = 0 } = cost;
+    this.#classes[buckets.standing]?.charge(buckets, cpuMs);
+    this.#options.usage.add(source, {
+      ...(cost.bytes === undefined ? {} : { bytesIn: cost.bytes }),
+      ...(cost.writes === undefined ? {} : { writes: cost.writes }),
+      ...(cpuMs === 0 ? {} : { cpuMs }),
+    });
+  }
+
+  /** Whether nothing more of a source should be read for now. */
+  isThrottled(source: string): boolean {
+    const buckets = this.#bucketsOf(source);
+    return buckets.owedMs() > 0 || (this.#classes[buckets.standing]?.exhausted ?? false);
+  }
+
+  /** Null where a source may be read; else a promise that resolves once it may, or when the signal aborts. */
+  ready(source: string, signal: AbortSignal): Promise<void> | null {
+    const buckets = this.#bucketsOf(source);
+    const gate = this.#classes[buckets.standing];
+    buckets.beginTurn();
+    if (buckets.owedMs() <= 0 && (gate === null || gate.enter(buckets))) return null;
+    return this.#wait(source, buckets, gate, signal);
+  }
+
+  async #wait(source: string, buckets: SourceBuckets, gate: ClassGate | null, signal: AbortSignal): Promise<void> {
+    const { monotonic, wait, usage, shareOf } = this.#options;
+    const since = monotonic();
+    buckets.waiting += 1;
+    try {
+      for (let owed = buckets.owedMs(); owed > 0 && !signal.aborted; owed = buckets.owedMs()) {
+        await wait(Math.ceil(owed), signal);
+      }
+      if (gate !== null && !signal.aborted) await this.#passGate(gate, buckets, shareOf(source), signal);
+    } finally {
+      buckets.waiting -= 1;
+      usage.add(source, { throttledMs: (monotonic() - since) / 1_000 });
+    }
+  }
+
+  async #passGate(gate: ClassGate, buckets: SourceBuckets, share: ShareKey, signal: AbortSignal): Promise<void> {
+    if (gate.enter(buckets)) return;
+    let passed = false;
+    gate.queue(share, buckets, () => {
+      passed = true;
+    });
+    while (!passed && !signal.aborted) {
+      await this.#options.wait(classTickMs, signal);
+      gate.release();
+    }
+    if (!passed) gate.leave(buckets);
+  }
+
+  #bucketsOf(source: string): SourceBuckets {
+    const { rates, monotonic, shareOf } = this.#options;
+    const { standing } = shareOf(source);
+    const known = this.#sources.get(source);
+    if (known?.standing === standing) return known;
+    if (!known && this.#sources.size >= maxRemembered) this.#forgetIdle();
+    const made = new SourceBuckets(standing, rates[standing], monotonic, known?.waiting ?? 0);
+    this.#sources.set(source, made);
+    return made;
+  }
+
+  #forgetIdle(): void {
+    for (const [source, buckets] of this.#sources) if (buckets.isFull()) this.#sources.delete(source);
+  }
+}
+
+/** The buckets of one source. */
+class SourceBuckets {
+  readonly standing: Standing;
+  waiting: number;
+  /** Processor time that was charged to the class in advance for the turn that began. */
+  prepaid = 0;
+  /** What a turn of this source takes, as the mean of the last ones. */
+  estimate = 0.2;
+  readonly #rates: Readonly<Record<Resource, Rate>>;
+  readonly #monotonic: () => number;
+  readonly #balance: Record<Resource, number>;
+  #at: number;
+  #turn = 0;
+
+  constructor(standing: Standing, rates: Readonly<Record<Resource, Rate>>, monotonic: () => number, waiting: number) {
+    this.standing = standing;
+    this.waiting = waiting;
+    this.#rates = rates;
+    this.#monotonic = monotonic;
+    this.#at = monotonic();
+    const { bytes, rows, writes, cpuMs, controls } = rates;
+    this.#balance = {
+      ...{ bytes: bytes.burst, rows: rows.burst, writes: writes.burst },
+      ...{ cpuMs: cpuMs.burst, controls: controls.burst },
+    };
+  }
+
+  charge(cost: Cost): void {
+    this.#refill();
+    for (const resource of resources) this.#balance[resource] -= cost[resource] ?? 0;
+    this.#turn += cost.cpuMs ?? 0;
+  }
+
+  /** Time until this source owes nothing, in milliseconds. */
+  owedMs(): number {
+    this.#refill();
+    let most = 0;
+    for (const resource of resources) {
+      const balance = this.#balance[resource];
+      if (balance < 0) most = Math.max(most, (-balance / this.#rates[resource].perSecond) * 1_000);
+    }
+    return most;
+  }
+
+  beginTurn(): void {
+    this.estimate = Math.max(0.05, (this.estimate + this.#turn) / 2);
+    this.#turn = 0;
+  }
+
+  isFull(): boolean {
+    this.#refill();
+    return this.waiting === 0 && resources.every((resource) => this.#balance[resource] >= this.#rates[resource].burst);
+  }
+
+  #refill(): void {
+    const now = this.#monotonic();
+    const seconds = Math.max(0, now - this.#at) / 1_000_000;
+    this.#at = now;
+    for (const resource of resources) {
+      const { perSecond, burst } = this.#rates[resource];
+      this.#balance[resource] = Math.min(burst, this.#balance[resource] + seconds * perSecond);
+    }
+  }
+}
+
+/** The processor time of one class. */
+class ClassGate {
+  readonly #rate: Rate;
+  readonly #monotonic: () => number;
+  readonly #waiting = new FairQueue<{ readonly buckets: SourceBuckets; readonly pass: () => void }>(standingWeights);
+  #balance: number;
+  #at: number;
+
+  constructor(rate: Rate, monotonic: () => number) {
+    this.#rate = rate;
+    this.#monotonic = monotonic;
+    this.#balance = rate.burst;
+    this.#at = monotonic();
+  }
+
+  get exhausted(): boolean {
+    this.#refill();
+    return this.#balance <= 0;
+  }
+
+  charge(buckets: SourceBuckets, cpuMs: number): void {
+    const paid = Math.min(buckets.prepaid, cpuMs);
+    buckets.prepaid -= paid;
+    this.#balance -= cpuMs - paid;
+  }
+
+  /** Lets a source pass while there is time left and no other waits; charges its estimate in advance. */
+  enter(buckets: SourceBuckets): boolean {
+    if (this.#waiting.size > 0 || this.exhausted) return false;
+    this.#admit(buckets);
+    return true;
+  }
+
+  queue(share: ShareKey, buckets: SourceBuckets, pass: () => void): void {
+    this.#waiting.push(share, { buckets, pass }, buckets.estimate);
+  }
+
+  leave(buckets: SourceBuckets): void {
+    this.#waiting.remove((one) => one.buckets === buckets);
+  }
+
+  /** Lets as many pass as there is time for. */
+  release(): void {
+    while (this.#waiting.size > 0 && !this.exhausted) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#admit(next.buckets);
+      next.pass();
+    }
+  }
+
+  #admit(buckets: SourceBuckets): void {
+    // What the last turn did not use is given back.
+    this.#balance += buckets.prepaid - buckets.estimate;
+    buckets.prepaid = buckets.estimate;
+  }
+
+  #refill(): void {
+    const now = this.#monotonic();
+    const seconds = Math.max(0, now - this.#at) / 1_000_000;
+    this.#at = now;
+    this.#balance = Math.min(this.#rate.burst, this.#balance + seconds * this.#rate.perSecond);
+  }
+}
+
+/** Processor time that this thread has used, in milliseconds; elapsed time where the runtime cannot tell. */
+export function threadCpuMs(): number {
+  if (typeof process.threadCpuUsage !== 'function') return performance.now();
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** No source waits. */
+export const noneThrottled: Readonly<Record<Standing, number>> = Object.fromEntries(
+  standings.map((standing) => [standing, 0]),
+) as Record<Standing, number>;

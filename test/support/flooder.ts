@@ -1,0 +1,78 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+/** What a flooding labeler sends; `n` counts the frames of all its connections from 1. */
+export type Flood = (n: number, did: string) => Uint8Array;
+
+/** A labeler of its own domain that sends frames as fast as its consumer takes them, and answers no polls. */
+export interface Flooder {
+  readonly did: string;
+  /** Connections to its stream that were opened. */
+  readonly connections: number;
+  /** Frames that the consumer's machine took. */
+  readonly sent: number;
+  /** Ends the flood; connections stay open. */
+  calm(): void;
+  stop(): Promise<void>;
+}
+
+/** Frames that are handed to the socket at a time. */
+const batch = 64;
+
+/** Starts a flooding labeler on loopback. */
+export async function startFlooder(flood: Flood): Promise<Flooder> {
+  const state = { connections: 0, sent: 0, n: 0, isCalm: false };
+  const server = createServer((request, response) => {
+    const isDocument = request.url === '/.well-known/did.json';
+    response.writeHead(isDocument ? 200 : 501, { 'Content-Type': 'application/json' });
+    response.end(isDocument ? JSON.stringify(document()) : '{"error":"MethodNotImplemented"}');
+  });
+  const streams = new WebSocketServer({ server, perMessageDeflate: false });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+  const did = `did:web:localhost%3A${port}`;
+
+  function document(): unknown {
+    const endpoint = `http://127.0.0.1:${port}`;
+    return { id: did, service: [{ id: '#atproto_labeler', type: 'AtprotoLabeler', serviceEndpoint: endpoint }] };
+  }
+
+  function pump(socket: WebSocket): void {
+    if (state.isCalm || socket.readyState !== socket.OPEN) return;
+    for (let i = 1; i < batch; i += 1) socket.send(flood(++state.n, did));
+    // The last one tells when the kernel has taken them all.
+    socket.send(flood(++state.n, did), (error) => {
+      if (error) return;
+      state.sent += batch;
+      setImmediate(pump, socket);
+    });
+  }
+
+  streams.on('connection', (socket) => {
+    state.connections += 1;
+    socket.on('error', () => undefined);
+    pump(socket);
+  });
+  return {
+    did,
+    get connections() {
+      return state.connections;
+    },
+    get sent() {
+      return state.sent;
+    },
+    calm: () => {
+      state.isCalm = true;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        state.isCalm = true;
+        for (const socket of streams.clients) socket.terminate();
+        streams.close();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

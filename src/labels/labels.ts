@@ -1,6 +1,6 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
-import { createHttpClient, type HttpClient } from '../network/http.ts';
+import { createHttpClient } from '../network/http.ts';
 import { createIdentityResolver } from '../network/identity.ts';
 import { createSlots } from '../network/slots.ts';
 import { errorFields, type Log } from '../ops/log.ts';
@@ -11,13 +11,15 @@ import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
 import { DailyCap, maxDailyRows } from './daily-cap.ts';
+import { Denials } from './denials.ts';
+import { requireDenyList } from './deny-file.ts';
+import { discover } from './discover.ts';
 import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
 import { RefusedMemory } from './refused-memory.ts';
-import { listLabelers } from './relay-list.ts';
 import type { Rhythm } from './rhythm.ts';
 import { maxKnown, Roster } from './roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
@@ -83,6 +85,8 @@ export interface Labels {
 const retryMs = 1_000;
 /** What is under way when a stop is asked for may take this long. */
 const graceMs = 3_000;
+/** Between records of what is not observed of denied labelers. */
+const deniedGapMs = 60_000;
 const cursorNote = 'jetstream-cursor';
 
 /** Makes the instrument; nothing happens before `start`. */
@@ -120,6 +124,7 @@ async function observe(
   const { settings, store, policy, clocks, random, log, telemetry } = options;
   const clock = clocks.wall;
   const { signal } = stopping;
+  const denied = await requireDenyList(settings.folder);
   await claimOrigin(store, settings.origin);
   const http = createHttpClient({ policy, total: 24, userAgent: 'almanac' });
   // Apart from the labelers' hosts: however many of these hang, documents are had, relays are asked, and the time is known.
@@ -191,27 +196,51 @@ async function observe(
     telemetry,
   };
   const runner = new SourceRunner(tools, signal, fail, settings.maxEnrolled);
-  const roster = new Roster({
+  const roster: Roster = new Roster({
     identities,
     clock,
     wait,
     refreshMs: 86_400_000,
     retryMs: 60_000,
     freshMs: 60_000,
+    mayResolve: (did) => !denials.deniesDid(did),
     changed: (member) => {
       signatures.forget(member.did);
-      runner.follow(member);
-      particulars.resolved(member);
+      denials.judge(member);
+      follow(member);
     },
   });
+  const denials: Denials = new Denials({
+    ...{ folder: settings.folder, store, clock, log, telemetry },
+    members: () => roster.members,
+    changed: (member) => follow(member),
+  });
+  const follow = (member: Member): void => {
+    runner.follow(member);
+    if (member.denied) particulars.forget(member.did);
+    else particulars.resolved(member);
+  };
   const particulars = new Particulars({
     ...{ http, identities, store, clock, wait, log, resolveTxt: options.resolveTxt ?? null },
-    member: (did) => roster.member(did),
+    member: (did) => {
+      const member = roster.member(did);
+      return member?.denied ? undefined : member;
+    },
     timeoutMs: settings.rhythm.requestMs,
   });
-  const services = await serviceEvents(options, roster, particulars, obstacles);
+  // A labeler that is denied by its DID is not taken up, whether seeds, a relay or a stream name it.
+  const add: Roster['add'] = (did, origin, provenance) => {
+    if (roster.member(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
+  };
+  const services = await serviceEvents(
+    options,
+    { add, saidToChange: (did) => roster.saidToChange(did) },
+    particulars,
+    obstacles,
+  );
   await loadRoster(store, roster, runner, tools.refused);
-  for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
+  denials.load(denied);
+  for (const did of settings.seeds) add(did, 'seeded', 'seeds');
 
   const keep = async (): Promise<void> => {
     await beat(store, clock);
@@ -227,6 +256,7 @@ async function observe(
     ...{ settings, store, roster, clock, log, telemetry, cap },
     waits: (member) => runner.waits(member),
     paused: () => acceptance.paused,
+    denied: () => denials.count(),
   });
   const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
   await publish();
@@ -238,7 +268,12 @@ async function observe(
     roster.run(signal),
     services?.run(signal),
     particulars.run(signal).catch(fail),
-    every(settings.discoverySeconds * 1000, () => discover(options, directory, roster, signal)),
+    every(settings.discoverySeconds * 1000, () =>
+      discover({ relays: settings.relays, http: directory, add, log }, signal),
+    ),
+    // Apart from the heartbeat: a labeler can be denied while the disk is full.
+    every(settings.rhythm.beatMs / 2, () => denials.refresh()),
+    every(deniedGapMs, () => denials.recordGaps()),
     every(settings.rhythm.beatMs, async () => {
       await lookAtClock();
       await obstacles.checkDisk();
@@ -261,6 +296,9 @@ async function observe(
       await Promise.all([runner.ended(), accepting, ...tasks]);
       await verifier.stop();
       await Promise.all([http.close(), directory.close()]);
+      await denials
+        .recordGaps()
+        .catch((error: unknown) => log.warn('gaps of denied labelers not kept', errorFields(error)));
       await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
       await publish();
       await store.close();
@@ -316,7 +354,7 @@ async function loadRoster(
 
 async function serviceEvents(
   { settings, store, policy, random, log }: LabelsOptions,
-  roster: Roster,
+  roster: Pick<Roster, 'add' | 'saidToChange'>,
   particulars: Particulars,
   obstacles: Obstacles,
 ): Promise<ServiceEvents | null> {
@@ -343,21 +381,6 @@ async function serviceEvents(
     onEvent,
     cursor: await numberNote(store, cursorNote),
   });
-}
-
-async function discover(
-  { settings, log }: LabelsOptions,
-  http: HttpClient,
-  roster: Roster,
-  signal: AbortSignal,
-): Promise<void> {
-  await Promise.all(
-    settings.relays.map(async (relay) => {
-      const { dids, complete } = await listLabelers(http, relay, { timeoutMs: 30_000, signal });
-      for (const did of dids) roster.add(did, 'discovered', `relay ${new URL(relay).host}`);
-      if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: new URL(relay).host });
-    }),
-  );
 }
 
 /** Does something at once and again and again; a failure that may pass is told, another ends the instrument. */

@@ -15,6 +15,7 @@ const inputs: OverviewInputs = {
   delayed: 0,
   dropped: 0,
   waiting: 0,
+  denied: 0,
   paused: null,
   capped: [],
   dailyRows: 2_000_000,
@@ -75,4 +76,12 @@ test('no caveat names an account or says what is not so', () => {
   const caveats = caveatsOf(inputs, [], [], 0);
   expect(caveats).toHaveLength(4);
   expect(caveats.join()).not.toMatch(/did:|at:\/\//);
+});
+
+test('the number of denied labelers is a caveat, and only where there are some', () => {
+  const denied = (count: number) =>
+    caveatsOf({ ...inputs, denied: count }, counts, [], 0).filter((text) => /denied/.test(text));
+  expect(denied(0)).toEqual([]);
+  expect(denied(1)).toEqual(['1 labeler is denied by the operator of this instrument and not read.']);
+  expect(denied(3)).toEqual(['3 labelers are denied by the operator of this instrument and not read.']);
 });

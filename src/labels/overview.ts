@@ -20,6 +20,8 @@ export interface OverviewInputs {
   readonly dropped: number;
   /** Labelers that would be enrolled, beyond the bound on how many are read. */
   readonly waiting: number;
+  /** Labelers that the operator denies. */
+  readonly denied: number;
   /** Why acceptance stands still, or null. */
   readonly paused: string | null;
   /** DIDs of sources that gave too much today, and are paused. */
@@ -92,7 +94,7 @@ function cutShort(week: readonly StoredGap[], capped: readonly string[]): Readon
 
 /** The instrument's own limits, each with what it is a share of. */
 export function caveatsOf(
-  { sources, notEnrolled, waiting, delayed, dropped, paused, capped, dailyRows }: OverviewInputs,
+  { sources, notEnrolled, waiting, delayed, dropped, denied, paused, capped, dailyRows }: OverviewInputs,
   inWindow: readonly LabelerCount[],
   refusals: readonly RefusalCount[],
   unranked: number,
@@ -132,6 +134,11 @@ export function caveatsOf(
     const further =
       dropped === 1 ? ' further labeler was' : `${dropped >= maxKnown ? ' or more' : ''} further labelers were`;
     caveats.push(`${dropped}${further} named, beyond the bound on how many are known.`);
+  }
+  if (denied > 0) {
+    caveats.push(
+      `${denied} ${denied === 1 ? 'labeler is' : 'labelers are'} denied by the operator of this instrument and not read.`,
+    );
   }
   const refused = refusals.filter(({ reason }) => shapeless.has(reason)).reduce((sum, { count }) => sum + count, 0);
   if (refused > 0) {

@@ -22,6 +22,8 @@ export interface PublisherOptions {
   readonly waits: (member: Member) => boolean;
   /** Why acceptance stands still, or null. */
   readonly paused: () => string | null;
+  /** How many labelers the operator denies. */
+  readonly denied: () => number;
   readonly clock: () => Micros;
   readonly log: Log;
   readonly telemetry: Telemetry;
@@ -33,7 +35,8 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
   return async () => {
     try {
       const now = clock();
-      const members = [...roster.members];
+      const members = [...roster.members].filter(({ denied }) => !denied);
+      const denied = options.denied();
       const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
       const sources = enrolled.map(
         ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
@@ -48,6 +51,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         waiting: waiting.length,
         delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
         dropped: roster.dropped,
+        denied,
         paused: options.paused(),
         capped: cap.pausedSources,
         dailyRows: cap.limit,
@@ -57,6 +61,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         not_enrolled: notEnrolled,
         waiting: waiting.length,
         paused: cap.pausedSources.length,
+        denied,
       });
       telemetry.published(clock() / 1000);
     } catch (error) {

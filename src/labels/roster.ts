@@ -19,6 +19,8 @@ export interface RosterOptions {
   readonly retryMs: number;
   /** At most this often one is asked for anew because it is said to have changed. */
   readonly freshMs: number;
+  /** Whether a labeler's document is of interest; those that are not are resolved once they are. Default: always. */
+  readonly mayResolve?: (did: string) => boolean;
   /** A document was read: start, move or leave the source as it is. */
   readonly changed: (member: Member) => void;
 }
@@ -97,6 +99,7 @@ export class Roster {
       pds: null,
       handle: null,
       handleConfirmed: false,
+      denied: false,
       tracker,
     };
     this.#members.set(did, member);
@@ -197,11 +200,12 @@ export class Roster {
   }
 
   #dueNow(underWay: ReadonlySet<string>): string[] {
-    const now = this.#options.clock() / 1000;
+    const { clock, mayResolve = () => true } = this.#options;
+    const now = clock() / 1000;
     const due: string[] = [];
     for (const [did, { at }] of this.#due) {
       if (underWay.size + due.length >= concurrentResolutions) break;
-      if (at <= now && !underWay.has(did)) due.push(did);
+      if (at <= now && !underWay.has(did) && mayResolve(did)) due.push(did);
     }
     return due;
   }

@@ -24,7 +24,8 @@ export class SourceRunner {
   /** Endpoints of each labeler for which a position may be kept, the newest last. */
   readonly #endpoints = new Map<string, string[]>();
   readonly #running = new Map<string, Running>();
-  readonly #ending = new Set<Promise<void>>();
+  /** Readers that were stopped and have not ended yet, by DID. */
+  readonly #ending = new Map<string, Promise<void>>();
   readonly #failed: (error: unknown) => void;
   readonly #most: number;
   /** Those that would be read, were there not so many already; in the order in which they came. */
@@ -47,12 +48,12 @@ export class SourceRunner {
   /** Brings the reader of a member in line with what is known of it now. */
   follow(member: Member): void {
     if (this.#signal.aborted) return;
-    const { did, endpoint, finding, tracker } = member;
+    const { did, endpoint, finding, denied, tracker } = member;
     const running = this.#running.get(did);
-    const wanted = finding === 'labeler' ? endpoint : null;
+    const wanted = finding === 'labeler' && !denied ? endpoint : null;
     if (running?.endpoint === wanted && running !== undefined) return;
     if (running) this.#stop(did, running);
-    if (finding === 'bad_endpoint') {
+    if (finding === 'bad_endpoint' && !denied) {
       tracker.asked(this.#tools.clock());
       tracker.failed(this.#tools.clock(), 'refusing');
     }
@@ -60,7 +61,8 @@ export class SourceRunner {
     if (wanted !== null && this.#running.size >= this.#most) this.#waiting.set(did, member);
     else if (wanted !== null) {
       if (running) tracker.moved(this.#tools.clock());
-      this.#start(member, wanted, running?.done ?? Promise.resolve());
+      // One that was stopped may still be committing, and its position is what the next one begins with.
+      this.#start(member, wanted, this.#ending.get(did) ?? Promise.resolve());
     }
     const [next] = this.#waiting.values();
     if (next && this.#running.size < this.#most) this.follow(next);
@@ -73,22 +75,32 @@ export class SourceRunner {
 
   /** Resolves when every reader has ended; they end when the signal aborts. */
   async ended(): Promise<void> {
-    await Promise.all([...this.#ending, ...[...this.#running.values()].map(({ done }) => done)]);
+    await Promise.all([...this.#ending.values(), ...[...this.#running.values()].map(({ done }) => done)]);
   }
 
   #start({ did, tracker }: Member, endpoint: string, before: Promise<void>): void {
     const stop = new AbortController();
     const key = `${did} ${endpoint}`;
-    const position = this.#positions.get(key) ?? noPosition;
     const source: Source = {
-      ...{ did, endpoint, tracker, position, replayFrom: null, unplaced: new Set<string>(), lastPage: null },
+      ...{
+        did,
+        endpoint,
+        tracker,
+        position: noPosition,
+        replayFrom: null,
+        unplaced: new Set<string>(),
+        lastPage: null,
+      },
       ...{ seen: new Map<number, string>(), live: null, contiguous: false },
     };
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []).filter((one) => one !== endpoint), endpoint]);
     const done = before
       .then(() => this.#forgetOld(did))
-      .then(() => readSource(source, this.#tools, signal))
+      .then(() => {
+        source.position = this.#positions.get(key) ?? noPosition;
+        return readSource(source, this.#tools, signal);
+      })
       .catch((error: unknown) => {
         if (!signal.aborted) this.#failed(error);
       })
@@ -119,7 +131,10 @@ export class SourceRunner {
   #stop(did: string, { stop, done }: Running): void {
     stop.abort();
     this.#running.delete(did);
-    this.#ending.add(done);
-    void done.then(() => this.#ending.delete(done));
+    // It begins after the one before it has ended, so the last one stands for all.
+    this.#ending.set(did, done);
+    void done.then(() => {
+      if (this.#ending.get(did) === done) this.#ending.delete(did);
+    });
   }
 }

@@ -32,7 +32,7 @@ export type Quirk = (typeof quirks)[number];
 export type Way = 'stream' | 'poll';
 
 /** What else is counted of labelers: `paused` ones are enrolled, the others are not. */
-export type BesideSources = 'not_enrolled' | 'waiting' | 'paused';
+export type BesideSources = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
 /** What the instrument tells its operator in numbers. Every dimension is of a closed list; none names a labeler. */
 export interface Telemetry {
@@ -47,6 +47,8 @@ export interface Telemetry {
   /** Enrolled sources by state; beside them labelers that are not enrolled, that wait for a place, and sources paused. */
   sources(counts: Readonly<Record<SourceState, number>>, beside: Readonly<Record<BesideSources, number>>): void;
   published(atMs: number): void;
+  /** Whether the list of denied labelers was damaged when it was last read; the list before it then stays in force. */
+  denyListDamaged(damaged: boolean): void;
   /** An artifact could not be written. */
   notWritten(): void;
 }
@@ -61,5 +63,6 @@ export const noTelemetry: Telemetry = {
   paused: () => undefined,
   sources: () => undefined,
   published: () => undefined,
+  denyListDamaged: () => undefined,
   notWritten: () => undefined,
 };

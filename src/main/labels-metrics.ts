@@ -48,13 +48,18 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   });
   const sources = new Gauge({
     name: 'almanac_labels_sources',
-    help: 'Enrolled sources by state; beside them not_enrolled, waiting for a place, paused for the day.',
+    help: 'Enrolled sources by state; beside them not_enrolled, waiting for a place, paused for the day, denied by the operator.',
     labelNames: ['state'],
     registers,
   });
   const notWritten = new Counter({
     name: 'almanac_labels_artifact_failures_total',
     help: 'Artifacts that could not be written.',
+    registers,
+  });
+  const denyListDamaged = new Gauge({
+    name: 'almanac_labels_deny_list_damaged',
+    help: 'Whether the list of denied labelers cannot be used; the last good one then stays in force.',
     registers,
   });
   let publishedAt: number | null = null;
@@ -87,6 +92,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     published: (atMs) => {
       publishedAt = atMs;
     },
+    denyListDamaged: (damaged) => denyListDamaged.set(damaged ? 1 : 0),
     notWritten: () => notWritten.inc(),
   };
 }

@@ -40,6 +40,6 @@ export const labelsSettings = {
     'with less free space on the disk of the store, acceptance pauses',
   ),
   allowLoopback: toggle('allow-loopback', 'let connections reach this machine: for the simulated network and tests'),
-  reason: optionalText('reason', 'TEXT', 'why the artifact is held; for almanac labels hold'),
+  reason: optionalText('reason', 'TEXT', 'why: for almanac labels hold and almanac labels deny'),
   ...serverSettings,
 };

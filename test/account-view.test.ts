@@ -86,7 +86,7 @@ describe('the page of an account', () => {
     const change = {
       startedAt,
       interval: { start: startedAt, end: now, askedStart: micros(now - 7 * day), clipped: true },
-      frontier: { generationId: 'g', floor: startedAt, end: now, observedThrough: micros(now - hour) },
+      frontier: { generationId: 'g', floor: startedAt, end: now, observedThrough: micros(now - hour), revision: 0 },
       network: {
         byState: new Map([
           ['established', 1],
@@ -117,7 +117,7 @@ describe('the page of an account', () => {
       ['unavailable', 1],
     ]);
     const said = async (silent: number): Promise<string> => {
-      const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now };
+      const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now, revision: 0 };
       const observedThrough = micros(now - silent);
       const network = { byState, notEnrolled: 1, names: new Map() };
       const view = await viewOf({ labels: [{}], change: { network, frontier: { ...frontier, observedThrough } } });

@@ -32,7 +32,7 @@ function coverage(
     askedStart: micros(start - hour),
     labeler: more.labeler,
     epoch: { generationId: 'g', startedAt: micros(start - (more.epoch ?? 5) * hour) },
-    frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 1) },
+    frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 1), revision: 0 },
     gaps,
     roster,
   });

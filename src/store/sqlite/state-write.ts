@@ -14,6 +14,7 @@ import {
   type RosterRow,
 } from '../roster.ts';
 import type { Sqlite } from './connection.ts';
+import { purgeChanges } from './purge-state.ts';
 import { gapSource, stateQueries } from './state-read.ts';
 
 /** Changes of the state file, each one durable commit; the connection belongs to the caller. */
@@ -62,6 +63,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
   const removeDays = db.prepare('DELETE FROM day WHERE day < ?');
   const raiseFloor = db.prepare('UPDATE epoch SET floor = MAX(floor, ?)');
   const dropGaps = db.prepare('DELETE FROM gap WHERE ended <= ?');
+  const dropPurges = db.prepare('DELETE FROM purge WHERE completed_at <= ?');
 
   function changeGaps(gap: StoredGap, change: (gaps: readonly StoredGap[], gap: StoredGap) => StoredGap[]): void {
     if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
@@ -74,6 +76,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
 
   return {
     ...queries,
+    ...purgeChanges(db, (gap) => changeGaps(gap, addGap)),
     beat: (at: Micros): void => void beat.run(at),
     recordGap: db.transaction((gap: StoredGap): void => changeGaps(gap, addGap)),
     recordGaps: db.transaction((gaps: readonly StoredGap[]): void => {
@@ -122,6 +125,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
       raiseFloor.run(floor);
       removeDays.run(day);
       dropGaps.run(floor);
+      dropPurges.run(floor);
     }),
   };
 }

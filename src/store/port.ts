@@ -365,8 +365,6 @@ export interface StoreWriter extends StoreReader {
    * the two nearest become one `unknown` gap, which overstates and never hides.
    */
   recordGap(gap: StoredGap): Promise<void>;
-  /** Records several gaps in one commit, each as `recordGap` does: all of them or none. At most `maxBatchRows`. */
-  recordGaps(gaps: readonly StoredGap[]): Promise<void>;
   /**
    * Takes back what was recorded of a gap of this source and reason within this interval: what was thought missed came
    * after all. What lies outside it stays, and so does what had become an `unknown` gap. Idempotent.

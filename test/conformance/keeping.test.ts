@@ -124,19 +124,6 @@ describe.each(kinds)('keeping over $name', (kind) => {
       }
     });
 
-    it('are recorded together: all of them, or none where one is refused', async () => {
-      await on.store.recordGaps([gap(mod, 1, 2), gap(other, 3, 4), gap(mod, 2, 5)]);
-      const wide = { start: noon, end: later(noon, 100) };
-      expect(await on.store.gaps(wide)).toEqual([gap(mod, 1, 5), gap(other, 3, 4)]);
-      await expect(on.store.recordGaps([gap(mod, 50, 60), gap(other, 7, 7)])).rejects.toMatchObject({
-        code: 'invalid_query',
-      });
-      const many = Array.from({ length: 2_001 }, (_, n) => gap(`did:web:labeler-${n}.example`, 1, 2));
-      await expect(on.store.recordGaps(many)).rejects.toMatchObject({ code: 'batch_too_large' });
-      await on.store.recordGaps([]);
-      expect(await on.store.gaps(wide)).toEqual([gap(mod, 1, 5), gap(other, 3, 4)]);
-    });
-
     it('must end after they start', async () => {
       await expect(on.store.withdrawGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
       await expect(on.store.recordGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });

@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { addGap, withoutGap } from '../gaps.ts';
-import { maxBatchRows, type StoredGap } from '../port.ts';
+import type { StoredGap } from '../port.ts';
 import {
   type Definitions,
   type LabelerKey,
@@ -79,10 +79,6 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
     ...purgeChanges(db, (gap) => changeGaps(gap, addGap)),
     beat: (at: Micros): void => void beat.run(at),
     recordGap: db.transaction((gap: StoredGap): void => changeGaps(gap, addGap)),
-    recordGaps: db.transaction((gaps: readonly StoredGap[]): void => {
-      if (gaps.length > maxBatchRows) throw new StoreError('batch_too_large', `more than ${maxBatchRows} gaps at once`);
-      for (const gap of gaps) changeGaps(gap, addGap);
-    }),
     withdrawGap: db.transaction((gap: StoredGap): void => changeGaps(gap, withoutGap)),
     dropRoster: db.transaction((dids: readonly string[]): void => {
       for (const did of dids) dropRosterRow.run(did);

@@ -141,7 +141,6 @@ function writerOf(
     ...reader,
     append: (batch) => change(() => acceptance.append(batch)),
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
-    recordGaps: (gaps) => change(() => state.recordGaps.immediate(gaps)),
     withdrawGap: (gap) => change(() => state.withdrawGap.immediate(gap)),
     beat: (at) => change(() => state.beat(at)),
     dropRoster: (dids) => change(() => state.dropRoster.immediate(dids)),

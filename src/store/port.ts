@@ -153,6 +153,12 @@ export interface StoredGap extends Interval {
   readonly reason: GapReason;
 }
 
+/** A gap to record, or to take back. */
+export interface GapChange {
+  readonly kind: 'record' | 'withdraw';
+  readonly gap: StoredGap;
+}
+
 /** Which of an account's rows are wanted: those that agree with every part that is given. */
 export interface AccountFilter {
   /** DID of the labeler. */
@@ -370,6 +376,8 @@ export interface StoreWriter extends StoreReader {
    * after all. What lies outside it stays, and so does what had become an `unknown` gap. Idempotent.
    */
   withdrawGap(gap: StoredGap): Promise<void>;
+  /** Records and withdraws many gaps in their order, in one durable commit: all or nothing. */
+  changeGaps(changes: readonly GapChange[]): Promise<void>;
   /** Durable proof that the writer lived at this instant. Never moves back. */
   beat(at: Micros): Promise<void>;
   /** Removes roster rows in one commit; those that are not there are none the less gone. Never touches a position. */

@@ -74,6 +74,26 @@ describe.each(kinds)('keeping over $name', (kind) => {
       expect(await on.store.gaps(wide)).toHaveLength(3);
     });
 
+    it('are recorded and taken back many at a time, in their order, all or none', async () => {
+      await on.store.changeGaps([
+        { kind: 'record', gap: gap(mod, 10, 20) },
+        { kind: 'record', gap: gap(other, 10, 20) },
+        { kind: 'withdraw', gap: gap(mod, 15, 30) },
+        { kind: 'record', gap: gap(mod, 18, 19) },
+      ]);
+      const refused = on.store.changeGaps([
+        { kind: 'record', gap: gap(mod, 40, 50) },
+        { kind: 'record', gap: gap(mod, 5, 5) },
+      ]);
+      await expect(refused).rejects.toMatchObject({ code: 'invalid_query' });
+      await on.reopen();
+      expect(await on.store.gaps({ start: noon, end: later(noon, 100) })).toEqual([
+        gap(mod, 10, 15),
+        gap(other, 10, 20),
+        gap(mod, 18, 19),
+      ]);
+    });
+
     it('are taken back where what was missed came after all: of that source and reason, within that time', async () => {
       for (const source of [mod, other, null]) await on.store.recordGap(gap(source, 10, 20));
       await on.store.recordGap({ ...gap(mod, 12, 30), reason: 'cursor_reset' });

@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { addGap, withoutGap } from '../gaps.ts';
-import type { StoredGap } from '../port.ts';
+import type { GapChange, StoredGap } from '../port.ts';
 import {
   type Definitions,
   type LabelerKey,
@@ -80,6 +80,9 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
     beat: (at: Micros): void => void beat.run(at),
     recordGap: db.transaction((gap: StoredGap): void => changeGaps(gap, addGap)),
     withdrawGap: db.transaction((gap: StoredGap): void => changeGaps(gap, withoutGap)),
+    changeGaps: db.transaction((changes: readonly GapChange[]): void => {
+      for (const { kind, gap } of changes) changeGaps(gap, kind === 'record' ? addGap : withoutGap);
+    }),
     dropRoster: db.transaction((dids: readonly string[]): void => {
       for (const did of dids) dropRosterRow.run(did);
     }),

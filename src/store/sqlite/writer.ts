@@ -142,6 +142,7 @@ function writerOf(
     append: (batch) => change(() => acceptance.append(batch)),
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
     withdrawGap: (gap) => change(() => state.withdrawGap.immediate(gap)),
+    changeGaps: (changes) => change(() => state.changeGaps.immediate(changes)),
     beat: (at) => change(() => state.beat(at)),
     dropRoster: (dids) => change(() => state.dropRoster.immediate(dids)),
     putRoster: (rows) => change(() => state.putRoster.immediate(rows)),

@@ -94,6 +94,7 @@ describe('the page of an account', () => {
         ]),
         notEnrolled: 3,
         names: new Map(),
+        removed: null,
       },
     };
     expect(await lines({ ownGaps: [gap], change }, 'What could not be seen', 'The whole of it')).toEqual([
@@ -119,7 +120,7 @@ describe('the page of an account', () => {
     const said = async (silent: number): Promise<string> => {
       const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now, revision: 0 };
       const observedThrough = micros(now - silent);
-      const network = { byState, notEnrolled: 1, names: new Map() };
+      const network = { byState, notEnrolled: 1, names: new Map(), removed: null };
       const view = await viewOf({ labels: [{}], change: { network, frontier: { ...frontier, observedThrough } } });
       return linesOf(bodyOf(view)).join(' ');
     };

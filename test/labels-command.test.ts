@@ -211,6 +211,37 @@ describe('almanac labels', () => {
     expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
   });
 
+  test('removes a denied labeler’s rows while it runs, shows how far it is, and is whole when it was killed meanwhile', async () => {
+    await observe();
+    const did = sim.labelers.list[0]?.did ?? '';
+    const rows = async () => (await stored()).rows.get(did);
+    await until('rows of it', async () => (await rows()) !== undefined);
+    const run = async (...args: string[]) => spawnLabels([...args, ...places()]).ended;
+    expect(await run('purge', did)).toMatchObject({
+      code: 1,
+      stderr: [`almanac: ${did} is not denied, so its rows would come again: almanac labels deny ${did}`],
+    });
+    expect((await run('purge')).stdout).toEqual(['no removal is requested']);
+    expect(await run('purge', 'example.com')).toMatchObject({
+      stderr: ['almanac: purge requires a DID; example.com is a domain'],
+    });
+    await run('deny', did);
+    const { stdout } = await run('purge', did);
+    expect(stdout[0]).toMatch(new RegExp(`^${did} requested \\S+: `));
+    running?.process.kill('SIGKILL');
+    await running?.ended;
+    await observe();
+    await until('the removal', async () => (await run('purge')).stdout[0]?.includes('completed') === true);
+    expect(await rows()).toBeUndefined();
+    expect((await run('purge')).stdout).toEqual([
+      expect.stringMatching(new RegExp(`^${did} requested \\S+: completed \\S+, \\d+ rows removed$`)),
+    ]);
+    expect((await run('allow', did)).stdout).toEqual([`${did} is allowed`]);
+    running?.process.kill('SIGTERM');
+    expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
+    expect((await run('verify')).stdout.at(-1)).toBe('every counter equals its rows');
+  });
+
   test('does not start with a damaged list of denied labelers, and says so in one line', async () => {
     const store = join(folder, 'store');
     mkdirSync(store);
@@ -241,7 +272,7 @@ describe('almanac labels', () => {
 
   test.each([
     [['hold'], 'a hold wants its reason: almanac labels hold --reason "…"'],
-    [['rest'], 'unknown action "rest": use hold, release, verify, deny or allow, or none to observe'],
+    [['rest'], 'unknown action "rest": use hold, release, verify, deny, allow or purge, or none to observe'],
     [
       ['deny', 'co.uk', '--store', 'sqlite:/'],
       '"co.uk" names no labeler: it is a public suffix; give a domain below it, or a DID',

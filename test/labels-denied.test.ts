@@ -115,6 +115,48 @@ describe('a denied labeler', () => {
   });
 });
 
+describe('removal of a denied labeler’s rows', () => {
+  const requestPurge = (folder: string, did: string) =>
+    changeDenyFile(folder, (list) => {
+      const entry = list.entryOf({ kind: 'did', did });
+      if (!entry) throw new Error('it is not denied');
+      return list.with({ ...entry, purge: formatTimestamp(Date.now()) });
+    });
+
+  test('runs beside the others, is a caveat and a gap, and leaves the place where reading goes on', async () => {
+    const { station, hostile, honest } = await observe();
+    await deny(station.folder, hostile.did);
+    await requestPurge(station.folder, hostile.did);
+    await until('the removal', async () => (await station.store.purges())[0]?.completedAt != null);
+    honest.faults.emit(2);
+    await until('the honest one', async () => (await rows(station)).get(honest.did) === 7);
+    expect((await rows(station)).get(hostile.did)).toBeUndefined();
+    const { counts, caveats, top_labelers_7d: top } = await station.published();
+    expect(counts.labelers_active_window).toBe(2);
+    expect(top.map(({ labeler_did: did }) => did)).not.toContain(hostile.did);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(caveats).toContain(`Rows of 1 labeler were removed at the request of the operator, the last on ${today}.`);
+    expect((await gapsOf(station, hostile.did)).map(({ reason }) => reason)).toContain('maintenance');
+    for await (const { problems } of station.store.verify()) expect(problems).toEqual([]);
+
+    await allow(station.folder, hostile.did);
+    hostile.faults.emit(4);
+    // What was removed is not read again.
+    await until('what it gives now', async () => (await rows(station)).get(hostile.did) === 4);
+  });
+
+  test('is begun by the next start where no instrument ran', async () => {
+    const { station, hostile, given } = await observe();
+    await station.stop();
+    await deny(station.folder, hostile.did);
+    await requestPurge(station.folder, hostile.did);
+    const again = await startStation(given, { folder: station.folder });
+    stage.station = again;
+    await until('the removal', async () => (await again.store.purges())[0]?.completedAt != null);
+    expect((await rows(again)).get(hostile.did)).toBeUndefined();
+  });
+});
+
 describe('a damaged list of denied labelers', () => {
   test('leaves the last good one in force while the instrument runs', async () => {
     const { station, hostile } = await observe();

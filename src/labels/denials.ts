@@ -16,7 +16,7 @@ export interface DenialsOptions {
   readonly members: () => Iterable<Member>;
   /** A labeler was denied or allowed: stop or resume reading it. */
   readonly changed: (member: Member) => void;
-  readonly store: Pick<StoreWriter, 'recordGaps'>;
+  readonly store: Pick<StoreWriter, 'changeGaps'>;
   readonly clock: () => Micros;
   readonly log: Log;
   readonly telemetry: Pick<Telemetry, 'denyListDamaged'>;
@@ -125,7 +125,8 @@ export class Denials {
       return entry ? gapOf(member, entry, now) : [];
     });
     for (let at = 0; at < gaps.length; at += maxBatchRows) {
-      await this.#options.store.recordGaps(gaps.slice(at, at + maxBatchRows));
+      const part = gaps.slice(at, at + maxBatchRows);
+      await this.#options.store.changeGaps(part.map((gap) => ({ kind: 'record', gap })));
     }
   }
 }

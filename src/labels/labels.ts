@@ -19,6 +19,7 @@ import { type Obstacles, watchObstacles } from './obstacles.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
+import { removeRequested } from './purges.ts';
 import { RefusedMemory } from './refused-memory.ts';
 import type { Rhythm } from './rhythm.ts';
 import { maxKnown, Roster } from './roster.ts';
@@ -287,6 +288,18 @@ async function observe(
     }),
   ];
 
+  // Closing the store ends it: a day that is being rewritten is not waited for.
+  const purging = every(settings.rhythm.beatMs, () =>
+    removeRequested(
+      {
+        ...{ store, clock, log, list: () => denials.list },
+        // A full disk holds up what a reader had taken: removal is what makes room.
+        idle: (did) => !runner.reads(did) || acceptance.paused !== null,
+      },
+      signal,
+    ),
+  );
+
   return {
     async stop() {
       stopping.abort();
@@ -302,6 +315,7 @@ async function observe(
       await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
       await publish();
       await store.close();
+      await purging;
       log.info('stopped');
     },
   };

@@ -2,6 +2,7 @@ import type { RecentOverview } from '../artifact/recent-overview.ts';
 import { maxTopLabelers } from '../contract/limits.ts';
 import type { Micros } from '../contract/timestamp.ts';
 import type { LabelerCount, RefusalCount, StoredGap, StoreReader } from '../store/port.ts';
+import { removalSentence } from '../store/removals.ts';
 import { day, micros } from '../store/time.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 import { maxKnown } from './roster.ts';
@@ -54,6 +55,7 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     store.refusals(counted),
     store.gaps(window),
   ]);
+  const removed = removalSentence(await store.purges());
   const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
   const facts = { now, windowDays, startedAt, observedThrough, gaps: gapsOf(gaps, sources), sources, refusals };
   return {
@@ -76,7 +78,7 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
       .slice(0, maxTopLabelers)
       .map((count) => ({ labeler_did: count.labeler, count: count.applied + count.removed })),
     does_not_measure: doesNotMeasure,
-    caveats: caveatsOf(inputs, inWindow, refusals, unranked.size),
+    caveats: [...caveatsOf(inputs, inWindow, refusals, unranked.size), ...(removed === null ? [] : [removed])],
   };
 }
 

@@ -56,6 +56,11 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         capped: cap.pausedSources,
         dailyRows: cap.limit,
       });
+      const pending = (await store.purges()).filter(({ completedAt }) => completedAt === null);
+      telemetry.purges(
+        pending.length,
+        pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0),
+      );
       await writeHeld(settings.artifacts, artifactNames.labels, overview);
       telemetry.sources(inStates(sources), {
         not_enrolled: notEnrolled,

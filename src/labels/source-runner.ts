@@ -73,6 +73,11 @@ export class SourceRunner {
     return this.#waiting.has(did);
   }
 
+  /** Whether a reader of the labeler runs or has not ended yet. */
+  reads(did: string): boolean {
+    return this.#running.has(did) || this.#ending.has(did);
+  }
+
   /** Resolves when every reader has ended; they end when the signal aborts. */
   async ended(): Promise<void> {
     await Promise.all([...this.#ending.values(), ...[...this.#running.values()].map(({ done }) => done)]);

@@ -47,6 +47,8 @@ export interface Telemetry {
   /** Enrolled sources by state; beside them labelers that are not enrolled, that wait for a place, and sources paused. */
   sources(counts: Readonly<Record<SourceState, number>>, beside: Readonly<Record<BesideSources, number>>): void;
   published(atMs: number): void;
+  /** Requested removals of rows that are not completed, and the days that they have left in sum. */
+  purges(pending: number, daysLeft: number): void;
   /** Whether the list of denied labelers was damaged when it was last read; the list before it then stays in force. */
   denyListDamaged(damaged: boolean): void;
   /** An artifact could not be written. */
@@ -63,6 +65,7 @@ export const noTelemetry: Telemetry = {
   paused: () => undefined,
   sources: () => undefined,
   published: () => undefined,
+  purges: () => undefined,
   denyListDamaged: () => undefined,
   notWritten: () => undefined,
 };

@@ -6,6 +6,7 @@ import { OperatorError } from '../ops/errors.ts';
 import { openStoreReader } from '../store/open.ts';
 import type { RosterRow } from '../store/roster.ts';
 import { type LabelsAction, storeFolder } from './labels-action.ts';
+import { refuseWhileRemoved } from './labels-purge.ts';
 
 /** Labelers that are named below a denied domain; a domain may have thousands. */
 const maxNamed = 10;
@@ -49,9 +50,13 @@ export const allow: LabelsAction = async ({ store: url }, print, operands) => {
     throw new OperatorError('allow requires a DID or a domain: almanac labels allow DID-or-domain');
   const folder = storeFolder(url);
   const targets = operands.map(parseDenyTarget);
-  const { before, after } = await changeDenyFile(folder, (denied) =>
-    targets.reduce((all, target) => all.without(target), denied),
-  );
+  const { before, after } = await changeDenyFile(folder, async (denied) => {
+    for (const target of targets) {
+      const entry = denied.entryOf(target);
+      if (target.kind === 'did' && entry !== null && entry.purge !== null) await refuseWhileRemoved(url, target.did);
+    }
+    return targets.reduce((all, target) => all.without(target), denied);
+  });
   const known = (await knownLabelers(url)) ?? [];
   for (const target of targets) {
     print(`${targetText(target)} ${before.entryOf(target) ? 'is allowed' : 'was not denied'}`);

@@ -57,6 +57,16 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     help: 'Artifacts that could not be written.',
     registers,
   });
+  const purgesPending = new Gauge({
+    name: 'almanac_labels_purges_pending',
+    help: 'Labelers whose rows are being removed at the request of the operator.',
+    registers,
+  });
+  const purgeDaysLeft = new Gauge({
+    name: 'almanac_labels_purge_days_left',
+    help: 'Days that removals have left, in sum over labelers.',
+    registers,
+  });
   const denyListDamaged = new Gauge({
     name: 'almanac_labels_deny_list_damaged',
     help: 'Whether the list of denied labelers cannot be used; the last good one then stays in force.',
@@ -91,6 +101,10 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     },
     published: (atMs) => {
       publishedAt = atMs;
+    },
+    purges: (pending, daysLeft) => {
+      purgesPending.set(pending);
+      purgeDaysLeft.set(daysLeft);
     },
     denyListDamaged: (damaged) => denyListDamaged.set(damaged ? 1 : 0),
     notWritten: () => notWritten.inc(),

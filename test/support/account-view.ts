@@ -85,6 +85,7 @@ export async function viewOf({
       byState: new Map([['established', labelers.length]]),
       notEnrolled: 0,
       names: new Map(),
+      removed: null,
     },
     ...change,
   };

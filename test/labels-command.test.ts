@@ -211,6 +211,39 @@ describe('almanac labels', () => {
     expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
   });
 
+  test('lists its sources with what they cost and the rows that the store holds', async () => {
+    await observe();
+    await until('rows of each', async () => (await stored()).rows.size === 4);
+    const run = async (...args: string[]) => (await spawnLabels(['sources', ...args, ...places()]).ended).stdout;
+    await until('a report of the endpoints', async () => (await run('--json')).join('').includes('127.0.0.1'));
+    const [head, columns, total, ...lines] = await run();
+    expect(head).toMatch(/^since \S+Z, as of \S+Z; window: rows that the store holds$/);
+    expect(columns?.trim().split(/ {2,}/)).toEqual([
+      ...[
+        'cpu s',
+        'MB in',
+        'MB stored',
+        'rows',
+        'window',
+        'writes',
+        'throttled s',
+        'slots',
+        'state',
+        'standing',
+        'source',
+      ],
+    ]);
+    expect(total).toMatch(/4 sources$/);
+    for (const { did } of sim.labelers.list) {
+      expect(lines.find((line) => line.includes(did))).toMatch(/ 1 +established +seeded +did:plc:\w+ 127\.0\.0\.1$/);
+    }
+    expect(lines.at(-1)).toMatch(/ 4 +- +- +127\.0\.0\.1$/);
+    const [json = ''] = await run('--json');
+    const { listed, domains } = JSON.parse(json) as { listed: { window: number }[]; domains: { window: number }[] };
+    expect(listed.every(({ window }) => window > 0)).toBe(true);
+    expect(domains).toHaveLength(1);
+  });
+
   test('removes a denied labeler’s rows while it runs, shows how far it is, and is whole when it was killed meanwhile', async () => {
     await observe();
     const did = sim.labelers.list[0]?.did ?? '';
@@ -272,7 +305,7 @@ describe('almanac labels', () => {
 
   test.each([
     [['hold'], 'a hold wants its reason: almanac labels hold --reason "…"'],
-    [['rest'], 'unknown action "rest": use hold, release, verify, deny, allow or purge, or none to observe'],
+    [['rest'], 'unknown action "rest": use hold, release, verify, deny, allow, sources or purge, or none to observe'],
     [
       ['deny', 'co.uk', '--store', 'sqlite:/'],
       '"co.uk" names no labeler: it is a public suffix; give a domain below it, or a DID',
@@ -281,6 +314,7 @@ describe('almanac labels', () => {
       ['deny', 'a.example', '--store', 'sqlite:/nowhere'],
       'there is no store in /nowhere; name it with --store sqlite:DIR',
     ],
+    [['sources', 'x'], 'unexpected "x" after sources'],
     [['allow'], 'allow requires a DID or a domain: almanac labels allow DID-or-domain'],
     [['--store', 'postgres://x'], 'postgres://x is no store: give sqlite:DIR, a folder'],
     [['--plc', 'nowhere'], '--plc wants an address that begins with https://; got "nowhere"'],

@@ -4,7 +4,6 @@ import { createHttpClient } from '../network/http.ts';
 import { createIdentityResolver } from '../network/identity.ts';
 import { createSlots } from '../network/slots.ts';
 import { errorFields, type Log } from '../ops/log.ts';
-import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
 import type { StoreWriter } from '../store/port.ts';
 import { dayOf, dayStart, micros } from '../store/time.ts';
@@ -14,20 +13,23 @@ import { DailyCap, maxDailyRows } from './daily-cap.ts';
 import { Denials } from './denials.ts';
 import { requireDenyList } from './deny-file.ts';
 import { discover } from './discover.ts';
+import { cursorNote, labelerEvents } from './labeler-events.ts';
 import type { Member } from './member.ts';
-import { type Obstacles, watchObstacles } from './obstacles.ts';
+import { watchObstacles } from './obstacles.ts';
 import { Particulars } from './particulars.ts';
 import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
 import { removeRequested } from './purges.ts';
 import { RefusedMemory } from './refused-memory.ts';
+import { persist, repeat, retryMs } from './repeat.ts';
+import { sourcesReporter } from './report-sources.ts';
 import type { Rhythm } from './rhythm.ts';
 import { maxKnown, Roster } from './roster.ts';
-import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
 import { Signatures } from './signatures.ts';
-import { beat, numberNote, recordDowntime } from './signs-of-life.ts';
+import { beat, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
+import { SourceUsage } from './source-usage.ts';
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
 import { timeAsker } from './time-asker.ts';
@@ -82,13 +84,10 @@ export interface Labels {
   readonly failed: Promise<never>;
 }
 
-/** Between tries to write what the store cannot take just now. */
-const retryMs = 1_000;
 /** What is under way when a stop is asked for may take this long. */
 const graceMs = 3_000;
 /** Between records of what is not observed of denied labelers. */
 const deniedGapMs = 60_000;
-const cursorNote = 'jetstream-cursor';
 
 /** Makes the instrument; nothing happens before `start`. */
 export function createLabels(options: LabelsOptions): Labels {
@@ -171,6 +170,7 @@ async function observe(
     fatal: fail,
   });
   const cap = await dailyCap(options);
+  const usage = new SourceUsage();
   const tools: ReaderTools = {
     http,
     policy,
@@ -233,7 +233,7 @@ async function observe(
   const add: Roster['add'] = (did, origin, provenance) => {
     if (roster.member(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
   };
-  const services = await serviceEvents(
+  const services = await labelerEvents(
     options,
     { add, saidToChange: (did) => roster.saidToChange(did) },
     particulars,
@@ -275,6 +275,15 @@ async function observe(
     // Apart from the heartbeat: a labeler can be denied while the disk is full.
     every(settings.rhythm.beatMs / 2, () => denials.refresh()),
     every(deniedGapMs, () => denials.recordGaps()),
+    every(
+      settings.publishSeconds * 1000,
+      sourcesReporter({
+        ...{ folder: settings.folder, usage, clock, members: () => roster.members },
+        // A reader holds one at a time: its stream, or the request of a poll.
+        slotsOf: (did) => (runner.reads(did) ? 1 : 0),
+        standingOf: ({ origin }) => origin,
+      }),
+    ),
     every(settings.rhythm.beatMs, async () => {
       await lookAtClock();
       await obstacles.checkDisk();
@@ -325,19 +334,6 @@ function answeredFirst(a: Member, b: Member): number {
   return (a.tracker.tracked.lastAnswered === null ? 1 : 0) - (b.tracker.tracked.lastAnswered === null ? 1 : 0);
 }
 
-/** Writes what cannot be left out, again and again while the disk is full or the file is held. */
-async function persist(work: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      if (!(error instanceof StoreError && error.retry) || signal.aborted) throw error;
-    }
-    await wait(retryMs, signal);
-  }
-}
-
 /** The cap on what a source adds to a day, with what the day under way holds already. */
 async function dailyCap({ settings, store, clocks }: LabelsOptions): Promise<DailyCap> {
   const cap = new DailyCap(settings.maxDailyRows ?? maxDailyRows, clocks.wall);
@@ -364,54 +360,4 @@ async function loadRoster(
     if (position) runner.keep(source, endpoint, position);
   }
   roster.load(await store.roster(), answered);
-}
-
-async function serviceEvents(
-  { settings, store, policy, random, log }: LabelsOptions,
-  roster: Pick<Roster, 'add' | 'saidToChange'>,
-  particulars: Particulars,
-  obstacles: Obstacles,
-): Promise<ServiceEvents | null> {
-  const { jetstream } = settings;
-  if (jetstream === null) return null;
-  const onEvent = (event: ServiceEvent): void => {
-    if (event.kind === 'identity') {
-      roster.saidToChange(event.did);
-      return;
-    }
-    roster.add(event.did, 'discovered', 'jetstream');
-    if (event.definitions === null) return;
-    particulars
-      .written(event.did, event.definitions)
-      .catch((error: unknown) => log.warn('definitions not kept', errorFields(error)));
-  };
-  return followServices({
-    jetstream,
-    policy,
-    random,
-    wait,
-    log,
-    heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
-    onEvent,
-    cursor: await numberNote(store, cursorNote),
-  });
-}
-
-/** Does something at once and again and again; a failure that may pass is told, another ends the instrument. */
-async function repeat(
-  ms: number,
-  work: () => Promise<unknown>,
-  signal: AbortSignal,
-  log: Log,
-  fail: (error: unknown) => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await work();
-    } catch (error) {
-      if (error instanceof StoreError && !error.retry) fail(error);
-      log.warn('a task failed and is tried again', errorFields(error));
-    }
-    await wait(ms, signal);
-  }
 }

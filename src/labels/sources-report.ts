@@ -34,6 +34,9 @@ export interface ReportedSource extends SourceCost {
   /** Registrable domains of its endpoint and DID, the narrowest first. */
   readonly domains: readonly string[];
   readonly state: string;
+  /** What this instrument owes it when resources are scarce. */
+  readonly standing: string;
+  readonly denied: boolean;
   /** Connections and requests that it holds now. */
   readonly slots: number;
 }
@@ -76,7 +79,9 @@ export function addCost(a: SourceCost, b: SourceCost): SourceCost {
 export const noCost: SourceCost = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
 function rounded(cost: SourceCost): SourceCost {
-  return Object.fromEntries(costMeasures.map((measure) => [measure, Math.round(cost[measure])])) as unknown as SourceCost;
+  return Object.fromEntries(
+    costMeasures.map((measure) => [measure, Math.round(cost[measure])]),
+  ) as unknown as SourceCost;
 }
 
 /** Writes a report whole. */
@@ -111,12 +116,14 @@ function parseReport(value: unknown): SourcesReport | null {
 
 function parseSource(value: unknown): ReportedSource | null {
   if (!isObject(value) || typeof value.did !== 'string') return null;
-  const { did, endpoint, domains, state, slots } = value;
+  const { did, endpoint, domains, state, standing, denied, slots } = value;
   return {
     did,
     endpoint: typeof endpoint === 'string' ? endpoint : null,
     domains: Array.isArray(domains) ? domains.filter((domain) => typeof domain === 'string') : [],
     state: typeof state === 'string' ? state : 'unknown',
+    standing: typeof standing === 'string' ? standing : 'unknown',
+    denied: denied === true,
     slots: countOf(slots),
     ...costOf(value),
   };

@@ -40,6 +40,7 @@ export const labelsSettings = {
     'with less free space on the disk of the store, acceptance pauses',
   ),
   allowLoopback: toggle('allow-loopback', 'let connections reach this machine: for the simulated network and tests'),
+  json: toggle('json', 'print JSON: for almanac labels sources'),
   reason: optionalText('reason', 'TEXT', 'why: for almanac labels hold and almanac labels deny'),
   ...serverSettings,
 };

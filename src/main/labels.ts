@@ -20,6 +20,7 @@ const actions: Readonly<Record<string, ActionEntry>> = {
   verify: { operands: 0, load: async () => (await import('./labels-actions.ts')).verify },
   deny: { operands: many, load: async () => (await import('./labels-deny.ts')).deny },
   allow: { operands: many, load: async () => (await import('./labels-deny.ts')).allow },
+  sources: { operands: 0, load: async () => (await import('./labels-sources.ts')).sources },
   purge: { operands: many, load: async () => (await import('./labels-purge.ts')).purge },
 };
 const names = Object.keys(actions);

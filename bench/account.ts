@@ -12,7 +12,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { begin, readOn, takeSnapshot } from '../src/account/exports.ts';
+import { begin, readOnWhole, takeSnapshot } from '../src/account/exports.ts';
 import { rememberManifests } from '../src/account/manifest.ts';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
@@ -138,7 +138,9 @@ async function measureStore(): Promise<void> {
     const started = performance.now();
     const processor = process.cpuUsage();
     for (let terminal = false; !terminal; ) {
-      ({ progress, terminal } = await readOn(reader, taken.snapshot, progress, 500));
+      const read = await readOnWhole(reader, taken.snapshot, progress, 500);
+      if (read.kind === 'refused') throw new Error(read.code);
+      ({ progress, terminal } = read);
     }
     const perSecond = Math.round((progress.count * 1000) / (performance.now() - started));
     const { user, system } = process.cpuUsage(processor);

@@ -405,7 +405,7 @@ describe('a cursor', () => {
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const made = cursors.open((await create(url)).cursor);
     if (made?.kind !== 'export') throw new Error('not our cursor');
-    const changes = [{ expiresAt: Date.now() }, { generation: markOf('another') }];
+    const changes = [{ expiresAt: Date.now() }, { generation: markOf({ generationId: 'another', revision: 0 }) }];
     for (const kind of ['export', 'snapshot'] as const) {
       for (const change of changes) {
         const cursor = cursors.seal({ ...made, kind, snapshot: { ...made.snapshot, ...change } });

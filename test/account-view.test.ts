@@ -86,7 +86,7 @@ describe('the page of an account', () => {
     const change = {
       startedAt,
       interval: { start: startedAt, end: now, askedStart: micros(now - 7 * day), clipped: true },
-      frontier: { generationId: 'g', floor: startedAt, end: now, observedThrough: micros(now - hour) },
+      frontier: { generationId: 'g', floor: startedAt, end: now, observedThrough: micros(now - hour), revision: 0 },
       network: {
         byState: new Map([
           ['established', 1],
@@ -94,6 +94,7 @@ describe('the page of an account', () => {
         ]),
         notEnrolled: 3,
         names: new Map(),
+        removed: null,
       },
     };
     expect(await lines({ ownGaps: [gap], change }, 'What could not be seen', 'The whole of it')).toEqual([
@@ -117,9 +118,9 @@ describe('the page of an account', () => {
       ['unavailable', 1],
     ]);
     const said = async (silent: number): Promise<string> => {
-      const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now };
+      const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now, revision: 0 };
       const observedThrough = micros(now - silent);
-      const network = { byState, notEnrolled: 1, names: new Map() };
+      const network = { byState, notEnrolled: 1, names: new Map(), removed: null };
       const view = await viewOf({ labels: [{}], change: { network, frontier: { ...frontier, observedThrough } } });
       return linesOf(bodyOf(view)).join(' ');
     };

@@ -282,7 +282,7 @@ describe('the data', () => {
       /SQLITE_NOTADB|not a database/,
       (state: string) => writeFileSync(state, 'x'.repeat(9000)),
     ],
-    ['one of a newer version', 'fail', /has schema 99, this program knows 1/, (state: string) => pragma(state, 99)],
+    ['one of a newer version', 'fail', /has schema 99, this program knows 2/, (state: string) => pragma(state, 99)],
     [
       'one that was never begun',
       'warn',

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -67,6 +67,17 @@ async function stored() {
     const counts = await store.countsByLabeler({ start, end: micros(Date.now() * 1000 + 3_600_000_000) });
     const gaps = await store.gaps({ start, end: micros(Date.now() * 1000 + 3_600_000_000) });
     return { start, rows: new Map(counts.map(({ labeler, ...actions }) => [labeler, actions])), gaps };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Whether the store holds the endpoint of every labeler. */
+async function knowsEndpoints(): Promise<boolean> {
+  const store = openSqliteReader(join(folder, 'store'));
+  try {
+    const roster = await store.roster();
+    return roster.length === 4 && roster.every(({ endpoint }) => endpoint !== null);
   } finally {
     await store.close();
   }
@@ -173,6 +184,112 @@ describe('almanac labels', () => {
     expect(again.stdout.slice(1)).toEqual([held, absent]);
   });
 
+  test('denies a labeler while it runs, lists it, and allows it again', async () => {
+    await observe();
+    await until('established', () => overview().coverage.sources.established === 4);
+    const [hostile] = sim.labelers.list;
+    const did = hostile?.did ?? '';
+    await until('a heartbeat, which keeps what is known of labelers', knowsEndpoints);
+    const run = async (...args: string[]) => (await spawnLabels([...args, ...places()]).ended).stdout;
+    expect(await run('deny')).toEqual(['no labeler is denied']);
+    expect(await run('deny', did, '--reason', 'floods')).toEqual([
+      `${did} is denied`,
+      expect.stringMatching(new RegExp(`^  ${did} at http://127\\.0\\.0\\.1:\\d+$`)),
+      'a running instrument stops reading within 10 s; almanac labels allow resumes it',
+    ]);
+    await until('the enrolment', () => overview().coverage.sources.enrolled === 3);
+    const [listed = ''] = await run('deny');
+    expect(listed).toMatch(new RegExp(`^${did} since \\S+Z: floods$`));
+    // A second denial keeps the date and the reason: the gap began then.
+    expect((await run('deny', did))[0]).toBe(`${did} was denied already`);
+    expect(await run('deny')).toEqual([listed]);
+    await run('deny', '127.0.0.1');
+    expect(await run('allow', did)).toEqual([`${did} is allowed`, '  it is still denied by 127.0.0.1']);
+    expect(await run('allow', '127.0.0.1', did)).toEqual(['127.0.0.1 is allowed', `${did} was not denied`]);
+    await until('the enrolment', () => overview().coverage.sources.enrolled === 4);
+    running?.process.kill('SIGTERM');
+    expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
+  });
+
+  test('lists its sources with what they cost and the rows that the store holds', async () => {
+    await observe();
+    await until('rows of each', async () => (await stored()).rows.size === 4);
+    const run = async (...args: string[]) => (await spawnLabels(['sources', ...args, ...places()]).ended).stdout;
+    await until('a report of the endpoints', async () => (await run('--json')).join('').includes('127.0.0.1'));
+    const [head, columns, total, ...lines] = await run();
+    expect(head).toMatch(/^since \S+Z, as of \S+Z; window: rows that the store holds$/);
+    expect(columns?.trim().split(/ {2,}/)).toEqual([
+      ...[
+        'cpu s',
+        'MB in',
+        'MB stored',
+        'rows',
+        'window',
+        'writes',
+        'throttled s',
+        'slots',
+        'state',
+        'standing',
+        'source',
+      ],
+    ]);
+    expect(total).toMatch(/4 sources$/);
+    for (const { did } of sim.labelers.list) {
+      expect(lines.find((line) => line.includes(did))).toMatch(/ 1 +established +seeded +did:plc:\w+ 127\.0\.0\.1$/);
+    }
+    expect(lines.at(-1)).toMatch(/ 4 +- +- +127\.0\.0\.1$/);
+    const [json = ''] = await run('--json');
+    const { listed, domains } = JSON.parse(json) as { listed: { window: number }[]; domains: { window: number }[] };
+    expect(listed.every(({ window }) => window > 0)).toBe(true);
+    expect(domains).toHaveLength(1);
+  });
+
+  test('removes a denied labeler’s rows while it runs, shows how far it is, and is whole when it was killed meanwhile', async () => {
+    await observe();
+    const did = sim.labelers.list[0]?.did ?? '';
+    const rows = async () => (await stored()).rows.get(did);
+    await until('rows of it', async () => (await rows()) !== undefined);
+    const run = async (...args: string[]) => spawnLabels([...args, ...places()]).ended;
+    expect(await run('purge', did)).toMatchObject({
+      code: 1,
+      stderr: [`almanac: ${did} is not denied, so its rows would come again: almanac labels deny ${did}`],
+    });
+    expect((await run('purge')).stdout).toEqual(['no removal is requested']);
+    expect(await run('purge', 'example.com')).toMatchObject({
+      stderr: ['almanac: purge requires a DID; example.com is a domain'],
+    });
+    await run('deny', did);
+    const { stdout } = await run('purge', did);
+    expect(stdout[0]).toMatch(new RegExp(`^${did} requested \\S+: `));
+    running?.process.kill('SIGKILL');
+    await running?.ended;
+    await observe();
+    await until('the removal', async () => (await run('purge')).stdout[0]?.includes('completed') === true);
+    expect(await rows()).toBeUndefined();
+    expect((await run('purge')).stdout).toEqual([
+      expect.stringMatching(new RegExp(`^${did} requested \\S+: completed \\S+, \\d+ rows removed$`)),
+    ]);
+    expect((await run('allow', did)).stdout).toEqual([`${did} is allowed`]);
+    running?.process.kill('SIGTERM');
+    expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
+    expect((await run('verify')).stdout.at(-1)).toBe('every counter equals its rows');
+  });
+
+  test('does not start with a damaged list of denied labelers, and says so in one line', async () => {
+    const store = join(folder, 'store');
+    mkdirSync(store);
+    writeFileSync(join(store, 'labels-denied.json'), 'no list');
+    expect(await spawnLabels([...places(), ...network]).ended).toEqual({
+      code: 1,
+      stdout: [],
+      stderr: [
+        `almanac: the list of denied labelers ${store}/labels-denied.json cannot be used: it is no JSON; correct it or ` +
+          'restore a copy, or move it away to deny no labeler',
+      ],
+    });
+    expect(readdirSync(store)).toEqual(['labels-denied.json']);
+  });
+
   test('verifies no store with a missing day, and names the day in one line', async () => {
     const first = await observe();
     await until('a page', () => overview().coverage.observed_through !== null);
@@ -188,7 +305,17 @@ describe('almanac labels', () => {
 
   test.each([
     [['hold'], 'a hold wants its reason: almanac labels hold --reason "…"'],
-    [['rest'], 'unknown action "rest": use hold, release or verify, or none to observe'],
+    [['rest'], 'unknown action "rest": use hold, release, verify, deny, allow, sources or purge, or none to observe'],
+    [
+      ['deny', 'co.uk', '--store', 'sqlite:/'],
+      '"co.uk" names no labeler: it is a public suffix; give a domain below it, or a DID',
+    ],
+    [
+      ['deny', 'a.example', '--store', 'sqlite:/nowhere'],
+      'there is no store in /nowhere; name it with --store sqlite:DIR',
+    ],
+    [['sources', 'x'], 'unexpected "x" after sources'],
+    [['allow'], 'allow requires a DID or a domain: almanac labels allow DID-or-domain'],
     [['--store', 'postgres://x'], 'postgres://x is no store: give sqlite:DIR, a folder'],
     [['--plc', 'nowhere'], '--plc wants an address that begins with https://; got "nowhere"'],
   ])('refuses %j in one line', async (args, line) => {

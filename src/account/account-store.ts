@@ -17,6 +17,7 @@ export const accountStoreMethods = [
   'definitions',
   'positions',
   'note',
+  'purges',
 ] as const satisfies readonly (keyof StoreReader)[];
 /** The name of a read. */
 export type AccountStoreMethod = (typeof accountStoreMethods)[number];

@@ -38,6 +38,7 @@ function coverage(
       floor: start,
       end,
       observedThrough: micros(end - (more.silentMinutes ?? 0) * minute - 1),
+      revision: 0,
     },
     gaps,
     roster,
@@ -131,7 +132,7 @@ describe('coverage', () => {
       labeler: undefined,
       now: end,
       epoch: { generationId: 'g', startedAt: micros(start - hour) },
-      frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 6 * hour) },
+      frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 6 * hour), revision: 0 },
       gaps: [],
       roster: [known(one)],
     };

@@ -102,7 +102,13 @@ describe('a cursor', () => {
 
 describe('the mark of a generation', () => {
   it('tells one generation from another', () => {
-    expect(markOf('a')).not.toBe(markOf('b'));
-    expect(markOf('a')).toMatch(/^[0-9a-f]{16}$/);
+    const [a, b] = ['a', 'b'].map((generationId) => markOf({ generationId, revision: 0 }));
+    expect(a).not.toBe(b);
+    expect(a).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  it('tells one revision of a generation from another', () => {
+    const marks = [0, 1, 2].map((revision) => markOf({ generationId: 'a', revision }));
+    expect(new Set(marks).size).toBe(3);
   });
 });

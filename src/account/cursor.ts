@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
+import type { Frontier } from '../store/port.ts';
 import { cursorBytes, cursorOfBytes } from './cursor-bytes.ts';
 import type { Cursor, GenerationMark } from './snapshot.ts';
 
@@ -69,7 +70,9 @@ function unseal(keys: Keys, bytes: Buffer): Buffer | null {
   }
 }
 
-/** Stands for a generation of the store in a cursor. */
-export function markOf(generationId: string): GenerationMark {
-  return createHash('sha256').update(generationId).digest('hex').slice(0, 16) as GenerationMark;
+/** Stands for a generation of the store and its revision in a cursor: one that is of another cannot be continued. */
+export function markOf({ generationId, revision }: Pick<Frontier, 'generationId' | 'revision'>): GenerationMark {
+  // Without a revision as cursors were made before there were any.
+  const text = revision === 0 ? generationId : `${generationId} ${revision}`;
+  return createHash('sha256').update(text).digest('hex').slice(0, 16) as GenerationMark;
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jsonType } from '../http/reply.ts';
 import { maxChunkRows } from '../store/port.ts';
 import { askedCursor } from './asked-cursor.ts';
-import { begin, type ReadRows, readOn, tooLarge, whyGone } from './exports.ts';
+import { begin, type ReadRows, readOnWhole, tooLarge, whyGone } from './exports.ts';
 import { refusal } from './exports-route.ts';
 import type { WrittenManifest } from './manifest.ts';
 import { parseParameters } from './parameters.ts';
@@ -69,6 +69,14 @@ async function* documentOf(
   yield Buffer.from(`],"count":${progress.count},"content_sha256":"${progress.digest.toString('hex')}"}`);
 }
 
+/** Rows were removed while a download was under way. */
+class SnapshotGone extends Error {
+  constructor() {
+    super('rows were removed at request while a download was under way');
+    this.name = 'SnapshotGone';
+  }
+}
+
 /** One turn after the other, each for one chunk: a slow client holds nothing of the store between two. */
 async function patiently(
   { read }: AccountServices,
@@ -78,7 +86,10 @@ async function patiently(
 ): Promise<ReadRows> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await read(request, (store) => readOn(store, snapshot, progress, maxChunkRows));
+      const found = await read(request, (store) => readOnWhole(store, snapshot, progress, maxChunkRows));
+      // Headers and rows are out: only a document that is cut off says that it is not whole.
+      if (found.kind === 'refused') throw new SnapshotGone();
+      return found;
     } catch (error) {
       if (!(error instanceof StoreBusy) || attempt === patience) throw error;
       await delay(error.retryAfterSeconds * 1000, undefined, { signal: request.gone });

@@ -2,7 +2,7 @@ import type { ExportCreated, ExportLastPage, ExportNextPage } from '../contract/
 import { jsonType, withBody } from '../http/reply.ts';
 import type { AskedCursor } from './asked-cursor.ts';
 import { askedCursor } from './asked-cursor.ts';
-import { createExport, type ExportRefusal, readOn, whyGone } from './exports.ts';
+import { createExport, type ExportRefusal, readOnWhole, whyGone } from './exports.ts';
 import { parseAccountQuery } from './query.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
@@ -41,7 +41,8 @@ async function page(
     if (gone) return gone;
     const manifest = await manifests.of(store, snapshot);
     const limit = Math.min(snapshot.pageRows, bounds.pageRows);
-    return { kind: 'read', manifest, ...(await readOn(store, snapshot, from, limit)) } as const;
+    const read = await readOnWhole(store, snapshot, from, limit);
+    return read.kind === 'refused' ? read : ({ ...read, manifest } as const);
   });
   if (found.kind === 'refused') return refusal(found);
   const { manifest, rows, progress, terminal } = found;

@@ -66,7 +66,7 @@ export async function takeSnapshot(
       ...clipped,
       // What lies before the whole window is no part of anything that could have been observed.
       askedStart: micros(Math.max(clipped.askedStart, instant - windowDays * day)),
-      generation: markOf(frontier.generationId),
+      generation: markOf(frontier),
       frontier: frontier.end,
       countBound: parts.reduce((sum, { rows }) => sum + rows, 0),
       pageRows,
@@ -150,12 +150,7 @@ export interface ReadRows {
 }
 
 /** Reads on in an export: at most `limit` rows, fewer where filters let little through. */
-export async function readOn(
-  store: AccountStore,
-  snapshot: Snapshot,
-  from: Progress,
-  limit: number,
-): Promise<ReadRows> {
+async function readOn(store: AccountStore, snapshot: Snapshot, from: Progress, limit: number): Promise<ReadRows> {
   const { account, start } = snapshot;
   const end = micros(Math.min(snapshot.end, snapshot.frontier));
   const rows: string[] = [];
@@ -181,11 +176,26 @@ export async function readOn(
   return { rows, progress: { position, count, digest }, terminal: read.next === null };
 }
 
-/** Why a snapshot cannot be read on, or null: it is expired, or of another generation of the store. */
+const gone: ExportRefusal = { kind: 'refused', code: 'snapshot_expired' };
+
+/** Why a snapshot cannot be read on, or null: it is expired, of another generation of the store, or rows were removed since. */
 export async function whyGone(store: AccountStore, snapshot: Snapshot, now: number): Promise<ExportRefusal | null> {
-  const expired = now >= snapshot.expiresAt;
-  if (!expired && markOf((await store.epoch()).generationId) === snapshot.generation) return null;
-  return { kind: 'refused', code: 'snapshot_expired' };
+  return now < snapshot.expiresAt && (await isCurrent(store, snapshot)) ? null : gone;
+}
+
+/** Reads on as `readOn`, and refuses where rows were removed while they were read: they may lack some. */
+export async function readOnWhole(
+  store: AccountStore,
+  snapshot: Snapshot,
+  from: Progress,
+  limit: number,
+): Promise<({ readonly kind: 'read' } & ReadRows) | ExportRefusal> {
+  const read = await readOn(store, snapshot, from, limit);
+  return (await isCurrent(store, snapshot)) ? { kind: 'read', ...read } : gone;
+}
+
+async function isCurrent(store: AccountStore, snapshot: Snapshot): Promise<boolean> {
+  return markOf(await store.frontier()) === snapshot.generation;
 }
 
 /** The parts of a snapshot that is beyond the bound, or null where it fits. */

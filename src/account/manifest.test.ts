@@ -26,6 +26,7 @@ function storeOf(labelers: number) {
     },
     roster: async () => roster,
     note: async () => null,
+    purges: async () => [],
   } as unknown as AccountStore;
   return { store, reads: () => reads };
 }
@@ -35,7 +36,12 @@ function snapshot(n: number): Snapshot {
     account: `did:web:account-${n}.example`,
     filters: {},
     ...{ start: micros(0), end: micros(100), askedStart: micros(0), clipped: false },
-    ...{ generation: markOf('generation'), frontier: micros(100), countBound: 0, pageRows: 500 },
+    ...{
+      generation: markOf({ generationId: 'generation', revision: 0 }),
+      frontier: micros(100),
+      countBound: 0,
+      pageRows: 500,
+    },
     ...{ createdAt: 0, expiresAt: 1 },
   };
 }

@@ -4,6 +4,7 @@ import { formatMicros, formatTimestamp, microsFromMillis } from '../contract/tim
 import type { Origin } from '../contract/vocabulary.ts';
 import { storeOrigin } from '../store/origin.ts';
 import type { Epoch } from '../store/port.ts';
+import { removalSentence } from '../store/removals.ts';
 import type { AccountStore } from './account-store.ts';
 import { readCoverage } from './coverage.ts';
 import { cursorBytes } from './cursor-bytes.ts';
@@ -14,7 +15,7 @@ import type { Snapshot } from './snapshot.ts';
 export function manifestOf(
   snapshot: Snapshot,
   coverage: AccountCoverage,
-  { epoch, origin }: { readonly epoch: Epoch; readonly origin: Origin },
+  { epoch, origin, removed }: { readonly epoch: Epoch; readonly origin: Origin; readonly removed: string | null },
 ): ExportManifest {
   return {
     schema: accountExportSchema,
@@ -35,6 +36,7 @@ export function manifestOf(
     page_rows: snapshot.pageRows,
     created_at: formatTimestamp(snapshot.createdAt),
     expires_at: formatTimestamp(snapshot.expiresAt),
+    ...(removed === null ? {} : { caveats: [removed] }),
   };
 }
 
@@ -77,7 +79,8 @@ export function rememberManifests(): Manifests {
         labeler: filters.labeler,
         now: microsFromMillis(createdAt),
       });
-      const of = { epoch: await store.epoch(), origin: await storeOrigin(store) };
+      const removed = removalSentence(await store.purges());
+      const of = { epoch: await store.epoch(), origin: await storeOrigin(store), removed };
       const manifest = manifestOf(snapshot, coverage, of);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
       // Asked twice at once it is read twice; the later one stays.

@@ -141,6 +141,12 @@ export const ExportManifest = closed(
     page_rows: Type.Integer({ minimum: 1, maximum: 500, description: 'Most rows of a page.' }),
     created_at: timestamp('When the export was created.'),
     expires_at: timestamp('From then on its cursors answer 410.'),
+    caveats: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 8,
+        description: 'Further limits, for people; present where there are any, as when rows were removed.',
+      }),
+    ),
   },
   { title: 'ExportManifest' },
 );

@@ -11,7 +11,7 @@ const now = micros(start + 9 * day);
 function labeler(tracker: Tracker): Member {
   return {
     ...{ did, origin: 'discovered', provenance: new Set(), finding: 'labeler', endpoint: 'https://l.example' },
-    ...{ pds: null, handle: null, handleConfirmed: false, tracker },
+    ...{ pds: null, handle: null, handleConfirmed: false, denied: false, tracker },
   };
 }
 

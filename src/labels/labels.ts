@@ -1,33 +1,42 @@
-import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
-import type { HttpClient } from '../network/http.ts';
+
 import { errorFields, type Log } from '../ops/log.ts';
 import { claimOrigin } from '../store/origin.ts';
 import type { StoreWriter } from '../store/port.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
+
 import { costOf } from './daily-cap.ts';
-import { departureGap } from './departures.ts';
+import { Denials } from './denials.ts';
+import { requireDenyList } from './deny-file.ts';
+import { discover } from './discover.ts';
 import { defaultMaxDailyBytes } from './disk-budget.ts';
 import { createFairShares } from './fair-shares.ts';
+import { cursorNote, labelerEvents } from './labeler-events.ts';
+import { loadRoster } from './load-roster.ts';
 import { type Member, standingFacts } from './member.ts';
-import { type Obstacles, watchObstacles } from './obstacles.ts';
-import { createOutbound, type Outbound } from './outbound.ts';
+import { watchObstacles } from './obstacles.ts';
+import { createOutbound } from './outbound.ts';
 import { pacedLog } from './paced-log.ts';
+
 import { Particulars } from './particulars.ts';
-import { readPosition } from './position.ts';
 import { publisher } from './publisher.ts';
+import { removeRequested } from './purges.ts';
+import { recordDepartures } from './record-departures.ts';
 import { RefusedMemory } from './refused-memory.ts';
-import { listLabelers } from './relay-list.ts';
+
 import { repeat } from './repeat.ts';
+import { sourcesReporter } from './report-sources.ts';
 import type { Rhythm } from './rhythm.ts';
 import { Roster } from './roster.ts';
-import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
+
 import { Signatures } from './signatures.ts';
-import { beat, numberNote, recordDowntime } from './signs-of-life.ts';
+import { beat, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
+
 import { compareStanding } from './standing.ts';
+
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
 import { timeAsker } from './time-asker.ts';
@@ -96,7 +105,8 @@ const lateMs = 2_000;
 const gapTickMs = 1_000;
 /** Bytes after which free space is looked at again, besides with each heartbeat. */
 const checkDiskBytes = 64_000_000;
-const cursorNote = 'jetstream-cursor';
+/** Between records of what is not observed of denied labelers. */
+const deniedGapMs = 60_000;
 
 /** Makes the instrument; nothing happens before `start`. */
 export function createLabels(options: LabelsOptions): Labels {
@@ -134,6 +144,7 @@ async function observe(
   const log = pacedLog(options.log, clocks.monotonic);
   const clock = clocks.wall;
   const { signal } = stopping;
+  const denied = await requireDenyList(settings.folder);
   await claimOrigin(store, settings.origin);
   const outbound = createOutbound({ ...settings, policy, clock: () => clock() / 1000 });
   const { http, directory, identities } = outbound;
@@ -218,28 +229,52 @@ async function observe(
     telemetry,
   };
   const runner = new SourceRunner(tools, signal, fail, settings.maxEnrolled);
-  const roster = new Roster({
+  const roster: Roster = new Roster({
     identities,
     clock,
     wait,
     refreshMs: 86_400_000,
     retryMs: 60_000,
     freshMs: 60_000,
+    mayResolve: (did) => !denials.deniesDid(did),
     changed: (member) => {
       signatures.forget(member.did);
-      runner.follow(member);
-      particulars.resolved(member);
+      denials.judge(member);
+      follow(member);
     },
   });
   const { resolveTxt = outbound.resolveTxt } = options;
+  const denials: Denials = new Denials({
+    ...{ folder: settings.folder, store, clock, log, telemetry },
+    members: () => roster.members,
+    changed: (member) => follow(member),
+  });
+  const follow = (member: Member): void => {
+    runner.follow(member);
+    if (member.denied) particulars.forget(member.did);
+    else particulars.resolved(member);
+  };
   const particulars = new Particulars({
     ...{ http, identities, store, clock, wait, log, shareOf, resolveTxt },
-    member: (did) => roster.member(did),
+    member: (did) => {
+      const member = roster.member(did);
+      return member?.denied ? undefined : member;
+    },
     timeoutMs: settings.rhythm.requestMs,
   });
-  const services = await serviceEvents(options, outbound, roster, particulars, obstacles);
+  // A labeler that is denied by its DID is not taken up, whether seeds, a relay or a stream name it.
+  const add: Roster['add'] = (did, origin, provenance) => {
+    if (roster.member(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
+  };
+  const services = await labelerEvents(
+    { ...options, resolve: outbound.resolveOwn },
+    { add, saidToChange: (did) => roster.saidToChange(did) },
+    particulars,
+    obstacles,
+  );
   await loadRoster(store, roster, runner, tools.refused);
-  for (const did of settings.seeds) roster.add(did, 'seeded', 'seeds');
+  denials.load(denied);
+  for (const did of settings.seeds) add(did, 'seeded', 'seeds');
   await shares.load(clock());
 
   const keep = async (): Promise<void> => {
@@ -260,6 +295,7 @@ async function observe(
     budgetBytes: () => obstacles.disk.dailyBytes,
     waits: (member) => runner.waits(member),
     paused: () => acceptance.paused,
+    denied: () => denials.count(),
   });
   const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
   await publish();
@@ -273,7 +309,21 @@ async function observe(
     roster.run(signal),
     services?.run(signal),
     particulars.run(signal).catch(fail),
-    every(settings.discoverySeconds * 1000, () => discover(options, directory, roster, signal)),
+    every(settings.discoverySeconds * 1000, () =>
+      discover({ relays: settings.relays, http: directory, add, log }, signal),
+    ),
+    // Apart from the heartbeat: a labeler can be denied while the disk is full.
+    every(settings.rhythm.beatMs / 2, () => denials.refresh()),
+    every(deniedGapMs, () => denials.recordGaps()),
+    every(
+      settings.publishSeconds * 1000,
+      sourcesReporter({
+        ...{ folder: settings.folder, usage, clock, members: () => roster.members },
+        // A reader holds one at a time: its stream, or the request of a poll.
+        slotsOf: (did) => (runner.reads(did) ? 1 : 0),
+        standingOf: ({ origin }) => origin,
+      }),
+    ),
     every(settings.rhythm.beatMs, async () => {
       await lookAtClock();
       await obstacles.checkDisk();
@@ -289,6 +339,18 @@ async function observe(
     if (obstacles.ageKnown) await store.maintain(clock());
   });
 
+  // Closing the store ends it: a day that is being rewritten is not waited for.
+  const purging = every(settings.rhythm.beatMs, () =>
+    removeRequested(
+      {
+        ...{ store, clock, log, list: () => denials.list },
+        // A full disk holds up what a reader had taken: removal is what makes room.
+        idle: (did) => !runner.reads(did) || acceptance.paused !== null,
+      },
+      signal,
+    ),
+  );
+
   return {
     async stop() {
       stopping.abort();
@@ -301,90 +363,15 @@ async function observe(
       const inTime = await Promise.race([ended.then(() => true), wait(lateMs, late.signal).then(() => false)]);
       late.abort();
       if (!inTime) log.warn('some readers did not end in time');
+      await denials
+        .recordGaps()
+        .catch((error: unknown) => log.warn('gaps of denied labelers not kept', errorFields(error)));
       await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
       await publish();
       // Closing ends a day's sealing, which may take longer than a stop has.
       await store.close();
-      await upkeep;
+      await Promise.all([upkeep, purging]);
       log.info('stopped');
     },
   };
-}
-
-/** Labelers that were read once and are read no longer leave a gap that grows. */
-async function recordDepartures(
-  roster: Roster,
-  runner: SourceRunner,
-  { clock, recordGap }: ReaderTools,
-): Promise<void> {
-  for (const member of roster.members) {
-    const gap = departureGap(member, runner.presence(member), clock());
-    if (gap) await recordGap(gap);
-  }
-  runner.fillPlaces();
-}
-
-async function loadRoster(
-  store: StoreWriter,
-  roster: Roster,
-  runner: SourceRunner,
-  refused: RefusedMemory,
-): Promise<void> {
-  const answered = new Map<string, Micros>();
-  const positions = (await store.positions()).toSorted((a, b) => a.acceptedAt - b.acceptedAt);
-  for (const { source, endpoint, value, acceptedAt } of positions) {
-    if (refused.load(source, endpoint, value)) continue;
-    answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
-    const position = readPosition(value);
-    if (position) runner.keep(source, endpoint, position);
-  }
-  roster.load(await store.roster(), answered);
-}
-
-async function serviceEvents(
-  { settings, store, policy, random, log }: LabelsOptions,
-  { resolveOwn }: Outbound,
-  roster: Roster,
-  particulars: Particulars,
-  obstacles: Obstacles,
-): Promise<ServiceEvents | null> {
-  const { jetstream } = settings;
-  if (jetstream === null) return null;
-  const onEvent = (event: ServiceEvent): void => {
-    if (event.kind === 'identity') {
-      roster.saidToChange(event.did);
-      return;
-    }
-    roster.add(event.did, 'discovered', 'jetstream');
-    if (event.definitions === null) return;
-    particulars
-      .written(event.did, event.definitions)
-      .catch((error: unknown) => log.warn('definitions not kept', errorFields(error)));
-  };
-  return followServices({
-    jetstream,
-    policy,
-    resolve: resolveOwn,
-    random,
-    wait,
-    log,
-    heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
-    onEvent,
-    cursor: await numberNote(store, cursorNote),
-  });
-}
-
-async function discover(
-  { settings, log }: LabelsOptions,
-  http: HttpClient,
-  roster: Roster,
-  signal: AbortSignal,
-): Promise<void> {
-  await Promise.all(
-    settings.relays.map(async (relay) => {
-      const { dids, complete } = await listLabelers(http, relay, { timeoutMs: 30_000, signal });
-      for (const did of dids) roster.add(did, 'discovered', `relay ${new URL(relay).host}`);
-      if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: new URL(relay).host });
-    }),
-  );
 }

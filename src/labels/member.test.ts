@@ -14,6 +14,7 @@ const member = (over: Partial<Member> = {}): Member => ({
   pds: null,
   handle: 'mod.example.com',
   handleConfirmed: true,
+  denied: false,
   tracker: new Tracker('did:plc:a', untracked(now)),
   ...over,
 });
@@ -92,4 +93,12 @@ test('a position comes back as it was written; anything else is none', () => {
     '[1,2,3,4]',
   ];
   expect(others.map(readPosition)).toEqual(others.map(() => null));
+});
+
+test('a denied labeler is not enrolled, whatever its state', () => {
+  const answering = member();
+  answering.tracker.answered(now, { dated: 1, undated: 0 });
+  expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([true, true]);
+  answering.denied = true;
+  expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([false, false]);
 });

@@ -38,11 +38,14 @@ export interface Member {
   /** The name that its document claims; it is its own only once that name was seen to answer for it too. */
   handle: string | null;
   handleConfirmed: boolean;
+  /** Whether the operator denies it: it is neither enrolled nor read. */
+  denied: boolean;
   readonly tracker: Tracker;
 }
 
 /** Whether a member counts as an enrolled source: its document names a labeler, and that one has stood its trial. */
-export function isEnrolled({ finding, tracker }: Member, now: Micros): boolean {
+export function isEnrolled({ finding, denied, tracker }: Member, now: Micros): boolean {
+  if (denied) return false;
   return (finding === 'labeler' || finding === 'bad_endpoint') && tracker.enrolled(now);
 }
 
@@ -110,6 +113,7 @@ export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
     pds: null,
     handle: handle?.name ?? null,
     handleConfirmed: handle?.confirmed ?? false,
+    denied: false,
     tracker: new Tracker(row.did, tracked),
   };
 }

@@ -17,6 +17,7 @@ const inputs: OverviewInputs = {
   delayed: 0,
   dropped: 0,
   waiting: 0,
+  denied: 0,
   paused: null,
   capped: [],
   dailyRows: 2_000_000,
@@ -134,4 +135,12 @@ test('gaps of a departed labeler stay in the overview as long as its events are 
     { start: '1970-04-08T00:00:00.000Z', end: '1970-04-11T00:00:00.000Z', reason: 'source_unavailable' },
   ]);
   expect(await gapsOf(['did:plc:a'])).toEqual([]);
+});
+
+test('the number of denied labelers is a caveat, and only where there are some', () => {
+  const denied = (count: number) =>
+    caveatsOf({ ...inputs, denied: count }, counts, [], 0).filter((text) => /denied/.test(text));
+  expect(denied(0)).toEqual([]);
+  expect(denied(1)).toEqual(['1 labeler is denied by the operator of this instrument and not read.']);
+  expect(denied(3)).toEqual(['3 labelers are denied by the operator of this instrument and not read.']);
 });

@@ -2,6 +2,7 @@ import type { RecentOverview } from '../artifact/recent-overview.ts';
 import { maxTopLabelers } from '../contract/limits.ts';
 import type { Micros } from '../contract/timestamp.ts';
 import type { LabelerCount, RefusalCount, StoredGap, StoreReader } from '../store/port.ts';
+import { removalSentence } from '../store/removals.ts';
 import { day, micros } from '../store/time.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 import { maxKnown } from './roster.ts';
@@ -22,6 +23,8 @@ export interface OverviewInputs {
   readonly dropped: number;
   /** Labelers that would be enrolled, beyond the bound on how many are read. */
   readonly waiting: number;
+  /** Labelers that the operator denies. */
+  readonly denied: number;
   /** Why acceptance stands still, or null. */
   readonly paused: string | null;
   /** DIDs of sources that gave too much today, and are paused. */
@@ -54,6 +57,7 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     store.refusals(counted),
     store.gaps(window),
   ]);
+  const removed = removalSentence(await store.purges());
   const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
   const facts = {
     now,
@@ -84,7 +88,7 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
       .slice(0, maxTopLabelers)
       .map((count) => ({ labeler_did: count.labeler, count: count.applied + count.removed })),
     does_not_measure: doesNotMeasure,
-    caveats: caveatsOf(inputs, inWindow, refusals, unranked.size),
+    caveats: [...caveatsOf(inputs, inWindow, refusals, unranked.size), ...(removed === null ? [] : [removed])],
   };
 }
 
@@ -106,7 +110,7 @@ function cutShort(week: readonly StoredGap[], capped: readonly string[]): Readon
 
 /** The instrument's own limits, each with what it is a share of. */
 export function caveatsOf(
-  { sources, notEnrolled, waiting, delayed, dropped, paused, capped, dailyRows }: OverviewInputs,
+  { sources, notEnrolled, waiting, delayed, dropped, denied, paused, capped, dailyRows }: OverviewInputs,
   inWindow: readonly LabelerCount[],
   refusals: readonly RefusalCount[],
   unranked: number,
@@ -146,6 +150,11 @@ export function caveatsOf(
     const further =
       dropped === 1 ? ' further labeler was' : `${dropped >= maxKnown ? ' or more' : ''} further labelers were`;
     caveats.push(`${dropped}${further} named, beyond the bound on how many are known.`);
+  }
+  if (denied > 0) {
+    caveats.push(
+      `${denied} ${denied === 1 ? 'labeler is' : 'labelers are'} denied by the operator of this instrument and not read.`,
+    );
   }
   const refused = refusals.filter(({ reason }) => shapeless.has(reason)).reduce((sum, { count }) => sum + count, 0);
   if (refused > 0) {

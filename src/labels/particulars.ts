@@ -73,6 +73,12 @@ export class Particulars {
     this.#due.set(did, this.#now);
   }
 
+  /** A labeler is no longer asked; once it is resolved again it is asked as one that is new. */
+  forget(did: string): void {
+    this.#known.delete(did);
+    this.#due.delete(did);
+  }
+
   /** A labeler wrote its record, with these definitions. Rejects when the store does. */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.member(did)) return;

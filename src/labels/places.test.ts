@@ -17,7 +17,7 @@ function labeler(
   const tracked = { ...untracked(ago(30)), firstAnswered, lastAnswered: firstAnswered };
   const member: Member = {
     ...{ did, origin: seeded ? 'seeded' : 'discovered', provenance: new Set(), finding: 'labeler', endpoint },
-    ...{ pds: null, handle: null, handleConfirmed: false, tracker: new Tracker(did, tracked) },
+    ...{ pds: null, handle: null, handleConfirmed: false, denied: false, tracker: new Tracker(did, tracked) },
   };
   return { member, endpoint };
 }

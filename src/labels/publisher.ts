@@ -30,6 +30,8 @@ export interface PublisherOptions {
   readonly waits: (member: Member) => boolean;
   /** Why acceptance stands still, or null. */
   readonly paused: () => string | null;
+  /** How many labelers the operator denies. */
+  readonly denied: () => number;
   readonly clock: () => Micros;
   readonly log: Log;
   readonly telemetry: Telemetry;
@@ -42,7 +44,8 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
     try {
       await flushed(options.gaps);
       const now = clock();
-      const members = [...roster.members];
+      const members = [...roster.members].filter(({ denied }) => !denied);
+      const denied = options.denied();
       const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
       const sources = enrolled.map(
         ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
@@ -58,15 +61,22 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         waiting: waiting.length,
         delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
         dropped: roster.dropped,
+        denied,
         paused: options.paused(),
         capped: cap.pausedSources,
         dailyRows: cap.limit,
       });
+      const pending = (await store.purges()).filter(({ completedAt }) => completedAt === null);
+      telemetry.purges(
+        pending.length,
+        pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0),
+      );
       await writeHeld(settings.artifacts, artifactNames.labels, overview);
       telemetry.sources(inStates(sources), {
         not_enrolled: notEnrolled,
         waiting: waiting.length,
         paused: cap.pausedSources.length,
+        denied,
       });
       telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
       telemetry.published(clock() / 1000);

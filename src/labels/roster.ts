@@ -22,6 +22,8 @@ export interface RosterOptions {
   readonly retryMs: number;
   /** At most this often one is asked for anew because it is said to have changed. */
   readonly freshMs: number;
+  /** Whether a labeler's document is of interest; those that are not are resolved once they are. Default: always. */
+  readonly mayResolve?: (did: string) => boolean;
   /** A document was read: start, move or leave the source as it is. */
   readonly changed: (member: Member) => void;
 }
@@ -101,6 +103,7 @@ export class Roster {
       pds: null,
       handle: null,
       handleConfirmed: false,
+      denied: false,
       tracker,
     };
     this.#members.set(did, member);
@@ -217,7 +220,11 @@ export class Roster {
   }
 
   async #resolve({ did, fresh, privileged }: DueResolution, signal: AbortSignal): Promise<void> {
-    const { identities, clock, changed } = this.#options;
+    const { identities, clock, changed, retryMs, mayResolve = () => true } = this.#options;
+    if (!mayResolve(did)) {
+      this.#due.set(did, clock() / 1000 + retryMs, { fresh, privileged });
+      return;
+    }
     const member = this.#members.get(did);
     if (!member) return;
     if (fresh) this.#freshAt.set(did, clock() / 1000);

@@ -51,12 +51,12 @@ export class SourceRunner {
   /** Brings the reader of a member in line with what is known of it now. */
   follow(member: Member): void {
     if (this.#signal.aborted) return;
-    const { did, endpoint, finding, tracker } = member;
+    const { did, endpoint, finding, denied, tracker } = member;
     const running = this.#running.get(did);
-    const wanted = finding === 'labeler' ? endpoint : null;
+    const wanted = finding === 'labeler' && !denied ? endpoint : null;
     if (running?.endpoint === wanted && running !== undefined) return;
     if (running) this.#stop(did, running);
-    if (finding === 'bad_endpoint') {
+    if (finding === 'bad_endpoint' && !denied) {
       tracker.asked(this.#tools.clock());
       tracker.failed(this.#tools.clock(), 'refusing');
     }
@@ -98,6 +98,11 @@ export class SourceRunner {
     }
     if (before) member.tracker.moved(this.#tools.clock());
     this.#start(member, endpoint, before?.done ?? this.#endings.get(member.did) ?? Promise.resolve());
+  }
+
+  /** Whether a reader of the labeler runs or has not ended yet. */
+  reads(did: string): boolean {
+    return this.#running.has(did) || this.#endings.has(did);
   }
 
   /** Resolves when every reader has ended; they end when the signal aborts. */

@@ -33,7 +33,7 @@ export type Quirk = (typeof quirks)[number];
 export type Way = 'stream' | 'poll';
 
 /** What else is counted of labelers: `paused` ones are enrolled, the others are not. */
-export type BesideSources = 'not_enrolled' | 'waiting' | 'paused';
+export type BesideSources = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
 /** What the instrument tells its operator in numbers. Every dimension is of a closed list; none names a labeler. */
 export interface Telemetry {
@@ -54,6 +54,10 @@ export interface Telemetry {
     budgetBytes: number,
   ): void;
   published(atMs: number): void;
+  /** Requested removals of rows that are not completed, and the days that they have left in sum. */
+  purges(pending: number, daysLeft: number): void;
+  /** Whether the list of denied labelers was damaged when it was last read; the list before it then stays in force. */
+  denyListDamaged(damaged: boolean): void;
   /** An artifact could not be written. */
   notWritten(): void;
 }
@@ -69,5 +73,7 @@ export const noTelemetry: Telemetry = {
   sources: () => undefined,
   shares: () => undefined,
   published: () => undefined,
+  purges: () => undefined,
+  denyListDamaged: () => undefined,
   notWritten: () => undefined,
 };

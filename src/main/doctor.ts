@@ -42,6 +42,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     { readsStore, servesArtifacts },
     { checkRuntime },
     seeds,
+    { checkDenied },
   ] = await Promise.all([
     import('./doctor/upstreams.ts'),
     import('./doctor/clock.ts'),
@@ -52,6 +53,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     import('./doctor/whose.ts'),
     import('./doctor/runtime.ts'),
     import('../labels/seeds.ts'),
+    import('./doctor/denied.ts'),
   ]);
   const { data, host, port, basePath, accountPort, metricsPort } = values;
   const artifacts = values.artifacts ?? join(data, 'artifacts');
@@ -88,6 +90,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     checkFolder('data folder', data),
     checkSpace(data, values.minFreeMegabytes * 1_000_000, store.bytes),
     ...store.findings,
+    ...(await checkDenied(storeUrl)),
     stores.checkWeatherStore(data),
     ...checkArtifacts(
       artifacts,

@@ -159,6 +159,7 @@ function memberOf({ labeler, until, read }: Reading, startedAt: Micros): Member 
     pds: null,
     handle: null,
     handleConfirmed: false,
+    denied: false,
     tracker: new Tracker(did, { ...tracked, state }),
   };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { artifactNames } from '../artifact/write.ts';
 import { formatTimestamp } from '../contract/timestamp.ts';
+import { requireDenyList } from '../labels/deny-file.ts';
 import { readHold, releaseHold, setHold } from '../labels/hold.ts';
 import { createLabels } from '../labels/labels.ts';
 import { liveRhythm } from '../labels/rhythm.ts';
@@ -10,16 +11,13 @@ import { readSeeds } from '../labels/seeds.ts';
 import { noTelemetry } from '../labels/telemetry.ts';
 import { OperatorError } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
-import type { Values } from '../ops/setting.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStoreReader, openStoreWriter, parseStoreUrl } from '../store/open.ts';
 import { micros } from '../store/time.ts';
 import { type CommandContext, packageRoot } from './command.ts';
-import type { labelsSettings } from './labels-settings.ts';
+import type { LabelsValues } from './labels-action.ts';
 import { opened, refused } from './opened-store.ts';
 import { serveUntilStopped } from './serve.ts';
-
-type LabelsValues = Values<typeof labelsSettings>;
 
 const windowDays = 30;
 
@@ -47,6 +45,8 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         rhythm: liveRhythm,
       };
+      // Before the store is opened: a damaged list must not let a denied labeler in.
+      await requireDenyList(settings.folder);
       const store = opened(values.store, () => openStoreWriter(values.store, { at: wall(), windowDays }));
       const labels = createLabels({
         settings,

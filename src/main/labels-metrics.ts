@@ -49,7 +49,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   });
   const sources = new Gauge({
     name: 'almanac_labels_sources',
-    help: 'Enrolled sources by state; beside them not_enrolled, waiting for a place, paused for the day.',
+    help: 'Enrolled sources by state; beside them not_enrolled, waiting for a place, paused for the day, denied by the operator.',
     labelNames: ['state'],
     registers,
   });
@@ -73,6 +73,21 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   const notWritten = new Counter({
     name: 'almanac_labels_artifact_failures_total',
     help: 'Artifacts that could not be written.',
+    registers,
+  });
+  const purgesPending = new Gauge({
+    name: 'almanac_labels_purges_pending',
+    help: 'Labelers whose rows are being removed at the request of the operator.',
+    registers,
+  });
+  const purgeDaysLeft = new Gauge({
+    name: 'almanac_labels_purge_days_left',
+    help: 'Days that removals have left, in sum over labelers.',
+    registers,
+  });
+  const denyListDamaged = new Gauge({
+    name: 'almanac_labels_deny_list_damaged',
+    help: 'Whether the list of denied labelers cannot be used; the last good one then stays in force.',
     registers,
   });
   let publishedAt: number | null = null;
@@ -112,6 +127,11 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     published: (atMs) => {
       publishedAt = atMs;
     },
+    purges: (pending, daysLeft) => {
+      purgesPending.set(pending);
+      purgeDaysLeft.set(daysLeft);
+    },
+    denyListDamaged: (damaged) => denyListDamaged.set(damaged ? 1 : 0),
     notWritten: () => notWritten.inc(),
   };
 }

@@ -47,6 +47,7 @@ export const labelsSettings = {
     'most that all labelers together may add to the store in a UTC day; 0: an equal part of the disk for each day that is kept',
   ),
   allowLoopback: toggle('allow-loopback', 'let connections reach this machine: for the simulated network and tests'),
-  reason: optionalText('reason', 'TEXT', 'why the artifact is held; for almanac labels hold'),
+  json: toggle('json', 'print JSON: for almanac labels sources'),
+  reason: optionalText('reason', 'TEXT', 'why: for almanac labels hold and almanac labels deny'),
   ...serverSettings,
 };

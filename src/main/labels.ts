@@ -1,32 +1,47 @@
 import { OperatorError } from '../ops/errors.ts';
 import { resolveSettings } from '../ops/settings.ts';
 import type { Command } from './command.ts';
+import type { LabelsAction } from './labels-action.ts';
 import { labelsSettings } from './labels-settings.ts';
+
+/** An action: how many operands it takes at most, and its program, loaded when it runs: other commands carry no store. */
+interface ActionEntry {
+  readonly operands: number;
+  readonly load: () => Promise<LabelsAction>;
+}
+
+const observe = async (): Promise<LabelsAction> => (await import('./labels-actions.ts')).observe;
+const many = Number.POSITIVE_INFINITY;
+
+/** The actions by name, in the order of the help. */
+const actions: Readonly<Record<string, ActionEntry>> = {
+  hold: { operands: 0, load: async () => (await import('./labels-actions.ts')).hold },
+  release: { operands: 0, load: async () => (await import('./labels-actions.ts')).release },
+  verify: { operands: 0, load: async () => (await import('./labels-actions.ts')).verify },
+  deny: { operands: many, load: async () => (await import('./labels-deny.ts')).deny },
+  allow: { operands: many, load: async () => (await import('./labels-deny.ts')).allow },
+  sources: { operands: 0, load: async () => (await import('./labels-sources.ts')).sources },
+  purge: { operands: many, load: async () => (await import('./labels-purge.ts')).purge },
+};
+const names = Object.keys(actions);
 
 /** `almanac labels`: the label instrument, and what an operator does about it. */
 export const labelsCommand: Command = {
   summary: 'the label instrument: observes every labeler and writes labels-overview.json',
-  operands: '[hold | release | verify]',
+  operands: `[${names.join(' | ')}]`,
   settings: labelsSettings,
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(labelsSettings, { args, env, knownFlags });
-    const [action, ...rest] = positionals;
-    if (rest.length > 0) throw new OperatorError(`unexpected ${JSON.stringify(rest[0])} after ${action}`);
-    // Loaded when it runs: the other commands carry no store.
-    const { observe, hold, release, verify } = await import('./labels-actions.ts');
-    switch (action) {
-      case undefined:
-        return observe(values, print);
-      case 'hold':
-        return hold(values, print);
-      case 'release':
-        return release(values, print);
-      case 'verify':
-        return verify(values, print);
-      default:
-        throw new OperatorError(
-          `unknown action ${JSON.stringify(action)}: use hold, release or verify, or none to observe`,
-        );
+    const [name, ...operands] = positionals;
+    if (name === undefined) return (await observe())(values, print, []);
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (!action) {
+      const known = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+      throw new OperatorError(`unknown action ${JSON.stringify(name)}: use ${known}, or none to observe`);
     }
+    if (operands.length > action.operands) {
+      throw new OperatorError(`unexpected ${JSON.stringify(operands[action.operands])} after ${name}`);
+    }
+    return (await action.load())(values, print, operands);
   },
 };

@@ -10,13 +10,14 @@
  *     two overstates the gap and never hides it.
  *  3. On an error with `retry`: stop reading, keep the batch, try it again later, and record the gap (on a full disk
  *     as soon as there is room): the identity rule makes a repeated append harmless. On `fatal`: stop the process.
- *  4. `beat` every 10 s. `maintain` every few minutes: it seals and expires days beside acceptance.
+ *  4. `beat` every 10 s. `maintain` every few minutes: it seals and expires days beside acceptance. `purge` while it
+ *     returns true: it removes what `requestPurge` asked for.
  *  5. The overview is `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
  *
  * How the account surface uses it (another process, read-only, may be killed at any instant):
  *  1. `frontier()` gives the floor and the end of what can be asked; a query before the floor is refused.
  *  2. A page or an export is `readAccount` chunk by chunk, `next` of one being `after` of the following. An export
- *     is fixed by its `end`: rows accepted later lie beyond it. `scanAccount` (scan.ts) does this within a row budget.
+ *     is fixed by its `end` and by `revision`: rows accepted later lie beyond it, and removed ones end it. `scanAccount` (scan.ts) does this within a row budget.
  *  3. Beyond the bound, `accountIntervals` gives narrower intervals that each fit and together cover the asked one.
  *  4. `coverage` gives each labeler's gaps in the interval.
  *
@@ -127,6 +128,23 @@ export interface Frontier {
   readonly end: Micros;
   /** `at` of the last accepted batch; null before the first. */
   readonly observedThrough: Micros | null;
+  /**
+   * Rises before and after any stored row is removed at an operator's request (`purge`). What was read under one
+   * revision must not be continued under another. Expiry at the floor does not change it.
+   */
+  readonly revision: number;
+}
+
+/** A request to remove every row of a source, and its progress. */
+export interface Purge {
+  readonly source: string;
+  readonly requestedAt: Micros;
+  /** When the last day was done; null while rows may remain. */
+  readonly completedAt: Micros | null;
+  /** Rows removed; at least so many after a crash. */
+  readonly rows: number;
+  /** Days that remain to be done. */
+  readonly daysLeft: number;
 }
 
 /** A stretch that was not observed. `source` null: nothing was, for every source (our own interruption). */
@@ -309,6 +327,9 @@ export interface StoreReader {
   /** The gaps per labeler. */
   coverage(interval: Interval & { readonly labelers: readonly string[] }): Promise<LabelerCoverage[]>;
 
+  /** Requested removals of rows, by request (then by DID). Those that were completed before the floor are forgotten. */
+  purges(): Promise<Purge[]>;
+
   /** The last durable heartbeat; null before the first. */
   heartbeat(): Promise<Micros | null>;
   /** Every known labeler. */
@@ -389,4 +410,22 @@ export interface StoreWriter extends StoreReader {
    * open or the next run. A second call while one runs joins it.
    */
   maintain(at: Micros): Promise<Maintenance>;
+
+  /**
+   * Requests the removal of every row of a source, durably; `purge` does it. Records the retained time before `at` as a
+   * `maintenance` gap of the source in the same commit: what is removed is no longer observed. False, and nothing
+   * changes, where a request of that instant or a later one is known, or `at` does not lie after the floor. The caller
+   * appends no rows of the source until the request is completed: those would be removed or kept as it happens.
+   */
+  requestPurge(request: { readonly source: string; readonly at: Micros }): Promise<boolean>;
+  /**
+   * Removes the rows of the oldest request from its next day: with them their counters, kept counts, identities, refusals,
+   * and whatever else was derived from them. Positions stay, so that reading can resume; the last stamp stays, so that
+   * none is given twice. A closed day is replaced whole; in a day that may still be written rows go in bounded
+   * commits, each of which leaves its counters equal to its rows. `append` goes on beside it, `maintain` waits for it.
+   * True while there is more to do. A crash at any point is resumed by the next call after the next open.
+   *
+   * Rejects, and is called again later: `disk_full`, `wal_full`, `busy`; `closed` when the store closes meanwhile.
+   */
+  purge(at: Micros): Promise<boolean>;
 }

@@ -181,7 +181,13 @@ describe.each(kinds)('accepting over $name', (kind) => {
   describe('the frontier', () => {
     it('begins and ends at the epoch in an empty store', async () => {
       const { generationId, startedAt } = await on.store.epoch();
-      expect(await on.store.frontier()).toEqual({ generationId, floor: noon, end: noon, observedThrough: null });
+      expect(await on.store.frontier()).toEqual({
+        generationId,
+        floor: noon,
+        end: noon,
+        observedThrough: null,
+        revision: 0,
+      });
       expect(startedAt).toBe(noon);
       expect(generationId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     });

@@ -57,7 +57,13 @@ export async function viewOf({
     now,
     shown: interval,
     interval: { ...interval, askedStart: interval.start, clipped: false },
-    frontier: { generationId: 'g', floor: interval.start, end: now, observedThrough: micros(now - 1_000_000) },
+    frontier: {
+      generationId: 'g',
+      floor: interval.start,
+      end: now,
+      observedThrough: micros(now - 1_000_000),
+      revision: 0,
+    },
     startedAt: micros(now - 40 * day),
     tally,
     rows: observations.length,
@@ -79,6 +85,7 @@ export async function viewOf({
       byState: new Map([['established', labelers.length]]),
       notEnrolled: 0,
       names: new Map(),
+      removed: null,
     },
     ...change,
   };

@@ -29,6 +29,7 @@ export function coverageSentences(view: AccountView): string[] {
       : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${missedWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
   );
   found.push(networkSentence(network, hasFallenSilent(frontier, now)));
+  if (network.removed !== null) found.push(network.removed);
   if (missed.labelers > 0) found.push(missedSentence(missed, labelers.length > 0));
   found.push(
     'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',

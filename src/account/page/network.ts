@@ -1,4 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import { removalSentence } from '../../store/removals.ts';
 import { type LabelerHandle, labelerAnswered, labelerHandle } from '../../store/roster.ts';
 import type { AccountStore } from '../account-store.ts';
 import { kept } from './kept.ts';
@@ -13,10 +14,12 @@ export interface Labelers {
   readonly names: ReadonlyMap<string, LabelerHandle>;
   /** When each was last asked successfully. */
   readonly lastAsked: ReadonlyMap<string, Micros>;
+  /** That rows were removed at the operator's request, and when; null where none were. */
+  readonly removed: string | null;
 }
 
 /** As much of it as one page shows. */
-export interface NetworkView extends Pick<Labelers, 'names'> {
+export interface NetworkView extends Pick<Labelers, 'names' | 'removed'> {
   /** How many known ones are not enrolled. */
   readonly notEnrolled: number;
   /** How many enrolled ones are read in each way. */
@@ -24,14 +27,14 @@ export interface NetworkView extends Pick<Labelers, 'names'> {
 }
 
 /** What a page shows of it, with the names of the labelers that stand on the page. */
-export function networkView({ states, notEnrolled, names }: Labelers, shown: Iterable<string>): NetworkView {
+export function networkView({ states, notEnrolled, names, removed }: Labelers, shown: Iterable<string>): NetworkView {
   const byState = new Map<string, number>();
   for (const state of states.values()) byState.set(state, (byState.get(state) ?? 0) + 1);
   const named = [...new Set(shown)].flatMap((did): [string, LabelerHandle][] => {
     const name = names.get(did);
     return name ? [[did, name]] : [];
   });
-  return { byState, notEnrolled: notEnrolled.size, names: new Map(named) };
+  return { byState, notEnrolled: notEnrolled.size, names: new Map(named), removed };
 }
 
 /** How long it is kept, in milliseconds: a page's "last asked" is at most so much too early. */
@@ -43,7 +46,7 @@ export function labelersOf(monotonic: () => number): (store: AccountStore) => Pr
 }
 
 async function read(store: AccountStore): Promise<Labelers> {
-  const [roster, positions] = await Promise.all([store.roster(), store.positions()]);
+  const [roster, positions, purges] = await Promise.all([store.roster(), store.positions(), store.purges()]);
   const lastAsked = new Map<string, Micros>();
   const answered = (did: string, at: Micros): void => {
     if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
@@ -65,5 +68,6 @@ async function read(store: AccountStore): Promise<Labelers> {
     ),
     notEnrolled: new Set(roster.filter((row) => !row.enrolled).map(({ did }) => did)),
     lastAsked,
+    removed: removalSentence(purges),
   };
 }

@@ -227,7 +227,7 @@ function downloadsOf(
       askedStart: first ? view.shown.start : part.start,
       // Of the parts only one in which something was cut is less than was asked for.
       clipped: (first && wanted.start < interval.start) || (last && interval.end < wanted.end),
-      generation: markOf(frontier.generationId),
+      generation: markOf(frontier),
       frontier: frontier.end,
       countBound: part.rows,
       pageRows: bounds.pageRows,

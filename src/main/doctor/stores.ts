@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { codeInWords, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
 import { inspect } from '../../store/open.ts';
+import type { Purge } from '../../store/port.ts';
 import { weatherStoreVersion } from '../../weather/store-schema.ts';
 import { storeFile } from '../../weather/window-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -23,7 +24,7 @@ export interface StoreFindings {
 export function checkStore(url: string, now: number): StoreFindings {
   const check = 'label store';
   try {
-    const { schema, epoch, heartbeat, writing, sealedDays, openDays, missingDays, bytes } = inspect(url);
+    const { schema, epoch, heartbeat, writing, sealedDays, openDays, missingDays, pendingPurges, bytes } = inspect(url);
     const since = new Date(epoch.startedAt / 1000).toISOString();
     const found = `schema ${schema}, epoch since ${since}, ${sealedDays} sealed and ${openDays} open days, ${(bytes / 1e9).toFixed(2)} GB`;
     const store =
@@ -31,7 +32,11 @@ export function checkStore(url: string, now: number): StoreFindings {
         ? fail(check, `the files of ${missingDays.join(', ')} are gone`, 'put them back, or restore a backup')
         : ok(check, `${found} (almanac labels verify derives its counters again)`);
     return {
-      findings: [store, writer(writing, heartbeat === null ? null : now - heartbeat / 1000)],
+      findings: [
+        store,
+        writer(writing, heartbeat === null ? null : now - heartbeat / 1000),
+        ...removals(pendingPurges),
+      ],
       bytes,
       generation: epoch.generationId,
     };
@@ -58,6 +63,14 @@ function writer(writing: boolean, silence: number | null): Finding {
     );
   }
   return ok(check, `one runs${seconds === null ? '' : `, alive ${seconds}`}; a second one would be refused`);
+}
+
+/** Rows that are being removed at the operator's request; nothing where none are. */
+function removals(pending: readonly Purge[]): Finding[] {
+  if (pending.length === 0) return [];
+  const days = pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0);
+  const found = `rows of ${pending.length} labelers are being removed, ${days} days left (almanac labels purge shows them)`;
+  return [ok('removal of rows', found)];
 }
 
 const remedies: Partial<Record<StoreErrorCode, string>> = {

@@ -71,6 +71,11 @@ export class Acceptance {
     };
   }
 
+  /** Forgets identities of rows that were removed: the same labels are accepted again. */
+  forget(identities: readonly Buffer[]): void {
+    for (const identity of identities) this.#known.delete(identity);
+  }
+
   limitPages(pages: number): void {
     this.#writer?.limitPages(pages);
   }

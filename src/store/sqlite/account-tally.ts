@@ -73,6 +73,8 @@ export class AccountTallies {
 interface SealedRun {
   readonly first: number;
   readonly last: number;
+  /** Serial numbers of their open files. */
+  readonly files: readonly number[];
 }
 
 interface Counted {
@@ -105,7 +107,8 @@ class Counting {
     const [first, last] = [whole[0]?.day, whole.at(-1)?.day];
     if (first === undefined || last === undefined) return null;
     const open = [...this.#files.values()].some(({ day, form }) => form === 'open' && day > first && day < last);
-    return open ? null : { first, last };
+    // A day that was purged meanwhile makes it another run.
+    return open ? null : { first, last, files: whole.map(({ serial }) => serial) };
   }
 
   day(day: number, sums: TallySums): AccountDay {

@@ -19,7 +19,8 @@ interface Closed {
  */
 export class Counts {
   readonly #days: Days;
-  readonly #closed = new Map<number, Closed>();
+  /** By the open file: a day that is sealed or purged is opened again. */
+  readonly #closed = new WeakMap<DayReader, Closed>();
 
   constructor(days: Days) {
     this.#days = days;
@@ -93,7 +94,7 @@ export class Counts {
 
   /** Sums of a day that no longer changes. */
   #whole(day: DayReader): Closed {
-    let closed = this.#closed.get(day.day);
+    let closed = this.#closed.get(day);
     if (!closed) {
       const start = dayStart(day.day);
       const counts = new Map<string, { labeler: string; applied: number; removed: number }>();
@@ -102,15 +103,11 @@ export class Counts {
         counts.set(labeler, { labeler, applied: sum.applied + applied, removed: sum.removed + removed });
       });
       closed = { counts: [...counts.values()], refusals: day.refusals(start, start + dayLength) };
-      this.#closed.set(day.day, closed);
-      for (const old of this.#closed.keys()) if (old < day.day - keptDays) this.#closed.delete(old);
+      this.#closed.set(day, closed);
     }
     return closed;
   }
 }
-
-/** Days whose sums are kept. */
-const keptDays = 64;
 
 /** Part of a day: whole hours, whole minutes around them, and the rows of the minutes at the edges. */
 function countPart(day: DayReader, start: number, end: number, tally: Tally): void {

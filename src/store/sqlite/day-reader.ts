@@ -32,11 +32,15 @@ export type Tally = (labeler: string, bucket: number, applied: number, removed: 
 type Order = AccountQuery['order'];
 type RawStatement = Database.Statement<unknown[], unknown>;
 
+let opened = 0;
+
 /** Queries of one day's file, of either form. */
 export class DayReader {
   readonly day: number;
   readonly form: DayForm;
   readonly path: string;
+  /** Differs for every opened file: what was read of one is not valid of another. */
+  readonly serial = ++opened;
   #keepsBusy: boolean;
   /** Whether they lie together, subject by subject: in a sealed file, unless it is of an older version. */
   readonly #packsBusy: boolean;

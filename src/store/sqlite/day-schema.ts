@@ -99,4 +99,11 @@ export const rowColumns = 'id, subject, source, val, collection, rest, flags, ve
 /** Tables that a sealed day takes over as they are. */
 export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'refusal', 'position', 'meta'] as const;
 /** Names under which a day keeps what is not a row. */
-export const metaNames = { last: 'last', through: 'observed_through', generation: 'generation', rows: 'rows' } as const;
+export const metaNames = {
+  last: 'last',
+  through: 'observed_through',
+  generation: 'generation',
+  rows: 'rows',
+  /** How many rows were removed at request; absent where none was. */
+  purged: 'purged',
+} as const;

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
@@ -8,6 +7,7 @@ import { BusyCounter } from './busy-counter.ts';
 import { openWritable, pageBytes, type Sqlite, storeError } from './connection.ts';
 import { metaNames, openDayMigrations, rowColumns } from './day-schema.ts';
 import type { Faults } from './faults.ts';
+import { assertLogRoom } from './log-room.ts';
 import { migrate } from './migrate.ts';
 import { RememberedNames } from './remembered-names.ts';
 import { encodeRow, type Intern, type NameTable, type StoredRow } from './row.ts';
@@ -90,30 +90,12 @@ export class DayWriter {
     this.#db.close();
   }
 
-  /**
-   * Refuses a commit that could make the log longer than its bound. The log starts again by itself once no reader
-   * needs its tail; only when it is long is it asked to, and only a stopped reader can keep it from that.
-   */
+  /** Refuses a commit that could make the log longer than its bound. */
   #admit(commit: Commit): void {
     // Each row writes at most one page of the index, of kept counts, of the names of values and of those of collections,
     // and its share of the table's, and few of them are split.
     const most = commit.rows.length * 5 * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
-    if (this.#logBytes() + most <= this.#maxLogBytes) return;
-    this.#db.pragma('busy_timeout = 0');
-    try {
-      this.#db.pragma('wal_checkpoint(TRUNCATE)');
-    } catch (error) {
-      throw storeError(error, this.#path);
-    } finally {
-      this.#db.pragma('busy_timeout = 2000');
-    }
-    const left = this.#logBytes();
-    if (left + most <= this.#maxLogBytes) return;
-    throw new StoreError('wal_full', `a reader holds ${left} bytes of ${this.#path}-wal; end it`);
-  }
-
-  #logBytes(): number {
-    return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    assertLogRoom(this.#db, this.#path, most, this.#maxLogBytes);
   }
 
   #prepare(faults: Faults | undefined): (commit: Commit) => void {

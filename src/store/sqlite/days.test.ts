@@ -28,13 +28,13 @@ describe('days over an interval', () => {
     const days = new Days(storePaths(folder), {
       catalog: () => {
         looks += 1;
-        return { floor: interval.start, days: looks < 3 ? [{ day: 20_000, sealed: 0 }] : [] };
+        return { floor: interval.start, days: looks < 3 ? [{ day: 20_000, sealed: 0, revision: 0 }] : [] };
       },
       floor: () => interval.start,
     });
     expect(days.over(interval, (look) => look.days.length)).toBe(0);
     const lost = new Days(storePaths(folder), {
-      catalog: () => ({ floor: interval.start, days: [{ day: 20_000, sealed: 1 }] }),
+      catalog: () => ({ floor: interval.start, days: [{ day: 20_000, sealed: 1, revision: 0 }] }),
       floor: () => interval.start,
     });
     expect(() => lost.over(interval, () => 'read')).toThrowError(expect.objectContaining({ code: 'damaged' }));

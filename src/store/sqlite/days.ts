@@ -28,7 +28,8 @@ export interface Look {
 export class Days {
   readonly #paths: StorePaths;
   readonly #state: DayCatalog;
-  readonly #open = new Map<number, DayReader>();
+  /** With the revision of the day that each was opened under. */
+  readonly #open = new Map<number, { readonly reader: DayReader; readonly revision: number }>();
 
   constructor(paths: StorePaths, state: DayCatalog) {
     this.#paths = paths;
@@ -92,7 +93,7 @@ export class Days {
   }
 
   close(): void {
-    for (const reader of this.#open.values()) reader.close();
+    for (const { reader } of this.#open.values()) reader.close();
     this.#open.clear();
   }
 
@@ -104,8 +105,8 @@ export class Days {
   #openAll(wanted: Catalog['days'], catalog: Catalog): DayReader[] | null {
     this.#forget(catalog);
     const readers: DayReader[] = [];
-    for (const { day, sealed } of wanted) {
-      let reader = this.#open.get(day);
+    for (const { day, sealed, revision } of wanted) {
+      let reader = this.#open.get(day)?.reader;
       if (!reader) {
         const form = sealed === 1 ? 'sealed' : 'open';
         try {
@@ -114,18 +115,20 @@ export class Days {
           if (isAbsent(error)) return null;
           throw error;
         }
-        this.#open.set(day, reader);
+        this.#open.set(day, { reader, revision });
       }
       readers.push(reader);
     }
     return readers;
   }
 
-  /** Lets go of files that were dropped or sealed since: their space is free only then. */
+  /** Closes files that were dropped, sealed or purged since: their space is free only then. */
   #forget(catalog: Catalog): void {
-    const forms = new Map(catalog.days.map(({ day, sealed }) => [day, sealed === 1 ? 'sealed' : 'open']));
-    for (const [day, reader] of this.#open) {
-      if (forms.get(day) !== reader.form) {
+    const now = new Map(catalog.days.map((entry) => [entry.day, entry]));
+    for (const [day, { reader, revision }] of this.#open) {
+      const entry = now.get(day);
+      const form = entry?.sealed === 1 ? 'sealed' : 'open';
+      if (entry === undefined || form !== reader.form || entry.revision !== revision) {
         reader.close();
         this.#open.delete(day);
       }

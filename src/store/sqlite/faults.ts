@@ -10,6 +10,12 @@ export const faultPoints = [
   'seal.renamed',
   'seal.recorded',
   'expire.floor',
+  'purge.begun',
+  'purge.removed',
+  'purge.emptied',
+  'purge.written',
+  'purge.renamed',
+  'purge.recorded',
 ] as const;
 export type FaultPoint = (typeof faultPoints)[number];
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hour } from '../time.ts';
 import { IdentitySet } from './identity-set.ts';
@@ -26,6 +27,29 @@ describe('the identities of the last two days', () => {
     expect([known.has(identity(1)), known.has(identity(2))]).toEqual([true, true]);
     known.add(identity(4), horizon + 6 * hour);
     expect([known.has(identity(1)), known.has(identity(2)), known.has(identity(3))]).toEqual([false, false, true]);
+  });
+
+  it('are forgotten at request, whatever was put beside them, and no other', () => {
+    // Few distinct places, so that many identities lie beside their own.
+    const crowded = (n: number): Buffer => {
+      const bytes = identity(n);
+      bytes.writeInt32LE(n % 8, 4);
+      return bytes;
+    };
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(60)), { maxLength: 200 }), (steps) => {
+        const known = new IdentitySet(horizon);
+        const expected = new Set<number>();
+        for (const [add, n] of steps) {
+          if (add) known.add(crowded(n), 0);
+          else known.delete(crowded(n));
+          if (add) expected.add(n);
+          else expected.delete(n);
+        }
+        expect(known.size).toBe(expected.size);
+        for (let n = 0; n <= 60; n++) expect(known.has(crowded(n))).toBe(expected.has(n));
+      }),
+    );
   });
 
   it('tells identities apart by all of their bytes', () => {

@@ -43,6 +43,12 @@ export class IdentitySet {
     }
     table.add(wordsOf(identity));
   }
+
+  /** Forgets an identity; one that is not known is forgotten already. */
+  delete(identity: Buffer): void {
+    const words = wordsOf(identity);
+    for (const table of this.#tables) table.delete(words);
+  }
 }
 
 class Table {
@@ -65,6 +71,24 @@ class Table {
     if (this.#words[at] !== 0) return;
     this.#put(at, a, b, c, d);
     this.size += 1;
+  }
+
+  delete([a, b, c, d]: Words): void {
+    const words = this.#words;
+    let hole = this.#find(a, b, c, d);
+    if (words[hole] === 0) return;
+    this.size -= 1;
+    // What was put further along because of this one moves up, so that a search never ends before it.
+    const length = words.length;
+    for (let at = (hole + wordsPerSlot) % length; words[at] !== 0; at = (at + wordsPerSlot) % length) {
+      const home = (((words[at + 1] ?? 0) >>> 0) & (this.#slots - 1)) * wordsPerSlot;
+      const fromHome = (at - home + length) % length;
+      const fromHole = (at - hole + length) % length;
+      if (fromHome < fromHole) continue;
+      words.copyWithin(hole, at, at + wordsPerSlot);
+      hole = at;
+    }
+    words.fill(0, hole, hole + wordsPerSlot);
   }
 
   /** Where the identity is, or the empty slot where it would be. */

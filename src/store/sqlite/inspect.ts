@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
-import type { Epoch } from '../port.ts';
+import type { Epoch, Purge } from '../port.ts';
 import { dayName } from '../time.ts';
 import { openReadonly, type Sqlite, storeError } from './connection.ts';
 import { listDays, type StorePaths, storePaths } from './files.ts';
@@ -24,6 +24,8 @@ export interface StoreInspection {
   readonly openDays: number;
   /** Days that it names and that have no file, `YYYY-MM-DD`. */
   readonly missingDays: readonly string[];
+  /** Requested removals of rows that are not completed. */
+  readonly pendingPurges: readonly Purge[];
   /** Everything in its folder. */
   readonly bytes: number;
 }
@@ -78,6 +80,7 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
       sealedDays: days.filter(({ sealed }) => sealed === 1).length,
       openDays: days.filter(({ sealed }) => sealed !== 1).length,
       missingDays: days.filter(({ day }) => !files.has(day)).map(({ day }) => dayName(day)),
+      pendingPurges: queries.purges().filter(({ completedAt }) => completedAt === null),
       bytes: sizeOf(paths.folder) + sizeOf(paths.days),
     };
   } finally {

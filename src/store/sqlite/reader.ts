@@ -66,7 +66,8 @@ function readerOf(
         const { generationId } = state.epoch();
         const floor = state.floor();
         const { last, through } = days.newest()?.ends() ?? { last: null, through: null };
-        return { generationId, floor, end: micros(Math.max(floor, (last ?? -1) + 1)), observedThrough: through };
+        const end = micros(Math.max(floor, (last ?? -1) + 1));
+        return { generationId, floor, end, observedThrough: through, revision: state.revision() };
       }),
     readAccount: (asked) => query(() => readAccount(days, asked)),
     accountIntervals: (asked) => query(() => accountIntervals(days, asked)),
@@ -87,6 +88,7 @@ function readerOf(
         assertInterval(interval);
         return state.coverage(interval, labelers);
       }),
+    purges: () => query(() => state.purges()),
     heartbeat: () => query(() => state.heartbeat()),
     roster: () => query(() => state.roster()),
     keys: (did) => query(() => state.keys(did)),

@@ -35,12 +35,10 @@ export function sealDay(open: string, growing: string, day: number): number {
     const rows = copyRows(db, growing);
     for (const table of sharedTables) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
     copyStamps(db, day);
-    countBusy(db);
-    keepFilter(db);
     const expected = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get();
     if (expected !== rows)
       throw new StoreError('damaged', `${open} holds ${expected} rows, ${rows} were found by subject`);
-    db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.rows, rows);
+    completeSealedDay(db, rows);
     db.exec('DETACH day');
     return rows;
   } catch (error) {
@@ -49,6 +47,23 @@ export function sealDay(open: string, growing: string, day: number): number {
     db.close();
     flush(growing);
   }
+}
+
+/** Derives what a sealed day keeps of its rows, once it has all of them. */
+export function completeSealedDay(db: Sqlite, rows: number): void {
+  if (db.prepare('SELECT 1 FROM main.meta WHERE name = ?').get(metaNames.purged) !== undefined) dropUnusedNames(db);
+  countBusy(db);
+  keepFilter(db);
+  db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.rows, rows);
+}
+
+/** Names whose rows were removed at request go with them, and leave no trace in the file's free space. */
+function dropUnusedNames(db: Sqlite): void {
+  setPragma(db, 'secure_delete', 1);
+  db.exec(`DELETE FROM main.source WHERE id NOT IN (SELECT source FROM main.counter_hour)
+    AND id NOT IN (SELECT source FROM main.refusal);
+DELETE FROM main.val WHERE id NOT IN (SELECT val FROM main.observation);
+DELETE FROM main.collection WHERE id NOT IN (SELECT collection FROM main.observation WHERE collection IS NOT NULL);`);
 }
 
 /** Brings all of a day into its file; the log is then empty and may go with it. */
@@ -119,7 +134,8 @@ function copyStamps(db: Sqlite, day: number): void {
   })();
 }
 
-function flush(path: string): void {
+/** Makes what was written to a file durable. */
+export function flush(path: string): void {
   const descriptor = openSync(path, 'r+');
   try {
     fsyncSync(descriptor);

@@ -2,10 +2,12 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { GapReason } from '../../contract/vocabulary.ts';
 import { StoreError } from '../errors.ts';
 import { clip, coalesce, gappedTime } from '../gaps.ts';
-import type { Epoch, LabelerCoverage, StoredGap } from '../port.ts';
+import type { Epoch, LabelerCoverage, Purge, StoredGap } from '../port.ts';
 import type { Definitions, LabelerKey, RosterRow } from '../roster.ts';
 import type { Interval } from '../time.ts';
 import type { Sqlite } from './connection.ts';
+import { schemaVersion } from './migrate.ts';
+import { purgeVersion } from './state-schema.ts';
 
 interface GapRow {
   source: string;
@@ -17,8 +19,20 @@ interface GapRow {
 /** Which days a reader may open, and from when on. */
 export interface Catalog {
   readonly floor: Micros;
-  /** Oldest first. */
-  readonly days: readonly { readonly day: number; readonly sealed: number }[];
+  /** Oldest first. `revision` rises when a day's file was changed or replaced at request: what was read of it is void. */
+  readonly days: readonly { readonly day: number; readonly sealed: number; readonly revision: number }[];
+}
+
+/** A requested removal as it is stored. */
+export interface PurgeRow {
+  readonly source: string;
+  readonly requestedAt: Micros;
+  readonly completedAt: Micros | null;
+  readonly removed: number;
+  /** The first day that is not done. */
+  readonly nextDay: number;
+  /** The day that is being changed, or may have been when the writer ended. */
+  readonly atDay: number | null;
 }
 
 /** Our own interruptions are stored under no name. */
@@ -29,6 +43,7 @@ export function stateQueries(db: Sqlite) {
   const epochRow = db.prepare<[], { generation: string; started_at: Micros; floor: Micros; heartbeat: Micros | null }>(
     'SELECT generation, started_at, floor, heartbeat FROM epoch',
   );
+  const removals = removalQueries(db);
   const days = db.prepare<[], { day: number; sealed: number }>('SELECT day, sealed FROM day ORDER BY day');
   const allGaps = db.prepare<[number, number], GapRow>('SELECT * FROM gap WHERE ended > ? AND started < ?');
   const gapsWithin = db.prepare<[string, number, number], GapRow>(
@@ -67,7 +82,21 @@ export function stateQueries(db: Sqlite) {
     },
     floor: (): Micros => singleton().floor,
     heartbeat: (): Micros | null => singleton().heartbeat,
-    catalog: db.transaction((): Catalog => ({ floor: singleton().floor, days: days.all() })),
+    catalog: db.transaction((): Catalog => {
+      const revised = removals();
+      const all = revised ? revised.days.all() : days.all().map((row) => ({ ...row, revision: 0 }));
+      return { floor: singleton().floor, days: all };
+    }),
+    revision: (): number => removals()?.revision.get() ?? 0,
+    purgeRows: (): PurgeRow[] => removals()?.purges.all() ?? [],
+    purges: db.transaction((): Purge[] => {
+      const rows = removals()?.purges.all() ?? [];
+      const all = rows.length === 0 ? [] : days.all();
+      return rows.map(({ source, requestedAt, completedAt, removed, nextDay }) => {
+        const daysLeft = completedAt === null ? all.filter(({ day }) => day >= nextDay).length : 0;
+        return { source, requestedAt, completedAt, rows: removed, daysLeft };
+      });
+    }),
     gapsOf: (source: string | null): StoredGap[] => sourceGaps.all(source ?? everySource).map(gapOf),
     gaps: (interval: Interval, source?: string): StoredGap[] =>
       source === undefined
@@ -84,6 +113,26 @@ export function stateQueries(db: Sqlite) {
     keys: (did: string): LabelerKey[] => keyRows.all(did),
     definitions: (did: string): Definitions[] => definitionRows.all(did),
     note: (name: string): string | null => noteRow.get(name) ?? null,
+  };
+}
+
+/**
+ * Queries of what came with a later schema; null while the file lacks it. A reader may have opened the file before its
+ * writer brought it to that schema.
+ */
+function removalQueries(db: Sqlite) {
+  const prepare = () => ({
+    revision: db.prepare<[], number>('SELECT revision FROM epoch').pluck(),
+    days: db.prepare<[], Catalog['days'][number]>('SELECT day, sealed, revision FROM day ORDER BY day'),
+    purges: db.prepare<[], PurgeRow>(
+      `SELECT source, requested_at AS requestedAt, completed_at AS completedAt, removed, next_day AS nextDay,
+       at_day AS atDay FROM purge ORDER BY requested_at, source`,
+    ),
+  });
+  let prepared: ReturnType<typeof prepare> | null = null;
+  return () => {
+    if (prepared === null && schemaVersion(db) >= purgeVersion) prepared = prepare();
+    return prepared;
   };
 }
 

@@ -22,4 +22,18 @@ CREATE INDEX definitions_did ON definitions(did, id);
 CREATE TABLE note(name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    version: 2,
+    name: 'removal of rows at request',
+    // `at_day` is the day that is being changed: set before its first change and cleared after its last.
+    sql: `
+ALTER TABLE epoch ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE day ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE purge(source TEXT PRIMARY KEY, requested_at INTEGER NOT NULL, completed_at INTEGER,
+  removed INTEGER NOT NULL, next_day INTEGER NOT NULL, at_day INTEGER) STRICT, WITHOUT ROWID;
+`,
+  },
 ];
+
+/** The schema version from which on rows can be removed at request. */
+export const purgeVersion = 2;

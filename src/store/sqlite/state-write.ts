@@ -15,6 +15,7 @@ import {
 } from '../roster.ts';
 import type { Sqlite } from './connection.ts';
 import { definitionSpace } from './definition-space.ts';
+import { purgeChanges } from './purge-state.ts';
 import { gapSource, stateQueries } from './state-read.ts';
 
 /** Changes of the state file, each one durable commit; the connection belongs to the caller. */
@@ -55,6 +56,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
   const removeDays = db.prepare('DELETE FROM day WHERE day < ?');
   const raiseFloor = db.prepare('UPDATE epoch SET floor = MAX(floor, ?)');
   const dropGaps = db.prepare('DELETE FROM gap WHERE ended <= ?');
+  const dropPurges = db.prepare('DELETE FROM purge WHERE completed_at <= ?');
 
   function changeGaps(gap: StoredGap, change: (gaps: readonly StoredGap[], gap: StoredGap) => StoredGap[]): void {
     if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
@@ -76,6 +78,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
 
   return {
     ...queries,
+    ...purgeChanges(db, (gap) => changeGaps(gap, addGap)),
     beat: (at: Micros): void => void beat.run(at),
     recordGap: db.transaction((gap: StoredGap): void => changeGaps(gap, addGap)),
     withdrawGap: db.transaction((gap: StoredGap): void => changeGaps(gap, withoutGap)),
@@ -118,6 +121,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
       raiseFloor.run(floor);
       removeDays.run(day);
       dropGaps.run(floor);
+      dropPurges.run(floor);
     }),
   };
 }

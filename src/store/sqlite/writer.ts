@@ -11,6 +11,7 @@ import { storePaths } from './files.ts';
 import { takeWriterLock } from './lock.ts';
 import { maintainDays } from './maintenance.ts';
 import { migrate } from './migrate.ts';
+import { purgeNextDay } from './purge.ts';
 import { openSqliteReader } from './reader.ts';
 import { recoverDays } from './recover.ts';
 import { stateMigrations } from './state-schema.ts';
@@ -67,7 +68,9 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     recoverDays(paths, state);
     const reader = openSqliteReader(folder);
     const acceptance = new Acceptance({ paths, state, maxLogBytes, durable, faults });
+    const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
     return writerOf(reader, acceptance, state, {
+      purge: (now, signal) => purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, signal }, now),
       maintain: (now, last, signal) => maintainDays({ paths, state, windowDays, faults, signal }, now, last),
       release: () => {
         db?.close();
@@ -93,6 +96,7 @@ function beginEpoch(db: Sqlite, generationId: () => string, at: Micros): void {
 
 interface Ends {
   maintain(at: Micros, last: Micros | null, signal: AbortSignal): ReturnType<StoreWriter['maintain']>;
+  purge(at: Micros, signal: AbortSignal): ReturnType<StoreWriter['purge']>;
   release(): void;
 }
 
@@ -104,7 +108,16 @@ function writerOf(
 ): SqliteWriter {
   const stopping = new AbortController();
   let upkeep: ReturnType<StoreWriter['maintain']> | null = null;
+  let purging: ReturnType<StoreWriter['purge']> | null = null;
   let closing: Promise<void> | null = null;
+  /** What changes whole days, one after the other: a day that is sealed is not purged meanwhile. */
+  let dayWork: Promise<unknown> = Promise.resolve();
+
+  function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+    const done = dayWork.then(work);
+    dayWork = done.catch(() => undefined);
+    return done;
+  }
 
   async function change<T>(work: () => T): Promise<T> {
     if (closing) throw new StoreError('closed', 'the store was closed');
@@ -117,8 +130,8 @@ function writerOf(
 
   async function close(): Promise<void> {
     stopping.abort();
-    // A day half sealed is begun anew by the next run.
-    await upkeep?.catch(() => undefined);
+    // A day half sealed or purged is begun again by the next run.
+    await dayWork;
     await reader.close();
     acceptance.close();
     ends.release();
@@ -138,13 +151,25 @@ function writerOf(
     putNote: (name, text) => change(() => state.putNote(name, text)),
     maintain: async (at) => {
       if (closing) throw new StoreError('closed', 'the store was closed');
-      upkeep ??= ends.maintain(at, acceptance.last, stopping.signal).finally(() => {
+      upkeep ??= oneAtATime(() => ends.maintain(at, acceptance.last, stopping.signal)).finally(() => {
         upkeep = null;
       });
       try {
         return await upkeep;
       } catch (error) {
         throw storeError(error, 'upkeep');
+      }
+    },
+    requestPurge: (request) => change(() => state.requestPurge.immediate(request)),
+    purge: async (at) => {
+      if (closing) throw new StoreError('closed', 'the store was closed');
+      purging ??= oneAtATime(() => ends.purge(at, stopping.signal)).finally(() => {
+        purging = null;
+      });
+      try {
+        return await purging;
+      } catch (error) {
+        throw storeError(error, 'purge');
       }
     },
     limitPages: (pages) => acceptance.limitPages(pages),

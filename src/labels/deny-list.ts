@@ -1,0 +1,58 @@
+import { type DenyTarget, domainsOfLabeler, targetText } from './deny-target.ts';
+
+/** Maximum number of entries: the list is read and matched in full. */
+export const maxDenyEntries = 10_000;
+/** Maximum length of a reason, in characters. */
+export const maxDenyReasonLength = 500;
+
+/** One decision of the operator. */
+export interface DenyEntry {
+  readonly target: DenyTarget;
+  readonly reason: string | null;
+  /** RFC 3339. */
+  readonly since: string;
+  /** When removal of the labeler's rows was requested, RFC 3339; null where it was not. Of a DID alone. */
+  readonly purge: string | null;
+}
+
+/** The labelers that the operator denies. */
+export class DenyList {
+  readonly entries: readonly DenyEntry[];
+  readonly #byTarget: ReadonlyMap<string, DenyEntry>;
+
+  constructor(entries: readonly DenyEntry[]) {
+    this.entries = entries;
+    this.#byTarget = new Map(entries.map((entry) => [targetText(entry.target), entry]));
+  }
+
+  /** The entry that denies a labeler: its own, or that of a domain of it; null where it is not denied. */
+  entryFor(labeler: { readonly did: string; readonly endpoint: string | null }): DenyEntry | null {
+    if (this.entries.length === 0) return null;
+    const own = this.#byTarget.get(labeler.did);
+    if (own) return own;
+    for (const domain of domainsOfLabeler(labeler)) {
+      const entry = this.#byTarget.get(domain);
+      if (entry) return entry;
+    }
+    return null;
+  }
+
+  /** The entry of exactly this target. */
+  entryOf(target: DenyTarget): DenyEntry | null {
+    return this.#byTarget.get(targetText(target)) ?? null;
+  }
+
+  /** The list with this entry, in place of an older one of the same target. */
+  with(entry: DenyEntry): DenyList {
+    return new DenyList([...this.without(entry.target).entries, entry]);
+  }
+
+  /** The list without the entry of this target. */
+  without(target: DenyTarget): DenyList {
+    const text = targetText(target);
+    return new DenyList(this.entries.filter((entry) => targetText(entry.target) !== text));
+  }
+}
+
+/** A list without entries. */
+export const emptyDenyList = new DenyList([]);

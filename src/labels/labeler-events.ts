@@ -1,0 +1,55 @@
+import type { AddressPolicy, Resolve } from '../network/address-policy.ts';
+import { errorFields, type Log } from '../ops/log.ts';
+import type { StoreWriter } from '../store/port.ts';
+import type { Obstacles } from './obstacles.ts';
+import type { Particulars } from './particulars.ts';
+import type { Roster } from './roster.ts';
+import { followServices, type ServiceEvent, type ServiceEvents } from './service-events.ts';
+import { numberNote } from './signs-of-life.ts';
+import { wait } from './wait.ts';
+
+/** Under this name the store keeps where the stream of labelers' records goes on. */
+export const cursorNote = 'jetstream-cursor';
+
+/** What following labelers' records takes. */
+export interface LabelerEventsOptions {
+  readonly settings: { readonly jetstream: string | null };
+  readonly store: StoreWriter;
+  readonly policy: AddressPolicy;
+  readonly resolve: Resolve;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** Follows what labelers write about themselves; null where no stream is configured. */
+export async function labelerEvents(
+  { settings, store, policy, resolve, random, log }: LabelerEventsOptions,
+  roster: Pick<Roster, 'add' | 'saidToChange'>,
+  particulars: Particulars,
+  obstacles: Obstacles,
+): Promise<ServiceEvents | null> {
+  const { jetstream } = settings;
+  if (jetstream === null) return null;
+  const onEvent = (event: ServiceEvent): void => {
+    if (event.kind === 'identity') {
+      roster.saidToChange(event.did);
+      return;
+    }
+    roster.add(event.did, 'discovered', 'jetstream');
+    if (event.definitions === null) return;
+    particulars
+      .written(event.did, event.definitions)
+      .catch((error: unknown) => log.warn('definitions not kept', errorFields(error)));
+  };
+  return followServices({
+    jetstream,
+    policy,
+    resolve,
+    random,
+    wait,
+    log,
+    heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
+    onEvent,
+    cursor: await numberNote(store, cursorNote),
+  });
+}

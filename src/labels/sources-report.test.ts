@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  makeSourcesReport,
+  noCost,
+  type ReportedSource,
+  readSourcesReport,
+  sourcesReportPath,
+  writeSourcesReport,
+} from './sources-report.ts';
+
+const times = { generatedAt: '2026-11-22T10:00:00.000Z', startedAt: '2026-11-22T09:00:00.000Z' };
+
+function source(n: number, change: Partial<ReportedSource> = {}): ReportedSource {
+  return {
+    ...{ did: `did:web:labeler-${n}.example`, endpoint: `https://labeler-${n}.example`, state: 'established' },
+    ...{ domains: [`labeler-${n}.example`], standing: 'seeded', denied: false, slots: 1 },
+    ...noCost,
+    ...change,
+  };
+}
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-sources-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the report of sources', () => {
+  it('lists the most expensive ones, bounded, with the sums over all, and is read as it was written', async () => {
+    const sources = Array.from({ length: 700 }, (_, n) => source(n, { cpuMs: n + 0.4, rows: 2 }));
+    const report = makeSourcesReport(sources, times);
+    expect(report).toMatchObject({ sources: 700, totals: { rows: 1_400, cpuMs: 244_930 } });
+    expect(report.listed).toHaveLength(500);
+    expect(report.listed[0]).toEqual(source(699, { cpuMs: 699, rows: 2 }));
+    await writeSourcesReport(folder, report);
+    expect(await readSourcesReport(folder)).toEqual(report);
+  });
+
+  it.each(['', 'null', '{"listed":[]}', '{"generatedAt":1,"totals":{},"listed":[]}'])(
+    'is none where the file holds %j',
+    async (text) => {
+      expect(await readSourcesReport(folder)).toBeNull();
+      writeFileSync(sourcesReportPath(folder), text);
+      expect(await readSourcesReport(folder)).toBeNull();
+    },
+  );
+
+  it('takes no number for a count that is none', async () => {
+    const damaged = {
+      ...makeSourcesReport([source(1)], times),
+      listed: [{ did: 'did:web:a.example', rows: -1, cpuMs: 'x' }, 7],
+    };
+    writeFileSync(sourcesReportPath(folder), JSON.stringify(damaged));
+    expect((await readSourcesReport(folder))?.listed).toMatchObject([
+      { did: 'did:web:a.example', ...noCost, state: 'unknown' },
+    ]);
+  });
+});

@@ -1,0 +1,32 @@
+import { readDenyFile } from '../../labels/deny-file.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import { parseStoreUrl } from '../../store/open.ts';
+import { type Finding, fail, ok } from './finding.ts';
+
+/** The operator's list of denied labelers next to the store; nothing where there is none, or it is empty. */
+export async function checkDenied(storeUrl: string): Promise<Finding[]> {
+  const check = 'denied labelers';
+  let folder: string;
+  try {
+    ({ folder } = parseStoreUrl(storeUrl));
+  } catch (error) {
+    // The store's own check reports it.
+    if (error instanceof OperatorError) return [];
+    throw error;
+  }
+  const reading = await readDenyFile(folder);
+  if (reading.kind === 'damaged') {
+    const found = `the list cannot be used: ${reading.why}`;
+    return [
+      fail(
+        check,
+        found,
+        'correct labels-denied.json next to the store or restore a copy: almanac labels does not start',
+      ),
+    ];
+  }
+  if (reading.kind === 'absent' || reading.list.entries.length === 0) return [];
+  const { entries } = reading.list;
+  const domains = entries.filter(({ target }) => target.kind === 'domain').length;
+  return [ok(check, `${entries.length - domains} by DID and ${domains} by domain (almanac labels deny lists them)`)];
+}

@@ -1,0 +1,14 @@
+import { isIP } from 'node:net';
+import { getDomain } from 'tldts';
+
+/**
+ * The registrable domains of a host, the narrowest first. Under a private registry such as `workers.dev` there are two:
+ * the customer's (`b.workers.dev`) and the registry's own. An IP address, without its brackets, and a name of one label
+ * stand for themselves. Empty for a public suffix such as `co.uk`.
+ */
+export function hostDomains(host: string): readonly string[] {
+  const name = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  if (isIP(name) !== 0 || !name.includes('.')) return [name];
+  const domains = [getDomain(name, { allowPrivateDomains: true }), getDomain(name)];
+  return [...new Set(domains.filter((domain) => domain !== null))];
+}

@@ -1,0 +1,91 @@
+import Database from 'better-sqlite3';
+import { StoreError } from '../errors.ts';
+import { openImmutable, pageBytes, type Sqlite, setPragma, storeError } from './connection.ts';
+import { metaNames, rowColumns, sealedDayMigrations, sharedTables } from './day-schema.ts';
+import { removeDatabase } from './files.ts';
+import { migrate } from './migrate.ts';
+import type { SubjectKey } from './row.ts';
+import { completeSealedDay, flush } from './seal-day.ts';
+
+const rowsAtOnce = 20_000;
+const cacheBytes = 32 * 1024 * 1024;
+
+/** Whether a sealed day names a source: it then holds rows or refusals of it. */
+export function sealedDayNames(path: string, source: string): boolean {
+  const db = openImmutable(path, 1024 * 1024);
+  try {
+    return db.prepare('SELECT 1 FROM source WHERE name = ?').get(source) !== undefined;
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Rewrites a sealed day without anything of a source into `growing`, complete and durable on return; gives the rows that
+ * it left out. Removes what an earlier try left there.
+ */
+export function purgeSealedDay(sealed: string, growing: string, source: string): number {
+  removeDatabase(growing);
+  const db = new Database(growing, { timeout: 0 });
+  try {
+    setPragma(db, 'page_size', pageBytes);
+    setPragma(db, 'journal_mode', 'memory');
+    setPragma(db, 'synchronous', 0);
+    setPragma(db, 'temp_store', 2);
+    setPragma(db, 'cache_size', -cacheBytes / 1024);
+    migrate(db, sealedDayMigrations, new Date().toISOString());
+    db.prepare('ATTACH ? AS day').run(sealed);
+    const number = db.prepare<[string], number>('SELECT id FROM day.source WHERE name = ?').pluck().get(source) ?? -1;
+    const rows = copyRows(db, growing, number);
+    const before = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get() ?? 0;
+    for (const table of sharedTables) {
+      const condition = ['counter_hour', 'refusal'].includes(table) ? `WHERE source <> ${number}` : '';
+      db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table} ${condition}`);
+    }
+    db.prepare('INSERT INTO main.counter_minute SELECT * FROM day.counter_minute WHERE source <> ?').run(number);
+    db.prepare('DELETE FROM main.meta WHERE name = ?').run(metaNames.rows);
+    db.prepare(
+      'INSERT INTO main.meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
+    ).run(metaNames.purged, before - rows);
+    completeSealedDay(db, rows);
+    const counted = db
+      .prepare<[], number>('SELECT COALESCE(sum(applied + removed), 0) FROM main.counter_hour')
+      .pluck()
+      .get();
+    if (counted !== rows)
+      throw new StoreError('damaged', `${sealed} counts ${counted} rows besides, ${rows} were found`);
+    db.exec('DETACH day');
+    return before - rows;
+  } catch (error) {
+    throw storeError(error, growing);
+  } finally {
+    db.close();
+    flush(growing);
+  }
+}
+
+/** Copies the rows of all other sources in the order of the file, and gives their number. */
+function copyRows(db: Sqlite, growing: string, source: number): number {
+  const columns = rowColumns.replace('id, subject', 'subject, id');
+  const boundary = db
+    .prepare<[SubjectKey, number, number], readonly [SubjectKey, number]>(
+      'SELECT subject, id FROM day.observation WHERE (subject, id) > (?, ?) ORDER BY subject, id LIMIT 1 OFFSET ?',
+    )
+    .raw();
+  const some = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation
+    WHERE (subject, id) > (?, ?)`;
+  const copyTo = db.prepare(`${some} AND (subject, id) <= (?, ?) AND source <> ? ORDER BY subject, id`);
+  const copyRest = db.prepare(`${some} AND source <> ? ORDER BY subject, id`);
+  let rows = 0;
+  // Every subject sorts after the empty text: texts before bytes, and none is empty.
+  let after: readonly [SubjectKey, number] = ['', 0];
+  for (;;) {
+    const through = boundary.get(...after, rowsAtOnce - 1);
+    rows += (through ? copyTo.run(...after, ...through, source) : copyRest.run(...after, source)).changes;
+    if (!through) return rows;
+    flush(growing);
+    after = through;
+  }
+}

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { day, dayStart, micros } from '../../src/store/time.ts';
+import { labelers, noon } from '../conformance/labels.ts';
+import { problems } from '../conformance/suite.ts';
+import { fillForPurge, hostile, hostileRows, otherRows, requestedAt } from './purge-store.ts';
+
+const script = fileURLToPath(new URL('./purger.ts', import.meta.url));
+const other = labelers[1] ?? '';
+
+let filled: string;
+beforeAll(async () => {
+  filled = await mkdtemp(join(tmpdir(), 'almanac-purge-'));
+  const store = openSqliteWriter({ folder: filled, at: noon });
+  await fillForPurge(store);
+  await store.close();
+});
+afterAll(() => rm(filled, { recursive: true, force: true }));
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'almanac-purge-'));
+  await cp(filled, folder, { recursive: true });
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Removes the labeler's rows in a process of its own, which kills itself at the fault unless that is empty. */
+async function purge(fault = ''): Promise<string | null> {
+  const child = spawn(process.execPath, [script, folder, fault], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [, signal] = await once(child, 'close');
+  return signal;
+}
+
+/** Rows of the labeler and of the other one, by day. */
+async function rowsByDay(): Promise<[sealed: boolean, hostile: number, other: number][]> {
+  // The next run mends what the last one left.
+  await openSqliteWriter({ folder, at: requestedAt }).close();
+  const store = openSqliteReader(folder);
+  try {
+    expect(await problems(store)).toEqual([]);
+    const found: [boolean, number, number][] = [];
+    for await (const { sealed } of store.verify()) {
+      const at = dayStart(20_000 + found.length);
+      const counts = await store.countsByLabeler({ start: micros(Math.max(at, noon)), end: micros(at + day) });
+      const rows = new Map(counts.map(({ labeler, applied, removed }) => [labeler, applied + removed]));
+      found.push([sealed, rows.get(hostile) ?? 0, rows.get(other) ?? 0]);
+    }
+    return found;
+  } finally {
+    await store.close();
+  }
+}
+
+const points = [
+  'purge.begun:1',
+  'purge.written:1',
+  'purge.renamed:1',
+  'purge.recorded:1',
+  'purge.renamed:2',
+  'purge.begun:3',
+  'purge.removed:1',
+  'purge.removed:3',
+  'purge.emptied:1',
+  'purge.recorded:3',
+  'purge.emptied:3',
+];
+
+describe('a writer that is killed while it removes rows', () => {
+  it.each(points)(
+    'at %s leaves a closed day whole, counters that equal the rows, and a removal that is resumed',
+    async (fault) => {
+      const before = await rowsByDay();
+      expect(before).toEqual([true, true, false, false, false].map((sealed) => [sealed, hostileRows, otherRows]));
+      expect(await purge(fault)).toBe('SIGKILL');
+      const after = await rowsByDay();
+      for (const [sealed, rows, others] of after) {
+        expect(others).toBe(otherRows);
+        // A day that may still be written loses rows commit by commit.
+        if (sealed) expect([0, hostileRows]).toContain(rows);
+        else expect([0, 200, 700, hostileRows]).toContain(rows);
+      }
+      expect(await purge()).toBeNull();
+      expect(await rowsByDay()).toEqual(before.map(([sealed, , others]) => [sealed, 0, others]));
+      const store = openSqliteReader(folder);
+      const [progress] = await store.purges();
+      expect(progress).toMatchObject({ source: hostile, completedAt: requestedAt, daysLeft: 0 });
+      await store.close();
+    },
+  );
+
+  it('shows another process the new day after the next start, whatever it had open', async () => {
+    const reader = openSqliteReader(folder);
+    const counts = () => reader.countsByLabeler({ start: noon, end: micros(noon + 5 * day) });
+    const of = async (did: string) => (await counts()).find(({ labeler }) => labeler === did);
+    expect(await of(hostile)).toMatchObject({ labeler: hostile });
+    expect(await purge('purge.renamed:2')).toBe('SIGKILL');
+    expect(await purge()).toBeNull();
+    expect(await of(hostile)).toBeUndefined();
+    expect(await of(other)).toMatchObject({ labeler: other });
+    await reader.close();
+  });
+
+  it('leaves no text of the labeler in a sealed day', async () => {
+    expect(await purge()).toBeNull();
+    const days = join(folder, 'days');
+    const sealed = (await readdir(days)).filter((name) => name.endsWith('.sealed.sqlite'));
+    expect(sealed).toHaveLength(2);
+    for (const name of sealed) {
+      const bytes = await readFile(join(days, name));
+      expect([bytes.includes('insult'), bytes.includes('spam')]).toEqual([false, true]);
+    }
+  });
+});

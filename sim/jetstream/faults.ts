@@ -5,6 +5,7 @@ import type { EventSource } from '../events/source.ts';
 import { type Dice, dice } from '../random.ts';
 import type { Truth } from '../truth.ts';
 import type { Connection, Cutover } from './connection.ts';
+import { createLiar, type Lie } from './liar.ts';
 
 /** Every fault that the host can be made to show. */
 export const faultNames = [
@@ -23,6 +24,7 @@ export const faultNames = [
   'huge',
   'unknown',
   'refuse',
+  'liar',
 ] as const;
 /** The name of a fault. */
 export type FaultName = (typeof faultNames)[number];
@@ -44,7 +46,7 @@ export interface OneConnection {
   readonly connection?: number;
 }
 
-/** What a handshake meets. */
+/** What a handshake, and a connection from then on, meets. */
 export interface HandshakeFaults {
   /** The status to refuse with, or null. */
   refusal(): number | null;
@@ -52,6 +54,8 @@ export interface HandshakeFaults {
   start(connection: number, cursorUs: number | null, honest: number): number;
   /** What to do where its replay meets live traffic. */
   cutover(connection: number): Cutover | null;
+  /** What every connection is sent in place of honest frames; null while the host is honest. */
+  lie(): Lie | null;
 }
 
 /** What the faults act upon. */
@@ -90,6 +94,7 @@ export class Faults implements HandshakeFaults {
   #refusals: { readonly status: number; times: number } | null = null;
   #nextStart: ((connection: number, cursorUs: number, honest: number) => number) | null = null;
   #nextCutover: { readonly events: number; readonly lose: boolean } | null = null;
+  #lie: Lie | null = null;
 
   constructor(scope: FaultScope) {
     this.#scope = scope;
@@ -219,6 +224,21 @@ export class Faults implements HandshakeFaults {
   /** Answers the next handshakes with a status instead of the upgrade. */
   refuse({ status, times = 1 }: { readonly status: number; readonly times?: number }): void {
     this.#refusals = { status, times };
+  }
+
+  /** Lies in every field, on every connection, until `honest`; see `createLiar`. */
+  liar(): FaultRecord {
+    this.#lie = createLiar({ seed: this.#scope.seed, nowUs: this.#scope.nowUs });
+    return this.#fire('liar', this.#scope.connections(), null, null);
+  }
+
+  /** Ends the lies: what follows is sent as it is. */
+  honest(): void {
+    this.#lie = null;
+  }
+
+  lie(): Lie | null {
+    return this.#lie;
   }
 
   refusal(): number | null {

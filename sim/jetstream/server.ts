@@ -132,6 +132,7 @@ export class JetstreamServer {
       start: this.#start(id, subscription),
       cutover: this.#faults?.cutover(id) ?? null,
       zstdDictionary,
+      lie: () => this.#faults?.lie() ?? null,
     });
     truth.opened(delivery);
     this.connections.push(connection);

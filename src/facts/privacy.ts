@@ -1,37 +1,69 @@
+import { isDid } from '../contract/identifiers.ts';
+import { collectionNames } from '../contract/vocabulary.ts';
+import { namesHandle } from './handle-scan.ts';
+import { plainText } from './plain-text.ts';
+
 /**
  * The last line of defence: no subject in an aggregate. Nothing that an instrument writes should ever get this
  * far; what does is refused whole, and the alarm names the place and never the content.
  */
 
-/** A colon or slash may be percent-encoded, as in the query of an address. */
-const did = /did(?::|%3a)[a-z0-9]+(?::|%3a)[a-z0-9._:%-]/i;
-const atUri = /at(?::|%3a)(?:\/|%2f){2}/i;
+const did = /did:[a-z0-9]+:[a-z0-9._:%-]/i;
+const atUri = /at:\/\//i;
 
 /** A place in a body where an identity stands that must not. */
 export interface Leak {
   /** JSON pointer (RFC 6901) of the value, or of the object whose key leaks. */
   readonly pointer: string;
-  readonly shape: 'did' | 'at-uri';
+  /** `encoded`: more encodings within each other than an honest text has. */
+  readonly shape: 'did' | 'at-uri' | 'handle' | 'encoded';
+}
+
+/** What a leak is, for an operator; never its content. */
+export function describeLeak({ shape, pointer }: Leak): string {
+  const what = { did: 'a DID', 'at-uri': 'an AT-URI', handle: 'a handle', encoded: 'a text that hides what it holds' };
+  return `${what[shape]} stands at ${pointer}`;
 }
 
 /** Finds the first identity in a facts body, other than the labelers' own DIDs; null when there is none. */
 export function findLeak(body: object): Leak | null {
-  return scan(body, '');
+  return scan(body, '', { hosts: endpointHosts(body) });
 }
 
 const labelerDid = /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/;
+/** Names of contracts and schemas have dots, and are fixed. */
+const identifiers = /^\/(?:contract|provenance\/artifact_schema_version)$/;
+const collections: ReadonlySet<string> = new Set(collectionNames);
 
-function scan(value: unknown, pointer: string): Leak | null {
-  if (typeof value === 'string') return scanText(value, pointer, labelerDid.test(pointer));
+interface Allowed {
+  /** Hosts that the body names as its source. */
+  readonly hosts: ReadonlySet<string>;
+}
+
+function scan(value: unknown, pointer: string, allowed: Allowed): Leak | null {
+  if (typeof value === 'string') return scanText(value, pointer, allowed);
   if (typeof value !== 'object' || value === null) return null;
-  for (const [key, member] of Object.entries(value)) {
-    const leak = scanText(key, pointer, false) ?? scan(member, `${pointer}/${key}`);
+  for (const [key, entry] of Object.entries(value)) {
+    const inKey = collections.has(key) ? null : scanText(key, pointer, allowed);
+    const leak = inKey ?? scan(entry, `${pointer}/${key}`, allowed);
     if (leak) return leak;
   }
   return null;
 }
 
-function scanText(text: string, pointer: string, didAllowed: boolean): Leak | null {
-  if (atUri.test(text)) return { pointer, shape: 'at-uri' };
-  return !didAllowed && did.test(text) ? { pointer, shape: 'did' } : null;
+function scanText(text: string, pointer: string, { hosts }: Allowed): Leak | null {
+  const plain = plainText(text);
+  if (plain === null) return { pointer, shape: 'encoded' };
+  if (atUri.test(plain)) return { pointer, shape: 'at-uri' };
+  if (labelerDid.test(pointer) && isDid(text)) return null;
+  if (did.test(plain)) return { pointer, shape: 'did' };
+  return !identifiers.test(pointer) && namesHandle(plain, hosts) ? { pointer, shape: 'handle' } : null;
+}
+
+/** The host that an instrument observed: the one name of a host that the contract publishes. */
+function endpointHosts(body: object): ReadonlySet<string> {
+  const { provenance } = body as { readonly provenance?: { readonly source_endpoint?: unknown } };
+  const endpoint = provenance?.source_endpoint;
+  const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null;
+  return new Set(url ? [url.hostname.toLowerCase()] : []);
 }

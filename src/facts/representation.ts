@@ -4,7 +4,7 @@ import type { Coding } from '../http/accept-encoding.ts';
 import { encode } from '../http/compress.ts';
 import { type HeaderList, httpDate } from '../http/headers.ts';
 import { jsonType, type Reply } from '../http/reply.ts';
-import { findLeak, type Leak } from './privacy.ts';
+import { describeLeak, findLeak, type Leak } from './privacy.ts';
 
 /** Cache-Control of everything that may be cached (contract, "Limits"). */
 export const cacheControl = `public, max-age=${cacheSeconds}`;
@@ -14,7 +14,7 @@ export class PrivacyAlarm extends Error {
   readonly leak: Leak;
 
   constructor(leak: Leak) {
-    super(`refused to publish: ${leak.shape === 'did' ? 'a DID' : 'an AT-URI'} stands at ${leak.pointer}`);
+    super(`refused to publish: ${describeLeak(leak)}`);
     this.name = 'PrivacyAlarm';
     this.leak = leak;
   }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { systemCode } from '../ops/errors.ts';
 import type { ClientOf } from './client-address.ts';
+import { limitConnections } from './descriptors.ts';
 import { allowedMethods, type HeaderList } from './headers.ts';
 import { httpLimits } from './limits.ts';
 import { answerParserError, answerRaw, endQuietly } from './parser-errors.ts';
@@ -50,6 +51,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     noDelay: true,
   });
   server.maxHeadersCount = httpLimits.maxHeadersCount;
+  limitConnections(server);
 
   const internalError = errorReply(
     'internal_error',

@@ -10,7 +10,7 @@ const ago = (days: number) => micros(now - days * day);
 function labeler(did: string, over: Partial<Member> = {}, tracked: Partial<TrackedState> = {}): Member {
   return {
     ...{ did, origin: 'discovered', provenance: new Set(['jetstream']), finding: 'labeler', endpoint: null },
-    ...{ pds: null, handle: null, handleConfirmed: false },
+    ...{ pds: null, handle: null, handleConfirmed: false, denied: false },
     tracker: new Tracker(did, { ...untracked(ago(0.1)), ...tracked }),
     ...over,
   };

@@ -2,7 +2,7 @@ import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import type { LabelKey } from '../network/label-key.ts';
 import { derSignature } from './der-signature.ts';
 import type { SignedLabel } from './label-signature.ts';
-import { libsecp256k1, type Secp256k1 } from './libsecp256k1.ts';
+import { libsecp256k1, type VerifySecp256k1 } from './libsecp256k1.ts';
 
 /** What there is to check. */
 export type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
@@ -10,26 +10,18 @@ export type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'mess
 /** Checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography). */
 export type SignatureCheck = (message: SignedMessage, key: LabelKey) => Promise<boolean>;
 
-/** Makes the check. Without the library of secp256k1, which not every platform has, OpenSSL does all of it. */
-export function createSignatureCheck(secp256k1: Secp256k1 | null = libsecp256k1()): SignatureCheck {
+/** Makes the check. While the library of secp256k1 is not there, OpenSSL does all of it. */
+export function createSignatureCheck(secp256k1: () => VerifySecp256k1 | null = libsecp256k1): SignatureCheck {
   return async ({ message, signature }, key) => {
     if (!isLowS(signature, key.curve)) return false;
     const point = pointOf(key);
     if (point === null) return false;
-    return key.curve === 'k256' && secp256k1 !== null
-      ? checkHere(secp256k1, message, signature, point.bytes)
-      : checkInPool(message, signature, point.key);
+    const here = key.curve === 'k256' ? secp256k1() : null;
+    // On this thread: the whole check takes less than the way to another one and back.
+    return here === null
+      ? checkInPool(message, signature, point.key)
+      : here(signature, hash('sha256', message, 'buffer'), point.bytes);
   };
-}
-
-/** On this thread: the whole check takes less than the way to another one and back. */
-function checkHere(secp256k1: Secp256k1, message: Uint8Array, signature: Uint8Array, point: Uint8Array): boolean {
-  try {
-    return secp256k1.ecdsaVerify(signature, hash('sha256', message, 'buffer'), point);
-  } catch {
-    // Numbers beyond the order of the curve.
-    return false;
-  }
 }
 
 /** In libuv's pool, which is as fast as a thread of our own and needs none. */

@@ -9,7 +9,7 @@ import type { Origin } from '../contract/vocabulary.ts';
 import { originCaveats } from '../facts/caveats.ts';
 import { ageSeconds, type FreshnessBounds, judgeLabels, labelEvidence } from '../facts/judge.ts';
 import { labelRefusals, labelsEnvelope } from '../facts/labels-resource.ts';
-import { findLeak } from '../facts/privacy.ts';
+import { describeLeak, findLeak } from '../facts/privacy.ts';
 import { weatherEnvelope, weatherTime } from '../facts/weather-resource.ts';
 
 /** What a client would get from one path. */
@@ -124,9 +124,7 @@ function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
 /** The last line of defence, as the API draws it. */
 function scanned(common: Omit<Verdict, 'verdict' | 'reasons' | 'answers'>, facts: [string, object][]): Verdict {
   const leaks = facts.map(([path, envelope]) => ({ path, leak: findLeak(envelope) }));
-  const reasons = leaks.flatMap(({ path, leak }) =>
-    leak ? [`${path}: ${leak.shape === 'did' ? 'a DID' : 'an AT-URI'} stands at ${leak.pointer}`] : [],
-  );
+  const reasons = leaks.flatMap(({ path, leak }) => (leak ? [`${path}: ${describeLeak(leak)}`] : []));
   const answers = leaks.map(({ path, leak }) =>
     leak ? { path, status: 500, code: 'internal_error' as const } : { path, status: 200, code: null },
   );

@@ -34,6 +34,11 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
     help: "Time of the stream's clock that was charged as not observed; a later backfill may fill it.",
     registers,
   });
+  const resets = new Counter({
+    name: 'almanac_weather_position_resets_total',
+    help: 'Positions that were given up because the stream could not have them: the host lied, or was reset.',
+    registers,
+  });
   const windows = new Counter({
     name: 'almanac_weather_window_commits_total',
     help: 'Additions to windows that were committed.',
@@ -68,6 +73,7 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
     connected: (reader) => connections.inc({ reader }),
     disconnected: (reader, cause) => reconnects.inc({ reader, cause }),
     gap: (seconds) => gap.inc(seconds),
+    positionReset: () => resets.inc(),
     committed: (additions, milliseconds) => {
       windows.inc(additions);
       commits.observe(milliseconds / 1000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { allAtValue, type Position, Progress, type Verdict } from './position.ts';
+import { allAtValue, isUsable, type Position, Progress, type Verdict } from './position.ts';
 
 /** Feeds times (or [seq, time] pairs), and returns the verdicts. */
 function feed(progress: Progress, events: readonly (number | readonly [number | null, number])[]): Verdict[] {
@@ -119,7 +119,51 @@ describe('while it follows', () => {
   });
 });
 
+describe('a number that cannot follow', () => {
+  const following = (): Progress => {
+    const progress = new Progress(null);
+    progress.goLive(false);
+    progress.take(5_000, 1_000_000);
+    return progress;
+  };
+
+  test('does not become the position: what comes after it is counted, and the watch is broken there', () => {
+    for (const lie of [Number.MAX_SAFE_INTEGER, 1_000_000_000_000_000, 5_000 + 50_000_000]) {
+      const progress = following();
+      expect(
+        feed(progress, [
+          [lie, 1_000_001],
+          [5_001, 1_000_002],
+        ]),
+      ).toEqual(['implausible', 'counted']);
+      expect(progress.continuous).toBe(false);
+      expect(progress.position).toEqual({ kind: 'seq', value: 5_001, counted: 1, timeUs: 1_000_002 });
+    }
+  });
+
+  test('becomes it where the stream’s clock has gone on for as long', () => {
+    expect(feed(following(), [[5_000 + 50_000_000, 501_000_000]])).toEqual(['counted']);
+  });
+
+  test('is not resumed from when it was stored', () => {
+    const stored = { kind: 'seq', value: Number.MAX_SAFE_INTEGER, counted: 1, timeUs: 1 } as const;
+    expect([isUsable(stored), isUsable({ ...stored, value: 24_664_288_881 })]).toEqual([false, true]);
+  });
+});
+
 describe('live first, and a backfill up to it', () => {
+  test('the backfill ends by time too where its last number was a lie', () => {
+    const backfill = new Progress(at(1_000_000, 0), { seq: Number.MAX_SAFE_INTEGER, timeUs: 2_000_000 });
+    backfill.resume();
+    expect(
+      feed(backfill, [
+        [7, 1_500_000],
+        [8, 7_000_000],
+        [9, 7_000_001],
+      ]),
+    ).toEqual(['counted', 'counted', 'beyond_end']);
+  });
+
   test('the live reader leaves the time of its first event, the backfill takes it whole and stops behind it', () => {
     const live = new Progress(null);
     live.goLive(true);

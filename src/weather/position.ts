@@ -14,6 +14,20 @@ export interface Position {
 /** In place of a number of events at a value: all of them are another reader's. */
 export const allAtValue = 2 ** 31;
 
+/** Numbers from here on are times in microseconds to every host: no host numbers its events so. */
+const firstTimeCursor = 1_000_000_000_000_000;
+/** A number may jump by this much at once: hosts leave numbers out after a crash, on compaction, and for hidden rows. */
+const jumpAtOnce = 10_000_000;
+/** And by this much for each second of the stream's clock: far more than any network has events. */
+const jumpPerSecond = 100_000;
+/** An event this far past the last one of a backfill is not part of it, whatever its number. Microseconds. */
+const endToleranceUs = 5_000_000;
+
+/** Whether a stored position can be one: what no host accepts as a number must not be resumed from. */
+export function isUsable({ kind, value }: Position): boolean {
+  return kind === 'time' || value < firstTimeCursor;
+}
+
 /** The event that another reader counts from: this one counts up to it and with it. */
 export interface End {
   readonly seq: number | null;
@@ -22,9 +36,10 @@ export interface End {
 
 /**
  * `counted`: it is new. `skipped`: the host was asked for it, and it is counted already. `late_or_repeat`: it came
- * from behind the position unasked; counting it might count it twice. `beyond_end`: another reader's.
+ * from behind the position unasked; counting it might count it twice. `beyond_end`: another reader's. `implausible`: its
+ * number cannot follow on the position, and does not become the position.
  */
-export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end';
+export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible';
 
 /**
  * Decides for each event of a connection whether it is new, and moves the position. Hosts resume inclusively, may
@@ -49,6 +64,8 @@ export class Progress {
   readonly #end: End | null;
   /** After `counted`: whether all that the host sent since the position before it has been seen. */
   continuous = false;
+  /** After `counted`: how many numbers the host left out before it. */
+  leftOut = 0;
 
   constructor(position: Position | null, end: End | null = null) {
     this.#end = end;
@@ -72,6 +89,11 @@ export class Progress {
     return this.#timeUs;
   }
 
+  /** Whether the position is a number of the host's own, which orders events whatever their times are. */
+  get numbered(): boolean {
+    return this.#has && this.#bySeq;
+  }
+
   /** Whether events are still expected from before the position. */
   get resuming(): boolean {
     return this.#state === 'resuming';
@@ -93,6 +115,20 @@ export class Progress {
     this.#rewound = false;
   }
 
+  /** Gives the position up: it was wrong, and the next event starts a new one. */
+  reset(): void {
+    this.#has = false;
+    this.#bySeq = false;
+    this.#value = 0;
+    this.#counted = 0;
+    this.#timeUs = 0;
+    this.#state = 'starting';
+    this.#leaveFirst = false;
+    this.#owed = 0;
+    this.#rewound = false;
+    this.#missed = false;
+  }
+
   /** An event cannot be counted for its time: where it lies ahead, what comes next does not follow on the position. */
   miss(timeUs: number): void {
     if (timeUs > this.#timeUs) this.#missed = true;
@@ -108,6 +144,8 @@ export class Progress {
   }
 
   #judge(seq: number | null, timeUs: number): Verdict {
+    this.leftOut = 0;
+    if (seq !== null && seq >= firstTimeCursor) return this.#implausible(timeUs);
     if (this.#end !== null && isBeyond(this.#end, seq, timeUs)) return 'beyond_end';
     if (!this.#has) return this.#start(seq, timeUs);
     const inKind = !this.#bySeq || seq !== null;
@@ -115,7 +153,17 @@ export class Progress {
     const value = inKind ? this.#value : this.#timeUs;
     if (key < value) return this.#behind();
     if (key === value) return this.#at(inKind);
+    if (this.#bySeq && seq !== null && this.#state !== 'starting') {
+      const seconds = Math.max(0, timeUs - this.#timeUs) / 1_000_000;
+      if (seq - this.#value > jumpAtOnce + jumpPerSecond * seconds) return this.#implausible(timeUs);
+      if (this.#state === 'following') this.leftOut = seq - this.#value - 1;
+    }
     return this.#ahead(seq, timeUs, key);
+  }
+
+  #implausible(timeUs: number): Verdict {
+    this.miss(timeUs);
+    return 'implausible';
   }
 
   #behind(): Verdict {
@@ -180,5 +228,6 @@ export class Progress {
 
 /** Whether an event lies past the last one that this reader counts. */
 function isBeyond(end: End, seq: number | null, timeUs: number): boolean {
-  return end.seq !== null && seq !== null ? seq > end.seq : timeUs > end.timeUs;
+  if (end.seq === null || seq === null) return timeUs > end.timeUs;
+  return seq > end.seq || timeUs > end.timeUs + endToleranceUs;
 }

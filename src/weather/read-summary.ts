@@ -5,6 +5,7 @@ import { readConditions } from './conditions.ts';
 import { union } from './interval.ts';
 import { type Minute, minutes } from './minute.ts';
 import { summarise } from './summary.ts';
+import { futureUs } from './track.ts';
 import { dayUs, windowStart, windowsPerDay, windowUs } from './window.ts';
 import { keptDays, type WindowStore } from './window-store.ts';
 
@@ -31,9 +32,11 @@ export interface SummarySource {
 
 /**
  * End of the newest closed window, judged now: the stream has passed it, or the wall clock has for a whole window.
- * What a later resume fills is then said by a later reading.
+ * What a later resume fills is then said by a later reading. A position that is further ahead of the clock than any
+ * event is accepted closes nothing: one of the two clocks was wrong.
  */
 export function closedEnd(positionUs: number | null, nowUs: number): number {
+  if (positionUs !== null && positionUs > nowUs + futureUs) return closedEnd(null, nowUs);
   return Math.max(positionUs === null ? 0 : windowStart(positionUs), windowStart(nowUs - windowUs));
 }
 
@@ -71,10 +74,9 @@ function baselines(store: WindowStore, series: number): (startUs: number) => Hou
     const found = known.get(hour);
     if (found !== undefined) return found;
     const oldest = hour - keptDays * dayUs;
-    const observed = union(store.observed(series, { from: oldest, to: hour }));
     const days = Array.from({ length: keptDays }, (_, day) => {
       const from = oldest + day * dayUs;
-      const near = observed.filter((span) => span.to > from && span.from < from + hourUs);
+      const near = union(store.observed(series, { from, to: from + hourUs }));
       if (near.length === 0) return [];
       const rows = store.windows(series, { from, to: from + hourUs }, interactions);
       return minutes(rows, near, from, windowsPerHour, interactions.length)

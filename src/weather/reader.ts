@@ -45,6 +45,8 @@ export interface ReaderTask {
   readonly silenceUs: () => number;
   /** The end of the track was reached just now. */
   readonly reached?: () => void;
+  /** So much is open that it must be committed now. */
+  readonly full: () => void;
 }
 
 /** Reads until the signal, the end of the track, or giving up: connects, feeds, and connects again. */
@@ -140,7 +142,7 @@ interface Feed {
   finished(): boolean;
 }
 
-function createFeed({ clock, dictionary }: ReaderContext, { track, read, silenceUs, reached }: ReaderTask): Feed {
+function createFeed({ clock, dictionary }: ReaderContext, { track, read, silenceUs, reached, full }: ReaderTask): Feed {
   const classify = createClassifier();
   const plain = dictionary ? decompressor(dictionary, maxFrameBytes) : (data: Buffer) => data;
   let news = false;
@@ -157,6 +159,7 @@ function createFeed({ clock, dictionary }: ReaderContext, { track, read, silence
         return;
       }
       const outcome = track.frame(classify(plain(data, isBinary)));
+      if (track.full) full();
       if (outcome === 'beyond_end') reached?.();
       if (outcome === 'counted') news = true;
       if (outcome === 'counted' || outcome === 'skipped' || outcome === 'late_or_repeat') came = true;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import type { Position } from './position.ts';
+import { isUsable, type Position } from './position.ts';
 import { type ReaderContext, runReader } from './reader.ts';
-import { Track } from './track.ts';
+import { futureUs, Track } from './track.ts';
 import type { StoredBackfill, WindowStore } from './window-store.ts';
 
 const hourUs = 3_600_000_000;
@@ -13,6 +13,8 @@ const fruitlessResumes = 3;
 const fruitlessBackfills = 5;
 /** A replay may take its time to begin. */
 const backfillSilenceUs = 30_000_000;
+/** A live host stamps events when it sees them: none is older than a day, or than what a resume asks for. */
+const oldestLiveUs = 24 * hourUs;
 
 /** What a session reads with. */
 export interface SessionOptions extends ReaderContext {
@@ -35,7 +37,14 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
   const stored = store.series(endpoint.name);
   const clockUs = (): number => clock() * 1000;
   const rateAt = (position: Position | null): number | null => position && store.recentRate(stored.id, position.timeUs);
-  const live = new Track({ position: stored.live, end: null, rate: rateAt(stored.live), clockUs });
+  const startsAt = usable(stored.live, options);
+  const live = new Track({
+    position: startsAt,
+    end: null,
+    rate: rateAt(startsAt),
+    oldestUs: Math.max(oldestLiveUs, (options.backfillHours + 1) * hourUs),
+    clockUs,
+  });
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
   const failed = Promise.withResolvers<never>();
@@ -58,6 +67,7 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
           return running.bytes > options.backfillBytes;
         },
         reached: () => setImmediate(tick),
+        full: tick,
         begin: (fruitless) => {
           if (fruitless >= fruitlessBackfills) return 'give_up';
           track.resume();
@@ -87,12 +97,14 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
     backfill = startBackfill({ position, end, bytes: 0 });
   }
 
-  const begun: { before: Position | null } = { before: stored.live };
+  const begun: { before: Position | null } = { before: startsAt };
   function begin(fruitless: number): number | null {
     const { position } = live;
     const young = Math.max(options.backfillHours * hourUs, alwaysResumedUs);
     const tired = fruitless % (fruitlessResumes + 1) === fruitlessResumes;
-    if (position && !tired && clockUs() - position.timeUs <= young) {
+    const ageUs = position ? clockUs() - position.timeUs : Number.POSITIVE_INFINITY;
+    // A position far ahead of the clock is not asked for: the events themselves will show which of the two is wrong.
+    if (position && !tired && ageUs <= young && ageUs >= -futureUs) {
       live.resume();
       return position.value;
     }
@@ -105,6 +117,8 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
     fillUpTo();
     const given = backfill?.over === true;
     const gains = [live.take(), ...(backfill ? [backfill.track.take()] : [])];
+    // What the backfill was told to end at may have been as wrong as the position: rather a gap than events twice.
+    if (gains.some(({ resets }) => resets > 0)) backfill?.stop.abort();
     if (gains.every(({ outcomes }) => Object.values(outcomes).every((frames) => frames === 0)) && !given) return;
     const began = performance.now();
     const remaining = backfill && !given && !backfill.track.done ? stateOf(backfill) : null;
@@ -126,7 +140,11 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
   }
 
   const timer = setInterval(tick, options.commitMs);
-  const reading = runReader(options, { role: 'live', track: live, begin, silenceUs: () => live.silenceUs }, stopped);
+  const reading = runReader(
+    options,
+    { role: 'live', track: live, begin, silenceUs: () => live.silenceUs, full: tick },
+    stopped,
+  );
   try {
     await Promise.race([reading, failed.promise]);
     commit();
@@ -136,6 +154,14 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
     stop.abort();
     await Promise.all([reading, ...backfills]);
   }
+}
+
+/** The stored position, unless no host can have given it: then reading begins live, with a gap. */
+function usable(position: Position | null, { log, telemetry }: SessionOptions): Position | null {
+  if (!position || isUsable(position)) return position;
+  log.warn('the stored position is not one that a host gives; reading goes on live, with a gap');
+  telemetry.positionReset();
+  return null;
 }
 
 interface RunningBackfill {
@@ -156,9 +182,17 @@ function tell(
   milliseconds: number,
   position: Position | null,
 ): void {
-  for (const { outcomes, gapUs } of gains) {
+  for (const { outcomes, gapUs, resets } of gains) {
     telemetry.frames(outcomes);
     telemetry.gap(gapUs / 1e6);
+    for (let i = 0; i < resets; i += 1) telemetry.positionReset();
+    if (resets > 0) log.warn('the stream runs without its position; the position is given up, with a gap');
+    if (outcomes.past + outcomes.implausible > 0) {
+      log.warn('events carry times or numbers that cannot be true and are not counted', {
+        past: outcomes.past,
+        implausible: outcomes.implausible,
+      });
+    }
     if (outcomes.future > 0) {
       log.warn("events lie ahead of this machine's clock and are not counted; check it", { events: outcomes.future });
     }

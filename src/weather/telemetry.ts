@@ -13,6 +13,8 @@ export interface WeatherTelemetry {
   disconnected(role: ReaderRole, cause: string): void;
   /** Seconds of the stream's clock that were charged as not observed. */
   gap(seconds: number): void;
+  /** The position was given up: the stream could not have it. */
+  positionReset(): void;
   committed(windows: number, milliseconds: number): void;
   /** A commit or an artifact could not be written. */
   notWritten(what: 'store' | 'artifact'): void;
@@ -26,6 +28,7 @@ export const noTelemetry: WeatherTelemetry = {
   connected: () => undefined,
   disconnected: () => undefined,
   gap: () => undefined,
+  positionReset: () => undefined,
   committed: () => undefined,
   notWritten: () => undefined,
   published: () => undefined,

@@ -139,6 +139,41 @@ describe('windows', () => {
     ]);
   });
 
+  test('an event that is older than a live host could send has no usable time, and moves nothing', () => {
+    const track = new Track({ position: null, end: null, rate: 100, oldestUs: 3600 * second, clockUs: () => base });
+    track.goLive(false);
+    feed(track, [1, 60 * second, base - 3601 * second, base, base + second]);
+    expect(track.take()).toMatchObject({
+      position: { value: base + second },
+      windows: [{ start: base, events: 2 }],
+      outcomes: { past: 3, counted: 2 },
+      gapUs: 0,
+    });
+  });
+
+  test('an old stamp of an event whose number goes on is counted in the window of now', () => {
+    const track = new Track({ position: null, end: null, rate: 100, oldestUs: 3600 * second, clockUs: () => base });
+    track.goLive(false);
+    for (const [seq, time] of [
+      [7, base],
+      [8, base - 40_000_000 * second],
+      [9, base + second],
+    ] as const)
+      track.frame(facts(time, seq));
+    expect(track.take()).toMatchObject({
+      windows: [{ start: base, events: 3 }],
+      observed: [{ from: base, to: base + second + 1 }],
+    });
+  });
+
+  test('numbers that the host left out flag the window of the next event', () => {
+    const track = live();
+    for (const [i, seq] of [7, 8, 30].entries()) track.frame(facts(base + i, seq));
+    expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.leftOut])).toEqual([
+      [3, windowFlag.leftOut],
+    ]);
+  });
+
   test('an event from the far future moves nothing', () => {
     const track = live();
     feed(track, [base]);
@@ -149,6 +184,68 @@ describe('windows', () => {
       windows: [{ events: 2, malformed: 1 }],
       outcomes: { counted: 2, future: 1 },
     });
+  });
+});
+
+describe('a position that the stream cannot have', () => {
+  test('is given up after 15 s of live events, with a gap and a seam', () => {
+    let now = base;
+    const track = live(() => now);
+    track.frame(facts(base, 900_000_000_000_000));
+    const outcomes = Array.from({ length: 40 }, (_, i) => {
+      now = base + (i + 1) * second;
+      return track.frame(facts(now, 1_000 + i));
+    });
+    expect(outcomes.indexOf('counted')).toBe(16);
+    expect(outcomes.slice(16).every((outcome) => outcome === 'counted')).toBe(true);
+    const gain = track.take();
+    expect(gain).toMatchObject({ resets: 1, position: { kind: 'seq', value: 1_039 } });
+    expect(gain.gapUs).toBe(15 * second);
+    expect(gain.observed.at(-1)).toEqual({ from: base + 17 * second, to: base + 40 * second + 1 });
+  });
+
+  test('is kept by a backfill, which ends where it is told', () => {
+    let now = base + 600 * second;
+    const track = new Track({
+      position: { kind: 'seq', value: 900_000_000_000_000, counted: 1, timeUs: base },
+      end: { seq: 900_000_000_000_100, timeUs: base + 60 * second },
+      rate: 100,
+      clockUs: () => now,
+    });
+    track.resume();
+    for (let i = 0; i < 40; i += 1) {
+      now += second;
+      track.frame(facts(base + i * second, 1_000 + i));
+    }
+    expect(track.take().resets).toBe(0);
+  });
+});
+
+describe('what a lying host can make of one commit', () => {
+  test('is bounded in spans, however often it breaks the watch, and claims less time instead', () => {
+    let now = base;
+    const track = live(() => now);
+    for (let i = 0; i < 20_000; i += 1) {
+      track.frame(facts(base + i * 10));
+      track.frame(facts(base + 7200 * second));
+    }
+    now = base + 62 * second;
+    feed(track, [base + 61 * second, now]);
+    const { observed } = track.take();
+    expect(observed).toHaveLength(17);
+    expect(observed.at(-1)).toEqual({ from: base + 61 * second, to: base + 62 * second + 1 });
+  });
+
+  test('is announced as full before it holds many windows', () => {
+    const end = { seq: null, timeUs: base };
+    const position = { kind: 'time', value: base - 90 * 3600 * second, counted: 0, timeUs: 0 } as const;
+    const track = new Track({ position, end, rate: 1, clockUs: () => base });
+    track.resume();
+    let windows = 0;
+    for (; !track.full; windows += 1) track.frame(facts(base - 80 * 3600 * second + windows * 60 * second));
+    expect(windows).toBe(1024);
+    track.take();
+    expect(track.full).toBe(false);
   });
 });
 

@@ -1,11 +1,12 @@
 import type { FrameFacts } from './classify.ts';
 import { type Interval, union } from './interval.ts';
 import { type End, type Position, Progress } from './position.ts';
+import { Standstill } from './standstill.ts';
 import { StreamRate } from './stream-rate.ts';
 import { emptyDelta, type WindowDelta, windowFlag, windowStart, windowUs } from './window.ts';
 
 /** Events further ahead of this machine's clock than this have no usable time: one would carry the position away. */
-const futureUs = 60_000_000;
+export const futureUs = 60_000_000;
 /** Events later than this were replayed from the host's history. */
 const replayedUs = 120_000_000;
 /** A replay has met live when an event is no later than this. */
@@ -14,8 +15,15 @@ const liveUs = 2_000_000;
 const compactedUs = 4 * 3_600_000_000;
 /** An event further behind than this flags the window at the position, not its own. */
 const farBehindUs = 3_600_000_000;
+/** Breaks of the watch that are kept in one window; after them, the rest of it is not claimed as watched. */
+const maxBreaksPerWindow = 16;
+/** So many open windows or spans are committed at once, without waiting for the next commit. */
+const maxOpen = { windows: 1024, spans: 4096 };
 
-/** What became of a frame. `skipped` were counted before the cursor; `future` carry no usable time. */
+/**
+ * What became of a frame. `skipped` were counted before the cursor; `future` and `past` carry no usable time,
+ * `implausible` no usable number.
+ */
 export const frameOutcomes = [
   'counted',
   'skipped',
@@ -23,6 +31,8 @@ export const frameOutcomes = [
   'parse_error',
   'no_time_us',
   'future',
+  'past',
+  'implausible',
   'beyond_end',
 ] as const;
 export type FrameOutcome = (typeof frameOutcomes)[number];
@@ -35,6 +45,8 @@ export interface TrackGain {
   readonly observed: readonly Interval[];
   /** Microseconds that were charged as not observed. */
   readonly gapUs: number;
+  /** How often the position was given up because the stream could not have it. */
+  readonly resets: number;
   readonly outcomes: Readonly<Record<FrameOutcome, number>>;
 }
 
@@ -45,6 +57,8 @@ export interface TrackStart {
   readonly end: End | null;
   /** Recent events per second, where they are known from before. */
   readonly rate: number | null;
+  /** Events further behind this machine's clock than this have no usable time, unless a number orders them. */
+  readonly oldestUs?: number;
   /** This machine's wall clock, microseconds. */
   readonly clockUs: () => number;
 }
@@ -55,7 +69,7 @@ export interface TrackStart {
  */
 export class Track {
   readonly #progress: Progress;
-  readonly #rate = new StreamRate();
+  #rate = new StreamRate();
   readonly #clockUs: () => number;
   #windows = new Map<number, WindowDelta>();
   #window = emptyDelta(-windowUs);
@@ -71,10 +85,22 @@ export class Track {
   #replaying = false;
   #done = false;
   #liveStart: End | null = null;
+  /** Null for a backfill, which ends at what it is told. */
+  readonly #standstill: Standstill | null;
+  readonly #oldestUs: number;
+  /** Events before this have no usable time. */
+  #floorUs = Number.POSITIVE_INFINITY;
+  #breaks = 0;
+  #breaksWindow = 0;
+  /** Nothing before this is claimed as watched. */
+  #unclaimedTo = 0;
+  #resets = 0;
 
-  constructor({ position, end, rate, clockUs }: TrackStart) {
+  constructor({ position, end, rate, oldestUs, clockUs }: TrackStart) {
     this.#progress = new Progress(position, end);
+    this.#standstill = end === null ? new Standstill() : null;
     if (rate !== null) this.#rate.seed(rate);
+    this.#oldestUs = oldestUs ?? Number.POSITIVE_INFINITY;
     this.#clockUs = clockUs;
   }
 
@@ -113,6 +139,11 @@ export class Track {
     return this.#rate.silenceUs;
   }
 
+  /** Whether so much is open that it should be taken now. */
+  get full(): boolean {
+    return this.#windows.size >= maxOpen.windows || this.#observed.length >= maxOpen.spans;
+  }
+
   /** Counts one frame. The facts are read before it returns and not kept. */
   frame(facts: FrameFacts): FrameOutcome {
     const outcome = facts.outcome === 'counted' ? this.#timed(facts) : this.#unusable(facts.outcome);
@@ -128,6 +159,7 @@ export class Track {
       windows: [...this.#windows.values()],
       observed: union(this.#observed),
       gapUs: this.#gapUs,
+      resets: this.#resets,
       outcomes: this.#outcomes,
     };
     this.#windows = new Map();
@@ -135,33 +167,57 @@ export class Track {
     this.#observed = [];
     this.#from = this.#to;
     this.#gapUs = 0;
+    this.#resets = 0;
     this.#outcomes = noOutcomes();
     return gain;
   }
 
   #timed(facts: FrameFacts): FrameOutcome {
     const { timeUs } = facts;
-    if (timeUs > this.#nowUs + futureUs) {
-      this.#nowUs = this.#clockUs();
+    if (timeUs > this.#nowUs + futureUs || timeUs < this.#floorUs) {
+      this.#look();
       if (timeUs > this.#nowUs + futureUs) {
         // Perhaps it is this machine's clock that is wrong, and the event is lost: the watch ends before it.
         this.#progress.miss(timeUs);
         return this.#unusable('future');
       }
+      if (timeUs < this.#floorUs && !(facts.seq !== null && this.#progress.numbered)) return this.#unusable('past');
     }
     const before = this.#progress.started ? this.#progress.timeUs : null;
     const verdict = this.#progress.take(facts.seq, timeUs);
     if (verdict === 'counted') this.#count(facts, before);
     else if (verdict === 'late_or_repeat') this.#late(timeUs);
+    else if (verdict === 'implausible') this.#unusable(verdict);
     else if (verdict === 'beyond_end') this.#done = true;
     else if (before === null || this.#progress.timeUs > before) this.#begin(facts.seq, timeUs);
+    if (this.#standstill !== null) this.#judgePosition(this.#standstill, timeUs, before);
     return verdict;
+  }
+
+  /** Gives the position up when the stream runs on without it. What the wrong position kept from being counted is a gap. */
+  #judgePosition(standstill: Standstill, timeUs: number, before: number | null): void {
+    const position = this.#progress.timeUs;
+    if (before === null || position > before) {
+      standstill.moved();
+      return;
+    }
+    this.#nowUs = this.#clockUs();
+    const wrongUs = standstill.event(timeUs, position, this.#nowUs);
+    if (wrongUs === 0) return;
+    this.#progress.reset();
+    this.#rate = new StreamRate();
+    this.#gapUs += wrongUs;
+    this.#resets += 1;
+    this.#newConnection = true;
+    this.#replaying = false;
   }
 
   #count(facts: FrameFacts, before: number | null): void {
     const { timeUs } = facts;
-    const window = this.#at(timeUs);
+    // An imported stamp may be years old while the number goes on: its event is of now.
+    const window = this.#at(before !== null && timeUs < before - farBehindUs ? before : timeUs);
     window.events += 1;
+    if (this.#progress.leftOut > 0) window.flags |= windowFlag.leftOut;
     const { counts } = window;
     for (let i = 0; i < facts.metricCount; i += 1) {
       const metric = facts.metrics[i] ?? 0;
@@ -207,10 +263,24 @@ export class Track {
   #openSpan(from: number): void {
     this.#closeSpan();
     this.#from = from;
+    const window = windowStart(from);
+    if (window !== this.#breaksWindow) {
+      this.#breaksWindow = window;
+      this.#breaks = 0;
+    }
+    this.#breaks += 1;
+    if (this.#breaks > maxBreaksPerWindow) this.#unclaimedTo = window + windowUs;
   }
 
   #closeSpan(): void {
-    if (this.#to > this.#from) this.#observed.push({ from: this.#from, to: this.#to });
+    const from = Math.max(this.#from, this.#unclaimedTo);
+    if (this.#to > from) this.#observed.push({ from, to: this.#to });
+  }
+
+  /** Looks at the clock. */
+  #look(): void {
+    this.#nowUs = this.#clockUs();
+    this.#floorUs = this.#nowUs - this.#oldestUs;
   }
 
   #late(timeUs: number): void {
@@ -236,7 +306,7 @@ export class Track {
     let window = this.#windows.get(wanted);
     if (!window) {
       window = emptyDelta(wanted);
-      this.#nowUs = this.#clockUs();
+      this.#look();
       const late = this.#nowUs - wanted - windowUs;
       if (late > replayedUs) window.flags |= windowFlag.replayed;
       if (late > compactedUs) window.flags |= windowFlag.compacted;
@@ -248,5 +318,5 @@ export class Track {
 }
 
 function noOutcomes(): Record<FrameOutcome, number> {
-  return { counted: 0, skipped: 0, late_or_repeat: 0, parse_error: 0, no_time_us: 0, future: 0, beyond_end: 0 };
+  return Object.fromEntries(frameOutcomes.map((outcome) => [outcome, 0])) as Record<FrameOutcome, number>;
 }

@@ -144,8 +144,10 @@ function wrap(db: Database, faults: StoreFaults): WindowStore {
        late_or_repeat = late_or_repeat + excluded.late_or_repeat, malformed = malformed + excluded.malformed,
        flags = flags | excluded.flags, ${metricList.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
   );
-  const touching = db.prepare<[number, number, number], { from: number; to: number }>(
-    'SELECT from_us AS "from", to_us AS "to" FROM observed WHERE series = ? AND from_us <= ? AND to_us >= ?',
+  // Stored spans are disjoint: of those that begin earlier, only the last can touch a new one.
+  const touching = db.prepare<[number, number, number, number, number], { from: number; to: number }>(
+    `SELECT from_us AS "from", to_us AS "to" FROM observed WHERE series = ? AND to_us >= ? AND from_us <= ? AND from_us >=
+       coalesce((SELECT max(from_us) FROM observed WHERE series = ? AND from_us <= ?), 0)`,
   );
   const dropSpan = db.prepare<[number, number]>('DELETE FROM observed WHERE series = ? AND from_us = ?');
   const addSpan = db.prepare<[number, number, number]>('INSERT INTO observed VALUES (?, ?, ?)');
@@ -159,7 +161,7 @@ function wrap(db: Database, faults: StoreFaults): WindowStore {
     addWindow.run(series, start, events, lateOrRepeat, malformed, flags, ...counts);
   };
   const addObserved = (series: number, { from, to }: Interval): void => {
-    const near = touching.all(series, to, from);
+    const near = touching.all(series, from, to, series, from);
     for (const span of near) dropSpan.run(series, span.from);
     const first = Math.min(from, ...near.map((span) => span.from));
     addSpan.run(series, first, Math.max(to, ...near.map((span) => span.to)));
@@ -225,15 +227,17 @@ function readers(db: Database): Pick<WindowStore, 'series' | 'windows' | 'observ
   );
   const create = db.prepare<[string]>('INSERT OR IGNORE INTO series (endpoint, revision) VALUES (?, 0)');
   const tracks = db.prepare<[number], TrackRow>('SELECT * FROM track WHERE series = ?');
-  const overlapping = db.prepare<[number, number, number], { from: number; to: number }>(
-    'SELECT from_us AS "from", to_us AS "to" FROM observed WHERE series = ? AND from_us < ? AND to_us > ? ORDER BY from_us',
+  const overlapping = db.prepare<[number, number, number, number, number], { from: number; to: number }>(
+    `SELECT from_us AS "from", to_us AS "to" FROM observed WHERE series = ? AND from_us < ? AND to_us > ? AND from_us >=
+       coalesce((SELECT max(from_us) FROM observed WHERE series = ? AND from_us <= ?), 0) ORDER BY from_us`,
   );
   const eventsIn = db
     .prepare<[number, number, number], number>(
       'SELECT coalesce(sum(events), 0) FROM window WHERE series = ? AND start_us >= ? AND start_us < ?',
     )
     .pluck();
-  const observed = (series: number, { from, to }: Interval): Interval[] => overlapping.all(series, to, from);
+  const observed = (series: number, { from, to }: Interval): Interval[] =>
+    overlapping.all(series, to, from, series, from);
   return {
     observed,
     series: (endpoint) => {

@@ -26,6 +26,8 @@ export const windowFlag = {
   possibleLoss: 16,
   /** Frames came that could not be read. */
   malformed: 32,
+  /** The host left numbers out between its events: hidden rows, or loss. */
+  leftOut: 64,
 } as const;
 
 /** Flags under which a window may lack events that the host sent. */

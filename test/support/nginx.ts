@@ -38,8 +38,24 @@ const faking = ['LD_PRELOAD', 'FAKETIME_TIMESTAMP_FILE', 'FAKETIME_NO_CACHE', 'F
 
 const tls = fileURLToPath(new URL('../fixtures/tls/', import.meta.url));
 
+/** Ports of this machine in the place of the configuration's own. */
+interface NginxPorts {
+  readonly tls: number;
+  readonly plain: number;
+  readonly facts: number;
+  readonly account: number;
+  /** Of a server that says which client and site of the limits a request belongs to; none unless given. */
+  readonly clients?: number;
+}
+
+/** A server that takes the client's address from a header, and answers with what the limits count it as. */
+function whoAsks(port: number): string {
+  return `server { listen 127.0.0.1:${port}; set_real_ip_from 127.0.0.1; real_ip_header X-Client;
+    location / { return 200 "$almanac_client $almanac_site"; } }`;
+}
+
 /** Writes the configuration with its placeholders filled in, beneath a frame that runs without a system around it. */
-export function writeNginxConfig(ports: { tls: number; plain: number; facts: number; account: number }): string {
+export function writeNginxConfig(ports: NginxPorts): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-nginx-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'cache'));
@@ -60,14 +76,14 @@ export function writeNginxConfig(ports: { tls: number; plain: number; facts: num
 daemon off; worker_processes 2; pid ${folder}/nginx.pid; error_log ${folder}/frame.log; ${user}
 events { worker_connections 256; }
 http { ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
-  include ${folder}/almanac.conf; }
+  include ${folder}/almanac.conf; ${ports.clients === undefined ? '' : whoAsks(ports.clients)} }
 `,
   );
   return folder;
 }
 
 /** Starts nginx before a facts service, with a clock that the test can move. Ends with its test. */
-export async function startNginx(upstreams: { facts: number; account?: number }): Promise<Nginx> {
+export async function startNginx(upstreams: { facts: number; account?: number; clients?: number }): Promise<Nginx> {
   const port = await freePort();
   const unused = await freePort();
   const folder = writeNginxConfig({ account: unused, ...upstreams, tls: port, plain: await freePort() });

@@ -1,0 +1,58 @@
+/**
+ * Finds names of accounts in a text. A handle is a domain name, and so are hosts, versions and names of collections
+ * nearly: an alarm is a name that is used as one (`@name.tld`), or one below a domain that is in use for handles.
+ */
+
+/** Generic domains that handles are below, besides the two letters of a country. */
+const domains = new Set(
+  (
+    'app art bio blog blue chat click cloud club com dev earth email fyi gay games gg gov info ink int land lgbt life live link lol mil ' +
+    'mobi moe name net network news ngo observer one online org page party photos place pro pub rocks science sexy site ' +
+    'social soy space store studio tech team today tools top town tube tv vip website wiki win work world wtf xyz zone'
+  ).split(' '),
+);
+
+/** Services of the network that a text may name: none of them is an account. */
+const services = /(?:^|\.)bsky\.network$|^plc\.directory$|^bsky\.(?:app|social)$/;
+
+/** Names of lexicons, which are domain names the other way round. */
+const lexicons = /^(?:app\.bsky|chat\.bsky|com\.atproto|network\.bsky|tools\.ozone)\./;
+
+const token = /[a-z0-9._@-]+/gi;
+const domainLabel = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
+
+/** Whether a text without disguises names an account; `hosts` are names that it may hold. */
+export function namesHandle(text: string, hosts: ReadonlySet<string>): boolean {
+  if (!text.includes('.')) return false;
+  for (const [found] of text.matchAll(token)) {
+    if (found.includes('.') && isHandle(found, hosts)) return true;
+  }
+  return false;
+}
+
+function isHandle(found: string, hosts: ReadonlySet<string>): boolean {
+  const at = found.lastIndexOf('@');
+  const name = domainName(at < 0 ? found : found.slice(at + 1));
+  if (name === null) return false;
+  if (at >= 0) return true;
+  const lower = name.toLowerCase();
+  if (hosts.has(lower) || services.test(lower) || lexicons.test(lower) || isSentenceEnd(name)) return false;
+  const last = lower.slice(lower.lastIndexOf('.') + 1);
+  return domains.has(last) || /^[a-z]{2}$/.test(last);
+}
+
+/** The domain name at the end of a token, of two labels at least; null when there is none. */
+function domainName(text: string): string | null {
+  const labels = text.replace(/^[.-]+|[.-]+$/g, '').split('.');
+  let from = labels.length;
+  while (from > 0 && domainLabel.test(labels[from - 1] ?? '')) from -= 1;
+  // An underscore is no part of a name: `_alice` holds one.
+  const rest = /[a-z0-9-]+$/i.exec(labels[from - 1] ?? '');
+  const name = [...(rest ?? []), ...labels.slice(from)];
+  return name.length >= 2 && /^[a-z][a-z0-9-]*[a-z0-9]$/i.test(name.at(-1) ?? '') ? name.join('.') : null;
+}
+
+/** `ended.It`: a missing space after a sentence. */
+function isSentenceEnd(name: string): boolean {
+  return /^[a-z0-9-]+\.[A-Z][a-z]*$/.test(name);
+}

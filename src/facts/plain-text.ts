@@ -1,0 +1,68 @@
+/**
+ * Undoes what hides a name from a search: compatibility forms, characters that are not seen, and encodings, one within
+ * the other. For the privacy scan alone: the result is never published.
+ */
+
+/** Encodings within encodings that are undone; an honest text has none or one. */
+const maxRounds = 6;
+
+/** Text that no round could change: printable ASCII without a sign that begins an escape. */
+const alreadyPlain = /^[\x20-\x24\x27-\x5b\x5d-\x7e]*$/;
+
+/** Format and control characters, variation selectors, joiners and fillers: nothing of them is seen. */
+const unseen = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
+
+const percent = /(?:%[0-9a-f]{2})+/gi;
+const numericEntity = /&#(?:x([0-9a-f]{1,6})|([0-9]{1,7}));?/gi;
+const namedEntity = /&(colon|sol|commat|period|percnt|amp|bsol|num|semi|lowbar);?/gi;
+const escaped = /\\(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|x([0-9a-f]{2})|(["/\\]))/gi;
+
+const entities: Readonly<Record<string, string>> = {
+  colon: ':',
+  sol: '/',
+  commat: '@',
+  period: '.',
+  percnt: '%',
+  amp: '&',
+  bsol: '\\',
+  num: '#',
+  semi: ';',
+  lowbar: '_',
+};
+
+/** The text without disguises; null when there are more encodings within each other than an honest text has. */
+export function plainText(text: string): string | null {
+  let current = text;
+  for (let round = 0; round < maxRounds; round += 1) {
+    if (alreadyPlain.test(current)) return current;
+    const next = decoded(current);
+    if (next === current) return current;
+    current = next;
+  }
+  return null;
+}
+
+function decoded(text: string): string {
+  let result = text.normalize('NFKC').replace(unseen, '');
+  if (result.includes('%')) result = result.replace(percent, (run) => bytes(run.replaceAll('%', '')));
+  if (result.includes('&')) {
+    result = result
+      .replace(numericEntity, (_, hex?: string, decimal?: string) => character(hex ?? '', decimal ?? ''))
+      .replace(namedEntity, (_, name: string) => entities[name.toLowerCase()] ?? '');
+  }
+  if (result.includes('\\')) {
+    result = result.replace(escaped, (_, braced?: string, four?: string, two?: string, sign?: string) =>
+      sign === undefined ? character(braced ?? four ?? two ?? '', '') : sign,
+    );
+  }
+  return result;
+}
+
+function bytes(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('utf8');
+}
+
+function character(hex: string, decimal: string): string {
+  const code = hex === '' ? Number.parseInt(decimal, 10) : Number.parseInt(hex, 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : '';
+}

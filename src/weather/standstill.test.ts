@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { Standstill } from './standstill.ts';
+
+const second = 1_000_000;
+const base = 1_780_000_000 * second;
+
+/** Feeds events of the given distance for some seconds; returns after how many seconds the position was given up. */
+function feed(position: number, { pace = 1, from = base, seconds = 60 } = {}): number | null {
+  const standstill = new Standstill();
+  for (let at = 0; at <= seconds; at += 0.5) {
+    if (standstill.event(from + at * pace * second, position, base + at * second) > 0) return at;
+  }
+  return null;
+}
+
+describe('a position is given up', () => {
+  test('after 15 s of live events when it is ahead of the clock', () => {
+    expect(feed(base + 59 * second)).toBe(15);
+  });
+
+  test('after 15 s of live events with later times, whatever its number is', () => {
+    expect(feed(base - second)).toBe(15);
+  });
+
+  test('at the next look when the first look began with a time that was a lie', () => {
+    const standstill = new Standstill();
+    standstill.event(base + 59 * second, base + 60 * second, base);
+    const given = Array.from({ length: 62 }, (_, i) =>
+      standstill.event(base + (i * second) / 2, base + 60 * second, base + (i * second) / 2),
+    );
+    expect(given.findIndex((us) => us > 0) / 2).toBe(30);
+  });
+});
+
+describe('a position is kept', () => {
+  test('while a host replays what came before it, faster or slower than time passes', () => {
+    expect(feed(base + 59 * second, { pace: 10, from: base - 3600 * second })).toBeNull();
+    expect(feed(base + 59 * second, { pace: 0.3, from: base - 3600 * second })).toBeNull();
+  });
+
+  test('while a host lags behind it at the pace of time', () => {
+    expect(feed(base - second, { from: base - 90 * second })).toBeNull();
+  });
+
+  test('when an event moved it in between', () => {
+    const standstill = new Standstill();
+    const given: number[] = [];
+    for (let at = 0; at < 60; at += 1) {
+      if (at % 10 === 0) standstill.moved();
+      given.push(standstill.event(base + at * second, base + 59 * second, base + at * second));
+    }
+    expect(given.every((us) => us === 0)).toBe(true);
+  });
+});

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Interval, union } from './interval.ts';
+import { emptyDelta, windowUs } from './window.ts';
+import { openWindowStore, type WindowStore } from './window-store.ts';
+
+function openForTest(): WindowStore {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-windows-'));
+  const store = openWindowStore(folder);
+  onTestFinished(() => {
+    store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return store;
+}
+
+const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
+
+test('a commit costs as much a window, however many are in the store', () => {
+  const store = openForTest();
+  const { id } = store.series('wss://host.example/subscribe');
+  const first = 1_780_000_020_000_000;
+  const half = 32_000;
+  const cpuOf = (after: number): number => {
+    const from = first + after * half * windowUs;
+    const observed = Array.from({ length: half }, (_, i) => ({
+      from: from + i * windowUs,
+      to: from + i * windowUs + 1,
+    }));
+    const windows = observed.map((span) => ({ ...emptyDelta(span.from), events: 1 }));
+    const before = process.cpuUsage();
+    store.commit({ series: id, after, gains: [{ windows, observed }], live: null, backfill: null });
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e6;
+  };
+  // 64,000 of them took a minute and a half while each span was looked for among all earlier ones.
+  expect(cpuOf(0) + cpuOf(1)).toBeLessThan(20);
+  expect(store.observed(id, everything)).toHaveLength(2 * half);
+});
+
+test('spans are joined as sets of instants are, and read by any part of them', () => {
+  const store = openForTest();
+  const { id } = store.series('wss://host.example/subscribe');
+  const spans: Interval[] = [];
+  let seed = 7;
+  const below = (bound: number): number => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    return (seed >>> 8) % bound;
+  };
+  for (let after = 0; after < 200; after += 1) {
+    const from = below(1_000);
+    const observed = [{ from, to: from + 1 + below(20) }];
+    spans.push(...observed);
+    store.commit({ series: id, after, gains: [{ windows: [], observed }], live: null, backfill: null });
+    expect(store.observed(id, everything)).toEqual(union(spans));
+    const part = { from: below(1_000), to: 1_000 };
+    expect(store.observed(id, part)).toEqual(
+      union(spans).filter(({ to, from: begin }) => to > part.from && begin < part.to),
+    );
+  }
+});

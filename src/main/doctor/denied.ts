@@ -17,7 +17,13 @@ export async function checkDenied(storeUrl: string): Promise<Finding[]> {
   const reading = await readDenyFile(folder);
   if (reading.kind === 'damaged') {
     const found = `the list cannot be used: ${reading.why}`;
-    return [fail(check, found, 'correct labels-denied.json next to the store or restore a copy: almanac labels does not start')];
+    return [
+      fail(
+        check,
+        found,
+        'correct labels-denied.json next to the store or restore a copy: almanac labels does not start',
+      ),
+    ];
   }
   if (reading.kind === 'absent' || reading.list.entries.length === 0) return [];
   const { entries } = reading.list;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { codeInWords, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
 import { inspect } from '../../store/open.ts';
-import type { Purge } from '../../store/port.ts';
+import type { Purge } from '../../store/removals.ts';
 import { weatherStoreVersion } from '../../weather/store-schema.ts';
 import { storeFile } from '../../weather/window-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -32,7 +32,11 @@ export function checkStore(url: string, now: number): StoreFindings {
         ? fail(check, `the files of ${missingDays.join(', ')} are gone`, 'put them back, or restore a backup')
         : ok(check, `${found} (almanac labels verify derives its counters again)`);
     return {
-      findings: [store, writer(writing, heartbeat === null ? null : now - heartbeat / 1000), ...removals(pendingPurges)],
+      findings: [
+        store,
+        writer(writing, heartbeat === null ? null : now - heartbeat / 1000),
+        ...removals(pendingPurges),
+      ],
       bytes,
       generation: epoch.generationId,
     };

@@ -3,7 +3,7 @@ import { changeDenyFile, requireDenyList } from '../labels/deny-file.ts';
 import { parseDenyTarget } from '../labels/deny-target.ts';
 import { OperatorError } from '../ops/errors.ts';
 import { openStoreReader } from '../store/open.ts';
-import type { Purge } from '../store/port.ts';
+import type { Purge } from '../store/removals.ts';
 import { type LabelsAction, storeFolder } from './labels-action.ts';
 import { opened } from './opened-store.ts';
 

@@ -27,6 +27,7 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
+import type { Purge, PurgeWriter } from './removals.ts';
 import type { Definitions, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
 
@@ -133,18 +134,6 @@ export interface Frontier {
    * revision must not be continued under another. Expiry at the floor does not change it.
    */
   readonly revision: number;
-}
-
-/** A request to remove every row of a source, and its progress. */
-export interface Purge {
-  readonly source: string;
-  readonly requestedAt: Micros;
-  /** When the last day was done; null while rows may remain. */
-  readonly completedAt: Micros | null;
-  /** Rows removed; at least so many after a crash. */
-  readonly rows: number;
-  /** Days that remain to be done. */
-  readonly daysLeft: number;
 }
 
 /** A stretch that was not observed. `source` null: nothing was, for every source (our own interruption). */
@@ -361,7 +350,7 @@ export interface Maintenance {
 }
 
 /** The one writer. While it is open, opening another rejects with `second_writer`. */
-export interface StoreWriter extends StoreReader {
+export interface StoreWriter extends StoreReader, PurgeWriter {
   /**
    * Stores a batch whole or not at all, durably before it resolves: new observations, their counters, refusals and
    * positions in one commit of one file. Rows are stamped in order, from max(`at`, last stamp + 1), one microsecond
@@ -410,22 +399,4 @@ export interface StoreWriter extends StoreReader {
    * open or the next run. A second call while one runs joins it.
    */
   maintain(at: Micros): Promise<Maintenance>;
-
-  /**
-   * Requests the removal of every row of a source, durably; `purge` does it. Records the retained time before `at` as a
-   * `maintenance` gap of the source in the same commit: what is removed is no longer observed. False, and nothing
-   * changes, where a request of that instant or a later one is known, or `at` does not lie after the floor. The caller
-   * appends no rows of the source until the request is completed: those would be removed or kept as it happens.
-   */
-  requestPurge(request: { readonly source: string; readonly at: Micros }): Promise<boolean>;
-  /**
-   * Removes the rows of the oldest request from its next day: with them their counters, kept counts, identities, refusals,
-   * and whatever else was derived from them. Positions stay, so that reading can resume; the last stamp stays, so that
-   * none is given twice. A closed day is replaced whole; in a day that may still be written rows go in bounded
-   * commits, each of which leaves its counters equal to its rows. `append` goes on beside it, `maintain` waits for it.
-   * True while there is more to do. A crash at any point is resumed by the next call after the next open.
-   *
-   * Rejects, and is called again later: `disk_full`, `wal_full`, `busy`; `closed` when the store closes meanwhile.
-   */
-  purge(at: Micros): Promise<boolean>;
 }

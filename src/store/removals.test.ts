@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Purge } from './port.ts';
+import type { Purge } from './removals.ts';
 import { removalSentence } from './removals.ts';
 import { day, micros } from './time.ts';
 

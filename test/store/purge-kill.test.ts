@@ -91,6 +91,8 @@ describe('a writer that is killed while it removes rows', () => {
       const store = openSqliteReader(folder);
       const [progress] = await store.purges();
       expect(progress).toMatchObject({ source: hostile, completedAt: requestedAt, daysLeft: 0 });
+      expect(progress?.rows).toBeGreaterThan(0);
+      expect(progress?.rows).toBeLessThanOrEqual(5 * hostileRows);
       await store.close();
     },
   );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { codeInWords, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
 import { inspect } from '../../store/open.ts';
-import type { Purge } from '../../store/port.ts';
+import type { Purge } from '../../store/removals.ts';
 import { weatherStoreVersion } from '../../weather/store-schema.ts';
 import { storeFile } from '../../weather/window-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';

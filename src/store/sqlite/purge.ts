@@ -40,8 +40,8 @@ async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: nu
   const { paths, state, faults, signal } = work;
   const sealed = dayPath(paths, day, 'sealed');
   if (!sealedDayNames(sealed, source)) {
-    // It was replaced, and the writer ended before it could say so.
-    if (atDay === day) state.endPurgeDay(source, day, 0);
+    // It was replaced, and the writer ended before it could record how many rows went: at least one, most likely.
+    if (atDay === day) state.endPurgeDay(source, day, 1);
     else state.skipPurgeDay(source, day);
     return;
   }

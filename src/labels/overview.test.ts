@@ -100,6 +100,7 @@ test('each count is of its own span: a day, seven days, and the window', async (
     },
     refusals: async () => [],
     gaps: async () => [],
+    purges: async () => [],
   } as unknown as StoreReader;
   const overview = await makeOverview(store, { ...inputs, now });
   expect(spans.toSorted((a, b) => a - b)).toEqual([1, 7, 30]);
@@ -126,6 +127,7 @@ test('gaps of a departed labeler stay in the overview as long as its events are 
       frontier: async () => ({ observedThrough: now, floor: micros(0) }),
       countsByLabeler: async () => labelers.map((labeler) => ({ labeler, applied: 1, removed: 0 })),
       refusals: async () => [],
+      purges: async () => [],
       gaps: async () => [{ ...departure, source: 'did:plc:gone', start: micros(now - 3 * day), end: departure.start }],
     }) as unknown as StoreReader;
   const departures = [{ ...departure, source: 'did:plc:gone' }];

@@ -33,6 +33,7 @@ it('a labeler was last asked when its position or its roster row says so, whiche
           (detail, i) => row(`did:web:odd${i}.example`, detail),
         ),
       ]),
+    purges: () => Promise.resolve([]),
     positions: () => Promise.resolve([position(two, 40), position(three, 60), position(three, 30)]),
   };
   const { lastAsked } = await labelersOf(() => 0)(store as never);

@@ -21,9 +21,9 @@ function poolInTest(waitMs: number) {
 it('a client that leaves while it waits is not counted as one that was sent away', async () => {
   const { busy, pool } = poolInTest(60_000);
   const release = new AbortController();
-  const held = pool.run('a', () => once(release.signal, 'abort'));
+  const held = pool.run({ client: 'a' }, () => once(release.signal, 'abort'));
   const gone = new AbortController();
-  const left = pool.run('b', () => Promise.resolve('read'), gone.signal);
+  const left = pool.run({ client: 'b', signal: gone.signal }, () => Promise.resolve('read'));
   expect(pool.waiting()).toBe(1);
   gone.abort();
   await expect(left).rejects.toThrow('left');
@@ -35,8 +35,8 @@ it('a client that leaves while it waits is not counted as one that was sent away
 it('a client that waits for too long is', async () => {
   const { busy, pool } = poolInTest(1);
   const release = new AbortController();
-  const held = pool.run('a', () => once(release.signal, 'abort'));
-  await expect(pool.run('b', () => Promise.resolve('read'))).rejects.toThrow('waited');
+  const held = pool.run({ client: 'a' }, () => once(release.signal, 'abort'));
+  await expect(pool.run({ client: 'b' }, () => Promise.resolve('read'))).rejects.toThrow('waited');
   expect(busy).toEqual(['waited']);
   release.abort();
   await held;

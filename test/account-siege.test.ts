@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { accountErrorTable } from '../src/contract/account-errors.ts';
@@ -19,6 +22,11 @@ async function besieged(args: readonly string[]) {
   const program = startAccount(folder, ['--no-handles', '--max-export-rows', '5000', ...args]);
   const { port, url } = await program.listening();
   return { program, port, url, pid: program.child.pid ?? 0 };
+}
+
+/** Resident memory of one process in MB. */
+function residentMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
 describe('honest readers among hostile clients', () => {
@@ -74,6 +82,29 @@ it('SIGTERM ends the service within 10 s while it is under siege', async () => {
 }, 60_000);
 
 describe('labels as large as labels may be', () => {
+  it('do not fill the memory where a client asks for their page again and again, and never takes one', async () => {
+    const { port, url, pid } = await besieged([]);
+    const { cursor } = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
+    const before = residentMb(pid);
+    const idle: Socket[] = [];
+    let refused = 0;
+    while (idle.length < 40 && refused < 20) {
+      const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
+      socket.write(`GET /exports?cursor=${cursor} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      // The first bytes alone: nothing more is ever taken.
+      await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
+      if (String(socket.read(12)) === 'HTTP/1.1 200') idle.push(socket);
+      else {
+        refused += 1;
+        socket.destroy();
+      }
+    }
+    const grown = residentMb(pid) - before;
+    for (const socket of idle) socket.destroy();
+    expect(idle.length).toBeGreaterThan(4);
+    expect(grown).toBeLessThan(200);
+  }, 240_000);
+
   it('make pages of few rows: a page is bounded in bytes too, and an export holds every row', async () => {
     const { url } = await besieged([]);
     const created = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { createAccountApp } from '../src/account/app.ts';
 import { createClientBudget } from '../src/account/client-budget.ts';
+import { createCostBudget } from '../src/account/cost-budget.ts';
 import { createCursors } from '../src/account/cursor.ts';
 import { accountPages } from '../src/account/page/pages.tsx';
 import { createReadingPool } from '../src/account/reading/reading-pool.ts';
@@ -37,6 +38,8 @@ async function surface() {
     reading,
     cursors,
     budget: createClientBudget(null),
+    cost: createCostBudget(null),
+    clock: Date.now,
     bounds: { maxExportRows: 40, pageRows: 10, ttlMs: 60_000 },
     basePath: '',
     openapi: { bytes: () => null },

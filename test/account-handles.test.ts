@@ -30,6 +30,7 @@ async function ask(
   const budget = createClientBudget(accounts);
   const services: AccountServices = {
     read: () => Promise.reject(trouble),
+    sent: () => undefined,
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
     cursors: createCursors([Buffer.alloc(32, 1)]),
     manifests: rememberManifests(),
@@ -45,6 +46,7 @@ async function ask(
     now: 0,
     client: '192.0.2.1',
     gone: new AbortController().signal,
+    reserve: () => true,
   };
   const reply = await pages.get('/account')?.(request);
   if (!reply || !('body' in reply)) throw new Error('no page');

@@ -295,3 +295,17 @@ function observation(observed: string, subject: readonly string[]): string[] {
     'Verified with the labeler’s key',
   ];
 }
+
+describe('the proposals of the filter', () => {
+  it('hold no value that hides, turns the text around it, or is longer than a filter may be', async () => {
+    const view = await viewOf({});
+    const values = ['spam', 'a\u202Eb', 'a\u2066b', 'a\u0007b', 'x'.repeat(129), 'rude'].map((value) => ({
+      value,
+      applied: 1,
+      removed: 0,
+    }));
+    const html = bodyOf({ ...view, tally: { ...view.tally, values } });
+    const [, list = ''] = /<datalist[^>]*>(.*?)<\/datalist>/.exec(html) ?? [];
+    expect([...list.matchAll(/value="([^"]*)"/g)].map(([, value]) => value)).toEqual(['spam', 'rude']);
+  });
+});

@@ -5,7 +5,8 @@ import type { ReadRequest } from '../http/read-request.ts';
 import { json, jsonType, preflight, withBody } from '../http/reply.ts';
 import { below, pathOf } from '../http/target.ts';
 import { StoreError } from '../store/errors.ts';
-import { type ClientBudget, clientKey } from './client-budget.ts';
+import type { ClientBudget } from './client-budget.ts';
+import { BudgetSpent, type CostBudget } from './cost-budget.ts';
 import type { Cursors } from './cursor.ts';
 import { downloadRoute } from './download-route.ts';
 import type { ExportBounds } from './exports.ts';
@@ -22,6 +23,7 @@ export interface AccountAppOptions {
   readonly reading: ReadingPool;
   readonly cursors: Cursors;
   readonly budget: ClientBudget;
+  readonly cost: CostBudget;
   readonly bounds: ExportBounds;
   /** Prefix of every path, `''` or `/name` without a slash at its end. */
   readonly basePath: string;
@@ -31,14 +33,22 @@ export interface AccountAppOptions {
   readonly pages: (services: AccountServices) => ReadonlyMap<string, AccountRoute>;
   /** Told of what no client is told; never of an account. */
   readonly alarm: (route: string, error: unknown) => void;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
   /** Told of every answer; `route` is a path of the closed list, or `other`. */
   readonly answered?: (route: string, status: number) => void;
 }
+
+/** What an answer with rows may hold in memory: a page of an export or an account, its manifest included. */
+const reservedBytes = 2 * 1024 * 1024;
 
 const robots = Buffer.from('User-agent: *\nDisallow: /\n');
 
 /** Seconds after which a store that is not there, or is held by another process, is worth another try. */
 const storeRetrySeconds = 5;
+
+/** Seconds after which a client whose responses are unsent may have taken some. */
+const unsentRetrySeconds = 5;
 
 /** The account application. */
 export interface AccountApp {
@@ -53,10 +63,18 @@ export interface AccountApp {
 
 /** Makes it: a closed table of paths, each exact. */
 export function createAccountApp(options: AccountAppOptions): AccountApp {
-  const { reading, cursors, budget, bounds, basePath, openapi, alarm, answered } = options;
+  const { reading, cursors, budget, cost, bounds, basePath, openapi, alarm, clock, answered } = options;
   const common = accountCommonHeaders;
   const services: AccountServices = {
-    read: ({ client, gone }, work) => reading.run(clientKey(client), work, gone),
+    async read({ client, gone, reserve }, account, work) {
+      const wait = cost.waitFor(client, clock());
+      if (wait !== null) throw new BudgetSpent(wait);
+      // Before anything is read: what cannot be held must not be made.
+      if (!reserve(reservedBytes)) throw new StoreBusy('unsent', unsentRetrySeconds);
+      const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
+      return reading.run({ client, signal: gone, onCost, ...(account === null ? {} : { account }) }, work);
+    },
+    sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
     cursors,
     manifests: rememberManifests(),
@@ -94,7 +112,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
   }
 
   async function replyTo(
-    { method, target, acceptEncoding, client = 'unknown' }: ReadRequest,
+    { method, target, acceptEncoding, client = 'unknown', reserve = () => true }: ReadRequest,
     now: number,
     gone: AbortSignal,
   ): Promise<{ route: string; reply: AccountReply }> {
@@ -103,13 +121,15 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     const path = below(basePath, pathOf(target));
     const route = path === null ? undefined : routes.get(path);
     if (path === null || !route) return { route: 'other', reply: notFound };
-    const request: AccountRequest = { search: searchOf(target), acceptEncoding, now, client, gone };
+    const request: AccountRequest = { search: searchOf(target), acceptEncoding, now, client, gone, reserve };
     return { route: path, reply: await safely(path, route, request) };
   }
 
   return {
     async answer(request, now, gone) {
       const { route, reply } = await replyTo(request, now, gone);
+      if ('body' in reply && request.method === 'GET')
+        services.sent({ client: request.client ?? 'unknown' }, reply.body?.length ?? 0);
       answered?.(route, reply.status);
       return reply;
     },
@@ -138,6 +158,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
 export function refusalOf(
   error: unknown,
 ): { readonly code: AccountErrorCode; readonly retryAfterSeconds?: number } | null {
+  if (error instanceof BudgetSpent) return { code: 'client_budget', retryAfterSeconds: error.retryAfterSeconds };
   if (error instanceof StoreBusy) return { code: 'store_busy', retryAfterSeconds: error.retryAfterSeconds };
   if (!(error instanceof StoreError)) return null;
   switch (error.code) {

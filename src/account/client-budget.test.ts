@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clientKey, createClientBudget } from './client-budget.ts';
+import { createClientBudget } from './client-budget.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
@@ -28,12 +28,23 @@ it('may be without a bound', () => {
   for (let n = 0; n < 1_000; n++) expect(budget.waitFor('a', String(n), noon)).toBeNull();
 });
 
-it.each([
-  ['192.0.2.1', '192.0.2.1'],
-  ['::ffff:192.0.2.1', '192.0.2.1'],
-  ['2001:db8:1:2:3:4:5:6', '8193:3512:1:2'],
-  ['2001:db8:1:2::1', '8193:3512:1:2'],
-  ['unknown', 'unknown'],
-])('the client of %s is %s', (address, key) => {
-  expect(clientKey(address)).toBe(key);
+it('adds up the accounts of all clients of an IPv6 site, against four times the allowance of one', () => {
+  const budget = createClientBudget(10);
+  let granted = 0;
+  // Every network of 64 bits of one site, a new account each.
+  for (let n = 0; n < 256; n++) {
+    const client = `2001:db8:1:${n.toString(16)}00::1`;
+    if (budget.waitFor(client, `account ${n}`, noon) === null) granted += 1;
+  }
+  expect(granted).toBe(40);
+  expect(budget.waitFor('2001:db8:2::1', 'account 300', noon)).toBeNull();
+});
+
+it('adds up those of a network of 56 bits too, against twice the allowance', () => {
+  const budget = createClientBudget(10);
+  let granted = 0;
+  for (let n = 0; n < 256; n++) {
+    if (budget.waitFor(`2001:db8:1:${n.toString(16)}::1`, `account ${n}`, noon) === null) granted += 1;
+  }
+  expect(granted).toBe(20);
 });

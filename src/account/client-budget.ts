@@ -1,8 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import ipaddr from 'ipaddr.js';
+import { networkTiers } from '../http/network-tiers.ts';
 
 /** Most accounts of all clients that are remembered at once; beyond it the clients seen first are forgotten. */
 const maxRemembered = 1_000_000;
+
+/** Networks whose sums are remembered at once; beyond it those seen first are forgotten. */
+const maxNetworks = 100_000;
 
 const dayMs = 86_400_000;
 
@@ -15,12 +18,16 @@ export interface ClientBudget {
   waitFor(client: string, account: string, now: number): number | null;
 }
 
-/** A budget of `accounts` a day; null where there is no bound. */
+/**
+ * A budget of `accounts` a day; null where there is no bound. The accounts of all clients of an IPv6 site are added up
+ * too, against a larger allowance: a site has up to 65,536 networks of 64 bits.
+ */
 export function createClientBudget(accounts: number | null): ClientBudget {
   let today = Number.NaN;
   let salt = randomBytes(32);
   let remembered = 0;
   const asked = new Map<string, Set<number>>();
+  const sums = new Map<string, number>();
 
   function mark(text: string): number {
     return createHmac('sha256', salt).update(text).digest().readUIntBE(0, 6);
@@ -30,6 +37,7 @@ export function createClientBudget(accounts: number | null): ClientBudget {
     today = day;
     salt = randomBytes(32);
     asked.clear();
+    sums.clear();
     remembered = 0;
   }
 
@@ -40,28 +48,33 @@ export function createClientBudget(accounts: number | null): ClientBudget {
     remembered -= first[1].size;
   }
 
+  function addTo(network: string): void {
+    const sum = sums.get(network) ?? 0;
+    if (sum === 0 && sums.size >= maxNetworks) sums.delete(sums.keys().next().value ?? '');
+    sums.set(network, sum + 1);
+  }
+
   return {
     waitFor(client, account, now) {
       if (accounts === null) return null;
       const day = Math.floor(now / dayMs);
       if (day !== today) begin(day);
-      const name = String(mark(`client ${clientKey(client)}`));
-      const own = asked.get(name) ?? new Set<number>();
+      const [narrowest, ...wider] = networkTiers(client).map(({ network, share }) => ({
+        name: String(mark(`client ${network}`)),
+        share,
+      }));
+      if (!narrowest) return null;
+      const own = asked.get(narrowest.name) ?? new Set<number>();
       const one = mark(`account ${account}`);
       if (own.has(one)) return null;
-      if (own.size >= accounts) return Math.max(1, Math.ceil(((day + 1) * dayMs - now) / 1000));
+      const spent = wider.some(({ name, share }) => (sums.get(name) ?? 0) >= accounts * share);
+      if (spent || own.size >= accounts) return Math.max(1, Math.ceil(((day + 1) * dayMs - now) / 1000));
       own.add(one);
-      asked.set(name, own);
+      asked.set(narrowest.name, own);
+      for (const { name } of wider) addTo(name);
       remembered += 1;
       if (remembered > maxRemembered) forgetOldest();
       return null;
     },
   };
-}
-
-/** What counts as one client: an IPv4 address, or the network of 64 bits that an IPv6 address lies in. */
-export function clientKey(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }

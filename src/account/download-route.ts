@@ -1,18 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { jsonType } from '../http/reply.ts';
 import { maxChunkRows } from '../store/port.ts';
 import { askedCursor } from './asked-cursor.ts';
-import { begin, type ReadRows, readOnWhole, tooLarge, whyGone } from './exports.ts';
-import { refusal } from './exports-route.ts';
+import { begin, readOnWhole, tooLarge, whyGone } from './exports.ts';
+import { refusal, turnsOf } from './exports-route.ts';
 import type { WrittenManifest } from './manifest.ts';
 import { parseParameters } from './parameters.ts';
-import { StoreBusy } from './reading/reading-pool.ts';
+import { patiently } from './patience.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import type { AccountRequest, AccountRoute, AccountServices } from './route.ts';
-import type { Progress, Snapshot } from './snapshot.ts';
-
-/** How often a download that is under way waits for a busy store before it is cut off. */
-const patience = 5;
+import type { Snapshot } from './snapshot.ts';
 
 /** `GET /download`: the rows of an account page as one document, chunk by chunk as fast as the client takes it. */
 export function downloadRoute(services: AccountServices): AccountRoute {
@@ -21,12 +17,13 @@ export function downloadRoute(services: AccountServices): AccountRoute {
     if (asked === null) return accountError(withoutCursor(request.search), { message: cursorAlone });
     if (asked.kind === 'refused') return accountError(asked.code, asked);
     const { snapshot } = asked.cursor;
-    const found = await services.read(request, async (store) => {
-      const refused =
-        (await whyGone(store, snapshot, request.now)) ??
-        (await tooLarge(store, snapshot, services.bounds.maxExportRows));
+    const turns = turnsOf(services, request, snapshot.account);
+    const found = await turns(async (store) => {
+      const refused = await whyGone(store, snapshot, request.now);
       return refused ?? { kind: 'ready' as const, manifest: await services.manifests.of(store, snapshot) };
     });
+    const large = found.kind === 'ready' ? await tooLarge(turns, snapshot, services.bounds.maxExportRows) : null;
+    if (large) return refusal(large);
     if (found.kind === 'refused') return refusal(found);
     return {
       status: 200,
@@ -59,11 +56,19 @@ async function* documentOf(
   let progress = begin(manifest);
   for (let terminal = false; !terminal; ) {
     const before = progress.count;
-    const read = await patiently(services, request, snapshot, progress);
+    const from = progress;
+    // One turn after the other, each for one chunk: a slow client holds nothing of the store between two.
+    const turn = () =>
+      services.read(request, snapshot.account, (store) => readOnWhole(store, snapshot, from, maxChunkRows));
+    const read = await patiently(turn, request.gone);
+    // Headers and rows are out: only a document that is cut off says that it is not whole.
+    if (read.kind === 'refused') throw new SnapshotGone();
     ({ progress, terminal } = read);
     if (read.rows.length > 0) {
       const rows = read.rows.join(',');
-      yield Buffer.from(before > 0 ? `,${rows}` : rows);
+      const bytes = Buffer.from(before > 0 ? `,${rows}` : rows);
+      services.sent(request, bytes.length);
+      yield bytes;
     }
   }
   yield Buffer.from(`],"count":${progress.count},"content_sha256":"${progress.digest.toString('hex')}"}`);
@@ -74,25 +79,5 @@ class SnapshotGone extends Error {
   constructor() {
     super('rows were removed at request while a download was under way');
     this.name = 'SnapshotGone';
-  }
-}
-
-/** One turn after the other, each for one chunk: a slow client holds nothing of the store between two. */
-async function patiently(
-  { read }: AccountServices,
-  request: AccountRequest,
-  snapshot: Snapshot,
-  progress: Progress,
-): Promise<ReadRows> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const found = await read(request, (store) => readOnWhole(store, snapshot, progress, maxChunkRows));
-      // Headers and rows are out: only a document that is cut off says that it is not whole.
-      if (found.kind === 'refused') throw new SnapshotGone();
-      return found;
-    } catch (error) {
-      if (!(error instanceof StoreBusy) || attempt === patience) throw error;
-      await delay(error.retryAfterSeconds * 1000, undefined, { signal: request.gone });
-    }
   }
 }

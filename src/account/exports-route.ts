@@ -1,8 +1,10 @@
 import type { ExportCreated, ExportLastPage, ExportNextPage } from '../contract/account.ts';
 import { jsonType, withBody } from '../http/reply.ts';
+import type { Turns } from './account-parts.ts';
 import type { AskedCursor } from './asked-cursor.ts';
 import { askedCursor } from './asked-cursor.ts';
 import { createExport, type ExportRefusal, readOnWhole, whyGone } from './exports.ts';
+import { patiently } from './patience.ts';
 import { parseAccountQuery } from './query.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
@@ -22,9 +24,8 @@ async function create(services: AccountServices, request: AccountRequest): Promi
   const wait = services.waitFor(request, parsed.query.account);
   if (wait !== null) return accountError('client_budget', { retryAfterSeconds: wait });
   const { manifests, bounds, cursors } = services;
-  const created = await services.read(request, (store) =>
-    createExport(store, manifests, parsed.query, request.now, bounds),
-  );
+  const turns = turnsOf(services, request, parsed.query.account);
+  const created = await createExport(turns, manifests, parsed.query, request.now, bounds);
   if (created.kind === 'refused') return refusal(created);
   const { manifest, snapshot, progress } = created;
   const end: Omit<ExportCreated, 'manifest'> = { cursor: cursors.seal({ kind: 'export', snapshot, progress }) };
@@ -36,7 +37,7 @@ async function page(
   request: AccountRequest,
   { cursor: { snapshot, progress: from } }: AskedCursor<'export'>,
 ): Promise<AccountReply> {
-  const found = await read(request, async (store) => {
+  const found = await read(request, snapshot.account, async (store) => {
     const gone = await whyGone(store, snapshot, request.now);
     if (gone) return gone;
     const manifest = await manifests.of(store, snapshot);
@@ -51,6 +52,17 @@ async function page(
     : { next_cursor: cursors.seal({ kind: 'export', snapshot, progress }), terminal };
   // Rows are written as the digest has them, and once.
   return written(`{"manifest":${manifest.text},"rows":[${rows.join(',')}],${JSON.stringify(end).slice(1)}`);
+}
+
+/** Turns of one request: the first is refused when the store is busy, those after it wait. */
+export function turnsOf({ read }: AccountServices, request: AccountRequest, account: string): Turns {
+  let first = true;
+  return (work) => {
+    const turn = () => read(request, account, work);
+    if (!first) return patiently(turn, request.gone);
+    first = false;
+    return turn();
+  };
 }
 
 function written(text: string): AccountReply {

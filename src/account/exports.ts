@@ -2,6 +2,7 @@ import type { AccountErrorCode } from '../contract/account-errors.ts';
 import { microsFromMillis } from '../contract/timestamp.ts';
 import type { AccountInterval, Frontier } from '../store/port.ts';
 import { day, type Interval, micros } from '../store/time.ts';
+import { partsInOneTurn, partsInTurns, type Turns } from './account-parts.ts';
 import type { AccountStore } from './account-store.ts';
 import { markOf } from './cursor.ts';
 import { nextDigest } from './digest.ts';
@@ -22,12 +23,6 @@ export interface ExportBounds {
 
 /** Rows that a page looks at for each that it may hold: where filters let little through it is short. */
 const passedPerRow = 16;
-/**
- * Rows that are counted to cut an interval into parts; an account with more is refused without parts. More than all
- * accounts together are expected to have in the window: it keeps a wrong number from being counted without end.
- */
-const countBudget = 50_000_000;
-
 /** Why nothing is handed out, with the parts of an interval that would fit. */
 export interface ExportRefusal {
   readonly kind: 'refused';
@@ -42,21 +37,36 @@ export interface TakenSnapshot {
   readonly parts: readonly AccountInterval[];
 }
 
+/** The account has too many rows in the interval to count them in one turn. */
+export interface ManyRows {
+  readonly kind: 'many';
+  readonly interval: Interval;
+  readonly frontier: Frontier;
+}
+
+/** What was counted of an interval before, in turns of its own. */
+export interface CountedRows {
+  readonly frontier: Frontier;
+  readonly parts: readonly AccountInterval[];
+}
+
 /**
  * Fixes what is asked for at this instant (milliseconds since 1970): the interval clipped to the window, and the
- * frontier, beyond which nothing enters. Counts the rows.
+ * frontier, beyond which nothing enters. Counts the rows, unless that was done before.
  */
 export async function takeSnapshot(
   store: AccountStore,
   { account, asked, filters }: AskedQuery,
   now: number,
   { maxExportRows, pageRows, ttlMs }: ExportBounds,
-): Promise<TakenSnapshot | ExportRefusal> {
-  const frontier = await store.frontier();
+  counted: CountedRows | null = null,
+): Promise<TakenSnapshot | ManyRows | ExportRefusal> {
+  const frontier = counted?.frontier ?? (await store.frontier());
   const instant = microsFromMillis(now);
   const clipped = clipInterval(asked, availableWindow(frontier, instant));
   if (clipped === 'out_of_window') return { kind: 'refused', code: clipped };
-  const parts = await fittingParts(store, account, clipped, frontier, maxExportRows);
+  const parts = counted?.parts ?? (await partsInOneTurn(store, account, clipped, frontier, maxExportRows));
+  if (parts === null) return { kind: 'many', interval: clipped, frontier };
   return {
     kind: 'taken',
     parts,
@@ -74,25 +84,6 @@ export async function takeSnapshot(
       expiresAt: now + ttlMs,
     },
   };
-}
-
-/**
- * The interval in parts of at most `maxRows` rows. What lies beyond the frontier is a part of its own where there are
- * several: rows that are accepted later make it grow, and no other.
- */
-async function fittingParts(
-  store: AccountStore,
-  account: string,
-  { start, end }: Interval,
-  frontier: Pick<Frontier, 'end'>,
-  maxRows: number,
-): Promise<readonly AccountInterval[]> {
-  const known = micros(Math.min(end, frontier.end));
-  if (known <= start) return [{ start, end, rows: 0 }];
-  const parts = await store.accountIntervals({ account, start, end: known, maxRows, budget: countBudget });
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return [{ ...only, end }];
-  return known < end ? [...parts, { start: known, end, rows: 0 }] : parts;
 }
 
 /**
@@ -116,23 +107,37 @@ export interface CreatedExport {
   readonly progress: Progress;
 }
 
-/** Creates an export; `export_too_large` with parts that fit where it is beyond the bound. */
+/**
+ * Creates an export; `export_too_large` with parts that fit where it is beyond the bound. The rows of a hot account are
+ * counted in several turns, so that others read between them.
+ */
 export async function createExport(
-  store: AccountStore,
+  turns: Turns,
   manifests: Manifests,
   query: AskedQuery,
   now: number,
   bounds: ExportBounds,
 ): Promise<CreatedExport | ExportRefusal> {
-  const taken = await takeSnapshot(store, query, now, bounds);
-  if (taken.kind === 'refused') return taken;
-  const { snapshot, parts } = taken;
-  if (parts.length > 1) {
-    const intervals = covering(parts, wantedInterval(query.asked, microsFromMillis(now)));
-    return { kind: 'refused', code: 'export_too_large', intervals };
-  }
-  const manifest = await manifests.of(store, snapshot);
-  return { kind: 'created', manifest, snapshot, progress: begin(manifest) };
+  const attempt = (counted: CountedRows | null) =>
+    turns(async (store): Promise<CreatedExport | ManyRows | ExportRefusal> => {
+      const taken = await takeSnapshot(store, query, now, bounds, counted);
+      if (taken.kind !== 'taken') return taken;
+      const { snapshot, parts } = taken;
+      if (parts.length > 1) {
+        const intervals = covering(parts, wantedInterval(query.asked, microsFromMillis(now)));
+        return { kind: 'refused', code: 'export_too_large', intervals };
+      }
+      const manifest = await manifests.of(store, snapshot);
+      return { kind: 'created', manifest, snapshot, progress: begin(manifest) };
+    });
+  const first = await attempt(null);
+  if (first.kind !== 'many') return first;
+  const { interval, frontier } = first;
+  const parts = await partsInTurns(turns, query.account, interval, frontier, bounds.maxExportRows);
+  const second = await attempt({ frontier, parts });
+  // The window cannot have become so much longer meanwhile: what was counted is not counted again.
+  if (second.kind === 'many') throw new Error('an interval that was counted is counted again');
+  return second;
 }
 
 /** The progress of an export of which nothing was read yet. */
@@ -200,11 +205,11 @@ async function isCurrent(store: AccountStore, snapshot: Snapshot): Promise<boole
 
 /** The parts of a snapshot that is beyond the bound, or null where it fits. */
 export async function tooLarge(
-  store: AccountStore,
+  turns: Turns,
   { account, start, end, askedStart, frontier, countBound }: Snapshot,
   maxRows: number,
 ): Promise<ExportRefusal | null> {
   if (countBound <= maxRows) return null;
-  const parts = await fittingParts(store, account, { start, end }, { end: frontier }, maxRows);
+  const parts = await partsInTurns(turns, account, { start, end }, { end: frontier }, maxRows);
   return { kind: 'refused', code: 'export_too_large', intervals: covering(parts, { start: askedStart, end }) };
 }

@@ -15,6 +15,8 @@ export interface AccountRequest {
   readonly client: string;
   /** Aborted when the client leaves. */
   readonly gone: AbortSignal;
+  /** Reserves memory for the response before it is made; false where unsent responses hold too much already. */
+  readonly reserve: (bytes: number) => boolean;
 }
 
 /** An answer, whole or made while it is sent. */
@@ -28,8 +30,17 @@ export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<A
 
 /** What routes share. */
 export interface AccountServices {
-  /** One turn of reads; rejects with `StoreBusy` when none comes in time. */
-  read<T>(request: Pick<AccountRequest, 'client' | 'gone'>, work: (store: AccountReads) => Promise<T>): Promise<T>;
+  /**
+   * One turn of reads about an account, or about none (null). Rejects with `StoreBusy` when none comes in time, and
+   * with `BudgetSpent` when the client has used its allowance.
+   */
+  read<T>(
+    request: Pick<AccountRequest, 'client' | 'gone' | 'reserve'>,
+    account: string | null,
+    work: (store: AccountReads) => Promise<T>,
+  ): Promise<T>;
+  /** Charges bytes of a streamed response; those of any other are charged as it is answered. */
+  sent(request: Pick<AccountRequest, 'client'>, bytes: number): void;
   /** Seconds until this client may ask for this account, or null: it may now, and is counted. */
   waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
   readonly cursors: Cursors;

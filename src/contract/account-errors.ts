@@ -62,7 +62,8 @@ export const accountErrorTable = {
   },
   client_budget: {
     status: 503,
-    message: 'This client has asked for as many accounts as it may in a day. Try again after Retry-After seconds.',
+    message:
+      'This client has used its allowance: the accounts of a day, or the reading of a minute. Try again after Retry-After seconds.',
   },
   asset_unavailable: {
     status: 503,

@@ -27,8 +27,14 @@ describe('a CSV file of rows', () => {
     ['+1', "'+1"],
     ['-1', "'-1"],
     ['@SUM(A1)', "'@SUM(A1)"],
-    ['\t=1', "'\t=1"],
-    ['\r=1', `"'\r=1"`],
+    ['\t=1', "'\t'=1"],
+    ['\r=1', `"'\r'=1"`],
+    ['x;=1+1', "x;'=1+1"],
+    ['x\t@SUM(A1)', "x\t'@SUM(A1)"],
+    ['x\r\n-1', `"x\r'\n'-1"`],
+    ['x;"=1', `"x;'""=1"`],
+    ["x;'quoted", "x;''quoted"],
+    ['x;y', 'x;y'],
     ['＝1', "'＝1"],
     ["'quoted", "''quoted"],
     ['!hide', '!hide'],
@@ -41,7 +47,7 @@ describe('a CSV file of rows', () => {
   it('gives back every row, whatever its labeler wrote, and no cell that begins like a formula', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
-      fc.string({ unit: fc.constantFrom('=', "'", '"', ',', '\r', '\n', '+', '\t', 'a') }),
+      fc.string({ unit: fc.constantFrom('=', "'", '"', ',', ';', '\r', '\n', '+', '\t', 'a') }),
     );
     const rows = fc.array(
       fc.record(
@@ -66,6 +72,18 @@ describe('a CSV file of rows', () => {
         expect(head).toEqual([...csvColumns]);
         expect(records.map(rowOfCells)).toEqual(given);
         expect(records.flat().filter((cell) => /^[=+\-@\t\r\n]/.test(cell))).toEqual([]);
+      }),
+    );
+  });
+
+  it('begins no cell like a formula where another program separates cells by semicolons or tabs', () => {
+    const text = fc.string({ unit: fc.constantFrom('=', '"', ',', ';', '\r', '\n', '+', '\t', '@', 'a') });
+    fc.assert(
+      fc.property(text, (value) => {
+        const record = csvRecord({ ...row, value });
+        // Quotes that are not around a whole cell are text to such a program, and one at its start is dropped.
+        const cells = record.split(/[;\t\r\n]/).map((cell) => cell.replace(/^"+/, ''));
+        expect(cells.filter((cell) => /^[=+\-@]/.test(cell))).toEqual([]);
       }),
     );
   });

@@ -22,10 +22,15 @@ export function csvRecord(row: AccountRow): string {
 }
 
 /**
- * A labeler's text is foreign, and a spreadsheet runs a cell that begins like a formula. Such a cell gets an
- * apostrophe in front; so does one that begins with an apostrophe, so that taking one away always restores the text.
+ * A labeler's text is foreign, and a spreadsheet runs a cell that begins like a formula. Where columns are separated by
+ * `;` or a tab, or a line break ends a row whatever the quotes, a cell may begin inside the text too. An apostrophe is put
+ * in front of what would begin like a formula in any of these places, and of an apostrophe there, so that taking away
+ * one apostrophe in each of them always restores the text.
  */
 function cell(text: string): string {
-  const harmless = /^['=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
+  const harmless = text.replace(formulaStart, "'");
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
+
+/** A place where a cell may begin, before what makes it a formula; a quote there may be taken for that of the cell. */
+const formulaStart = /(?<=^|[;\t\r\n])(?="*['=+\-@\t\r\n＝＋－＠])/g;

@@ -1,3 +1,5 @@
+import type { ConnectionBounds } from './connection-table.ts';
+
 /** Limits below HTTP; each protects the other readers from one slow or greedy client. */
 export const httpLimits = {
   /** Target and headers together, in bytes. */
@@ -11,3 +13,6 @@ export const httpLimits = {
   keepAliveTimeoutMs: 75_000,
   checkEveryMs: 1_000,
 } as const;
+
+/** Bounds of the connections of a server that is given no others. */
+export const defaultConnectionBounds: ConnectionBounds = { total: 16_384, perClient: null, stallMs: 15_000 };

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ConnectionTable } from './connection-table.ts';
 import { parsePlainRequest } from './plain-request.ts';
 import type { ReadRequest } from './read-request.ts';
 import type { Reply } from './reply.ts';
@@ -13,14 +14,14 @@ export interface PlainLaneOptions {
   readonly clock: () => number;
   /** A connection that says nothing for this long is closed, in milliseconds. */
   readonly idleMs: number;
+  /** Admits connections before a byte of them is read. */
+  readonly table: ConnectionTable;
 }
 
 /** The lane's own connections, which the server behind it does not know. */
 export interface PlainLane {
   /** Lets written answers arrive and closes every connection. */
   close(): void;
-  /** Cuts every connection. */
-  cut(): void;
 }
 
 /**
@@ -28,7 +29,7 @@ export interface PlainLane {
  * plain GET; at the first that is not, the connection and that piece go to the server for good, with all its
  * rules and deadlines. It answers the same replies with a third less work for each.
  */
-export function openPlainLane(server: Server, { answer, clock, idleMs }: PlainLaneOptions): PlainLane {
+export function openPlainLane(server: Server, { answer, clock, idleMs, table }: PlainLaneOptions): PlainLane {
   const connections = new Set<Socket>();
   const [behind, ...others] = server.listeners('connection');
   if (!behind || others.length > 0) throw new Error('the lane expects the one connection listener of node:http');
@@ -36,6 +37,9 @@ export function openPlainLane(server: Server, { answer, clock, idleMs }: PlainLa
   server.on('connection', enter);
 
   function enter(socket: Socket): void {
+    const admitted = table.admit(socket);
+    if (!admitted) return;
+    const tracked = admitted;
     connections.add(socket);
     socket.setTimeout(idleMs);
 
@@ -48,6 +52,7 @@ export function openPlainLane(server: Server, { answer, clock, idleMs }: PlainLa
         return;
       }
       const now = clock();
+      tracked.answered += 1;
       // A reader that does not take its answers is not asked for more requests.
       if (!socket.write(wireBytes(answer(request, now), now))) socket.pause();
     }
@@ -84,9 +89,6 @@ export function openPlainLane(server: Server, { answer, clock, idleMs }: PlainLa
   return {
     close() {
       for (const socket of connections) socket.end();
-    },
-    cut() {
-      for (const socket of connections) socket.destroy();
     },
   };
 }

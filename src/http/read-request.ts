@@ -9,6 +9,8 @@ export interface ReadRequest {
   readonly acceptEncoding: string | undefined;
   /** Address of the client, where the operator asked for it. */
   readonly client?: string;
+  /** Reserves memory for a response before it is made; false where unsent responses hold too much already. */
+  readonly reserve?: (bytes: number) => boolean;
 }
 
 /** The view of a request that node:http parsed. */

@@ -37,18 +37,44 @@ export async function sendStreamed(
   response.writeHead(status, ['Date', httpDate(now), ...headers]);
   if (request.method === 'HEAD') response.end();
   // A body that fails is cut off, without the end that would make it look whole.
-  else await pipeline(Readable.from(stream, { objectMode: false, highWaterMark: streamAheadBytes }), response);
+  else await pipeline(Readable.from(inPieces(stream), { objectMode: false, highWaterMark: pieceBytes }), response);
 }
 
-/** How far a streamed body is made ahead of what the client took, in bytes. */
-const streamAheadBytes = 64 * 1024;
+/** Bytes of a body that are handed over at once: also how far a streamed body is made ahead of what the client took. */
+const pieceBytes = 64 * 1024;
+
+async function* inPieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const bytes of stream) {
+    for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+  }
+}
 
 /** Sends a reply. `now` (milliseconds since 1970) is the request's clock, so that `Date` agrees with what was judged. */
 export function send(request: IncomingMessage, response: ServerResponse, reply: Reply, now: number): void {
   response.sendDate = false;
   response.writeHead(reply.status, ['Date', httpDate(now), ...reply.headers]);
   if (reply.body === null || request.method === 'HEAD') response.end();
-  else response.end(reply.body);
+  else sendPieces(response, reply.body);
+}
+
+/** Sends a body no faster than the client takes it, so that a client which takes nothing can be told from a slow one. */
+function sendPieces(response: ServerResponse, body: Buffer): void {
+  let at = 0;
+  const more = (): void => {
+    while (!response.destroyed) {
+      const piece = body.subarray(at, at + pieceBytes);
+      at += pieceBytes;
+      if (at >= body.length) {
+        response.end(piece);
+        return;
+      }
+      if (!response.write(piece)) {
+        response.once('drain', more);
+        return;
+      }
+    }
+  };
+  more();
 }
 
 /** A reply with a body. */

@@ -1,21 +1,31 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { AddressInfo, Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { systemCode } from '../ops/errors.ts';
 import type { ClientOf } from './client-address.ts';
+import { type ConnectionBounds, ConnectionTable, type CutReason } from './connection-table.ts';
 import { limitConnections } from './descriptors.ts';
+import { Exchanges } from './exchanges.ts';
 import { allowedMethods, type HeaderList } from './headers.ts';
-import { httpLimits } from './limits.ts';
-import { answerParserError, answerRaw, endQuietly } from './parser-errors.ts';
+import { defaultConnectionBounds, httpLimits } from './limits.ts';
+import { networkTiers } from './network-tiers.ts';
+import { answerParserError, answerRaw, codeOfParserError, endQuietly } from './parser-errors.ts';
 import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
+import { type UnsentBounds, UnsentBytes, type UnsentClaim } from './unsent-bytes.ts';
 
 /** How a server answers one well-formed request; where it throws or rejects, the client gets 500 without detail. */
 export type Answering =
   | { readonly answer: (request: ReadRequest, now: number) => Reply }
-  /** `gone` is aborted when the client leaves before its answer. */
-  | { readonly answerLater: (request: ReadRequest, now: number, gone: AbortSignal) => Promise<Reply | StreamedReply> };
+  | {
+      /** `gone` is aborted when the client leaves before its answer. */
+      readonly answerLater: (request: ReadRequest, now: number, gone: AbortSignal) => Promise<Reply | StreamedReply>;
+      /** What is held of responses that clients have not taken yet. */
+      readonly unsent: UnsentBounds;
+      /** The answer where those bounds leave no room for another. */
+      readonly overloaded: Reply;
+    };
 
 /** What a public server needs to know. */
 export type HttpServerOptions = Answering & {
@@ -27,19 +37,25 @@ export type HttpServerOptions = Answering & {
   readonly failed: (error: unknown) => void;
   /** Tells each request's client to the answering side; nothing looks at addresses without it. */
   readonly clientOf?: ClientOf;
+  readonly connections?: Partial<ConnectionBounds>;
+  /** Told of each connection that the server closed to protect itself and others. */
+  readonly onCut?: (reason: CutReason) => void;
 };
 
 /** A public HTTP server that can be started and stopped once. */
 export interface HttpServer {
   /** Listens; resolves with the port. Rejects when the port is in use or not permitted. */
   start(at: { host: string; port: number }): Promise<number>;
+  /** Connections now. */
+  connections(): number;
   /** Stops accepting, lets what is in flight finish for at most `graceMs`, then cuts the rest. */
   stop(graceMs: number): Promise<void>;
 }
 
 /** Makes a server; nothing listens before `start`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { common, clock, failed, clientOf } = options;
+  const { common, clock, failed, clientOf, onCut = () => undefined } = options;
+  const table = new ConnectionTable({ ...defaultConnectionBounds, ...options.connections }, onCut);
   const server = createServer({
     maxHeaderSize: httpLimits.maxHeaderBytes,
     headersTimeout: httpLimits.headersTimeoutMs,
@@ -72,36 +88,69 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const answerNow = 'answer' in options ? safely(options.answer) : null;
 
-  /** The request that each connection asked last: when its body fails, it has its answer already. */
-  const latest = new WeakMap<Duplex, IncomingMessage>();
+  const exchanges = new Exchanges();
+  const unsent = 'unsent' in options ? new UnsentBytes(options.unsent, () => performance.now()) : null;
 
   function onRequest(message: IncomingMessage, response: ServerResponse): void {
     const now = clock();
-    latest.set(message.socket, message);
     // The parser drops what came in one piece behind an upgrade that is not taken: the client must ask anew.
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    if (!wellFormed(message)) send(message, response, malformed, now);
-    else if (answerNow) send(message, response, answerNow(view(message), now), now);
-    else void answerAfterwards(message, response, now);
+    const admission = exchanges.begin(message, response);
+    const tracked = table.of(message.socket);
+    if (admission.kind !== 'answer') {
+      if (admission.kind === 'too_many' && tracked) table.cut(tracked, 'pipelined');
+      return;
+    }
+    if (tracked) {
+      tracked.answered += 1;
+      tracked.outstanding += 1;
+      response.once('close', () => {
+        tracked.outstanding -= 1;
+      });
+    }
+    if (!wellFormed(message)) {
+      exchanges.close(message.socket);
+      void admission.turn.then(() => send(message, response, malformed, now));
+    } else if (answerNow) send(message, response, answerNow(view(message), now), now);
+    else void admission.turn.then(() => answerAfterwards(message, response));
   }
 
-  async function answerAfterwards(message: IncomingMessage, response: ServerResponse, now: number): Promise<void> {
-    if (!('answerLater' in options)) return;
+  async function answerAfterwards(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!('answerLater' in options) || !unsent || response.destroyed || message.socket.destroyed) return;
+    const now = clock();
     const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const reply = await options.answerLater(view(message), now, gone.signal).catch((error: unknown) => {
+    const request = view(message);
+    const claim = unsent.claim(networkTiers(request.client ?? message.socket.remoteAddress ?? 'unknown'), () => {
+      onCut('unsent');
+      message.socket.destroy();
+    });
+    response.once('close', () => {
+      gone.abort();
+      claim.release();
+    });
+    const { reserve } = claim;
+    const reply = await options.answerLater({ ...request, reserve }, now, gone.signal).catch((error: unknown) => {
       failed(error);
       return internalError;
     });
-    // Nobody is there to answer any more.
+    // The client has left: its claim is released, and there is nothing to send.
     if (response.destroyed) return;
+    await sendLater(message, response, claimed(message, reply, claim, options.overloaded), now);
+  }
+
+  async function sendLater(
+    message: IncomingMessage,
+    response: ServerResponse,
+    reply: Reply | StreamedReply,
+    now: number,
+  ): Promise<void> {
     if (!('stream' in reply)) {
       send(message, response, reply, now);
       return;
     }
     await sendStreamed(message, response, reply, now).catch((error: unknown) => {
       // A client that left is no fault of this service.
-      if (!leavings.has(systemCode(error) ?? '')) failed(error);
+      if (!disconnectCodes.has(systemCode(error) ?? '')) failed(error);
       response.destroy();
     });
   }
@@ -116,27 +165,70 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // An expectation that is not understood is no reason to refuse a read.
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => {
-    if (latest.get(socket)?.complete === false) endQuietly(socket);
-    else answerParserError(error, socket, common, clock());
+    if (codeOfParserError(error) === null) {
+      socket.destroy();
+      return;
+    }
+    // A second response to a request that has one, or to none at all, would be taken for the next request's.
+    const quiet = exchanges.isClosing(socket) || exchanges.isIncomplete(socket);
+    exchanges.finish(socket, () => (quiet ? endQuietly(socket) : answerParserError(error, socket, common, clock())));
   });
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
-    answerRaw(socket, 'method_not_allowed', common, clock(), ['Allow', allowedMethods]);
+    const quiet = exchanges.isClosing(socket);
+    exchanges.finish(socket, () => {
+      if (quiet) endQuietly(socket);
+      else answerRaw(socket, 'method_not_allowed', common, clock(), ['Allow', allowedMethods]);
+    });
   });
 
   // The lane does not know clients and does not wait: a server that does takes the full parser for every request.
   const lane =
     clientOf || !answerNow
       ? null
-      : openPlainLane(server, { answer: answerNow, clock, idleMs: httpLimits.keepAliveTimeoutMs });
+      : openPlainLane(server, { answer: answerNow, clock, idleMs: httpLimits.keepAliveTimeoutMs, table });
+  if (!lane) admitFirst(server, table);
+  let sweep: NodeJS.Timeout | undefined;
   return {
-    start: ({ host, port }) => listen(server, host, port),
-    stop: (graceMs) => close(server, lane, graceMs),
+    start: async ({ host, port }) => {
+      const listening = await listen(server, host, port);
+      sweep = setInterval(() => table.cutStalled(performance.now()), httpLimits.checkEveryMs);
+      return listening;
+    },
+    connections: () => table.size,
+    stop: async (graceMs) => {
+      await close(server, lane, table, graceMs);
+      clearInterval(sweep);
+    },
   };
 }
 
-/** How it shows that a client left before its answer was whole. */
-const leavings = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
+/** Lets the table of connections see each new connection before the parser does. */
+function admitFirst(server: Server, table: ConnectionTable): void {
+  const parsers = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (table.admit(socket)) for (const parse of parsers) parse.call(server, socket);
+  });
+}
+
+/** The reply where its bytes may be held until they are sent, else the refusal. */
+function claimed(
+  { method }: IncomingMessage,
+  reply: Reply | StreamedReply,
+  claim: UnsentClaim,
+  overloaded: Reply,
+): Reply | StreamedReply {
+  // A streamed body holds no more than was reserved for its pieces.
+  if ('stream' in reply) return reply;
+  const bytes = method === 'HEAD' ? 0 : (reply.body?.length ?? 0);
+  if (claim.settle(bytes)) return reply;
+  claim.settle(0);
+  return overloaded;
+}
+
+/** Codes of errors that mean that a client left before its response was complete. */
+const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
 /** What the parser lets through and HTTP does not. */
 function wellFormed(message: IncomingMessage): boolean {
@@ -164,10 +256,10 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-function close(server: Server, lane: PlainLane | null, graceMs: number): Promise<void> {
+function close(server: Server, lane: PlainLane | null, table: ConnectionTable, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => {
-      lane?.cut();
+      table.closeAll();
       server.closeAllConnections();
     }, graceMs);
     server.close(() => {

@@ -1,12 +1,23 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ReadingTelemetry } from '../account/reading/reading-pool.ts';
+import type { CutReason } from '../http/connection-table.ts';
+import { connectionCount, connectionCuts } from './connection-metrics.ts';
 
 /** Metrics of the account process: bounded names and dimensions, no client and no account. */
 export interface AccountMetrics extends ReadingTelemetry {
   answered(route: string, status: number): void;
   /** Tells how to ask how many requests wait. */
   waiting(count: () => number): void;
+  /** A connection was closed to protect the server and its other clients. */
+  cut(reason: CutReason): void;
+  /** Tells how to ask how many connections there are. */
+  connections(count: () => number): void;
+  /** A request came through a proxy although none is trusted. */
+  untrustedProxy(): void;
 }
+
+/** Its name, for the doctor. */
+export const untrustedProxyMetric = 'almanac_account_untrusted_proxy_requests_total';
 
 const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10];
 
@@ -43,6 +54,13 @@ export function accountMetrics(registry: Registry): AccountMetrics {
     help: 'Reading processes that were killed at a deadline, or died.',
     registers,
   });
+  const cut = connectionCuts('almanac_account_connections_cut_total', registry);
+  const connections = connectionCount('almanac_account_connections', registry);
+  const untrusted = new Counter({
+    name: untrustedProxyMetric,
+    help: 'Requests that came through a proxy nearby although --trust-proxy is 0: all its clients count as one.',
+    registers,
+  });
   let ask = (): number => 0;
   new Gauge({
     name: 'almanac_account_waiting',
@@ -53,6 +71,9 @@ export function accountMetrics(registry: Registry): AccountMetrics {
     },
   });
   return {
+    cut: (reason) => cut.inc({ reason }),
+    connections,
+    untrustedProxy: () => untrusted.inc(),
     answered: (route, status) => requests.inc({ route, status: String(status) }),
     turn: (waitedMs, ranMs) => {
       waited.observe(waitedMs / 1000);

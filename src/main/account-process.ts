@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createAccountApp } from '../account/app.ts';
 import { createClientBudget } from '../account/client-budget.ts';
+import { createCostBudget } from '../account/cost-budget.ts';
 import { createCursors } from '../account/cursor.ts';
 import { accountPages, pageStyles } from '../account/page/pages.tsx';
 import { createReadingPool, type ReadingTelemetry } from '../account/reading/reading-pool.ts';
-import { accountCommonHeaders } from '../account/replies.ts';
+import { accountCommonHeaders, accountError } from '../account/replies.ts';
 import { readSecrets } from '../account/secret.ts';
 import { assetFile } from '../http/asset-file.ts';
 import { clientAddress } from '../http/client-address.ts';
@@ -16,6 +17,7 @@ import { parseStoreUrl } from '../store/open.ts';
 import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
 import { packageRoot } from './command.ts';
+import { connectionBounds } from './connection-bounds.ts';
 import { handleFinder } from './handle-finder.ts';
 import { basePath, graceMs, listenOn } from './listen.ts';
 
@@ -26,6 +28,9 @@ export interface RunningAccount {
 }
 
 const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
+
+/** The part of the unsent bytes that one client may hold: one in so many. */
+const clientShare = 8;
 
 /** Longest time before it listens whatever is ready, in milliseconds. */
 const warmMs = 5_000;
@@ -65,6 +70,8 @@ export async function startAccount(
     reading,
     cursors: createCursors(readSecrets(settings.secretFile ?? join(settings.data, 'account-secret'))),
     budget: createClientBudget(settings.clientAccounts === 0 ? null : settings.clientAccounts),
+    cost: createCostBudget(settings.clientCost === 0 ? null : settings.clientCost),
+    clock: Date.now,
     bounds: {
       maxExportRows: settings.maxExportRows,
       pageRows: settings.pageRows,
@@ -84,13 +91,19 @@ export async function startAccount(
       if (settings.accessLog) log.info('answered', { route, status });
     },
   });
+  const unsentBytes = settings.unsentMegabytes * 1024 * 1024;
   const server = createHttpServer({
     answerLater: app.answer,
     common: accountCommonHeaders,
     clock: Date.now,
     failed: (error) => log.error('an answer failed', errorFields(error)),
-    clientOf: clientAddress(settings.trustProxy),
+    clientOf: clientAddress(settings.trustProxy, untrustedProxy(log, metrics)),
+    connections: connectionBounds(settings),
+    unsent: { perClient: unsentBytes / clientShare, total: unsentBytes },
+    overloaded: accountError('store_busy', { retryAfterSeconds: 5 }),
+    ...(metrics ? { onCut: metrics.cut } : {}),
   });
+  metrics?.connections(server.connections);
   const { host, port } = settings;
   // A client that comes meanwhile would wait longer than the queue lets it.
   await app.warm(Date.now(), AbortSignal.any([asked, AbortSignal.timeout(warmMs)]));
@@ -110,5 +123,16 @@ export async function startAccount(
       await handles?.close();
       log.info('stopped');
     },
+  };
+}
+
+/** Counts requests through a proxy that is not trusted, and logs the first: fairness goes by clients, and there is one. */
+function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
+  let logged = false;
+  return () => {
+    metrics?.untrustedProxy();
+    if (logged) return;
+    logged = true;
+    log.warn('requests come through a proxy, and --trust-proxy is 0: all its clients count as one; set --trust-proxy');
   };
 }

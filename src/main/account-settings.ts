@@ -31,6 +31,28 @@ export const accountSettings = {
     { min: 0, max: 1_000_000 },
     'distinct accounts that one client may ask for in a day; 0 for any number',
   ),
+  clientCost: integer(
+    'client-cost',
+    'MS',
+    6_000,
+    { min: 0, max: 60_000 },
+    'milliseconds of reading that one client may use in a minute, five minutes of it at once; 50 kB sent count as one; 0 for any number',
+  ),
+  maxConnections: integer('max-connections', 'N', 4_096, { min: 1, max: 1_000_000 }, 'connections at once'),
+  clientConnections: integer(
+    'client-connections',
+    'N',
+    64,
+    { min: 0, max: 1_000_000 },
+    'connections of one client at once, without --trust-proxy; 0 for any number',
+  ),
+  unsentMegabytes: integer(
+    'unsent-megabytes',
+    'MB',
+    64,
+    { min: 32, max: 1_024 },
+    'responses held in memory that clients have not taken yet; an eighth of it for one client',
+  ),
   readers: integer('readers', 'N', 2, { min: 1, max: 16 }, 'processes that read the store'),
   queue: integer(
     'queue',

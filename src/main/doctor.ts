@@ -43,6 +43,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     { checkRuntime },
     seeds,
     { checkDenied },
+    { checkProxyTrust },
   ] = await Promise.all([
     import('./doctor/upstreams.ts'),
     import('./doctor/clock.ts'),
@@ -54,6 +55,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     import('./doctor/runtime.ts'),
     import('../labels/seeds.ts'),
     import('./doctor/denied.ts'),
+    import('./doctor/proxy-trust.ts'),
   ]);
   const { data, host, port, basePath, accountPort, metricsPort } = values;
   const artifacts = values.artifacts ?? join(data, 'artifacts');
@@ -102,6 +104,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
       Date.now(),
     ),
   ];
+  const trust = metricsPort === null ? null : await checkProxyTrust(metricsPort + 3);
   const { findings, offsets } = await asked;
-  return [...here, ...(await listeners), ...findings, checkClock(offsets)];
+  return [...here, ...(await listeners), ...(trust ? [trust] : []), ...findings, checkClock(offsets)];
 }

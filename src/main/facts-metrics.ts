@@ -1,10 +1,16 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Reading } from '../artifact/reading.ts';
+import type { CutReason } from '../http/connection-table.ts';
+import { connectionCount, connectionCuts } from './connection-metrics.ts';
 
 /** Metrics of the facts process: bounded names and dimensions, no client and no identity. */
 export interface FactsMetrics {
   answered(route: string, status: number): void;
   observed(instrument: string, reading: Reading<unknown>): void;
+  /** A connection was closed to protect the server and its other clients. */
+  cut(reason: CutReason): void;
+  /** Tells how to ask how many connections there are. */
+  connections(count: () => number): void;
 }
 
 /** Registers the metrics of the facts process. */
@@ -30,7 +36,11 @@ export function factsMetrics(registry: Registry): FactsMetrics {
     labelNames: ['instrument', 'reading'],
     registers,
   });
+  const cut = connectionCuts('almanac_facts_connections_cut_total', registry);
+  const connections = connectionCount('almanac_facts_connections', registry);
   return {
+    cut: (reason) => cut.inc({ reason }),
+    connections,
     answered: (route, status) => requests.inc({ route, status: String(status) }),
     observed: (instrument, reading) => {
       readable.set({ instrument }, reading.kind === 'readable' ? 1 : 0);

@@ -11,6 +11,7 @@ import { errorFields, type Log } from '../ops/log.ts';
 import type { Values } from '../ops/setting.ts';
 import { artifactSources } from './artifact-sources.ts';
 import { packageRoot } from './command.ts';
+import { connectionBounds } from './connection-bounds.ts';
 import type { FactsMetrics } from './facts-metrics.ts';
 import type { factsSettings } from './facts-settings.ts';
 import { basePath, graceMs, listenOn } from './listen.ts';
@@ -48,8 +49,11 @@ export async function startFacts(
     common: factsCommonHeaders,
     clock,
     failed: (error) => log.error('a request failed', errorFields(error)),
+    connections: connectionBounds(settings),
+    ...(metrics ? { onCut: metrics.cut } : {}),
     ...(settings.accessLogClients ? { clientOf: clientAddress(settings.trustProxy) } : {}),
   });
+  metrics?.connections(server.connections);
   await Promise.all([labels.start(), weather.start()]);
   const { host, port } = settings;
   const listening = await listenOn(server, { host, port });

@@ -1,12 +1,13 @@
 import { renderToString } from 'preact-render-to-string';
+import { withoutControls } from './foreign.tsx';
 import { PageBody, type PageParts } from './page-body.tsx';
 
 /**
  * A whole HTML page: text is escaped by the renderer, nothing is inline (the policy of the servers allows neither
- * inline styles nor inline scripts), and it reads in order without a style sheet.
+ * inline styles nor inline scripts), it reads in order without a style sheet, and it holds no raw control character.
  */
 export function renderPage(parts: PageParts): string {
-  return `<!doctype html>${renderToString(<Page {...parts} />)}`;
+  return withoutControls(`<!doctype html>${renderToString(<Page {...parts} />)}`);
 }
 
 function Page(parts: PageParts) {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
-import { Foreign, visible } from './foreign.tsx';
+import { renderPage } from './document.tsx';
+import { Foreign, isPlain, visible, withoutControls } from './foreign.tsx';
 
 describe('a foreign text on a page', () => {
   it('is isolated and escaped', () => {
@@ -29,4 +30,45 @@ describe('a foreign text on a page', () => {
       }),
     );
   });
+});
+
+describe('a page', () => {
+  const html = (text: string): string =>
+    renderPage({
+      title: text,
+      base: '',
+      indexed: false,
+      navigation: [],
+      children: <input value={text} title={text} />,
+    });
+
+  it('holds no raw control character and no lone surrogate, in titles and attributes neither', () => {
+    const anything = fc.string({
+      unit: fc.constantFrom('\u0000', '\u0007', '\u001B', '\u0085', '\u009F', '\uD800', 'a', '\t'),
+    });
+    fc.assert(
+      fc.property(anything, (text) => {
+        const page = html(text);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+        expect(page).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
+        expect(page.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  it('keeps every other text', () => {
+    expect(withoutControls('a\tb\nc 🧪 \u202E')).toBe('a\tb\nc 🧪 \u202E');
+  });
+});
+
+it.each([
+  ['spam', true],
+  ['👩‍👩‍👧', true],
+  ['a\u202Eb', false],
+  ['a\u061Cb', false],
+  ['a\u2028b', false],
+  ['a\u0000', false],
+  ['\uD800', false],
+])('%j can be shown as it is: %s', (text, plain) => {
+  expect(isPlain(text)).toBe(plain);
 });

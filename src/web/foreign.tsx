@@ -23,6 +23,24 @@ export function visible(text: string, max: number): { text: string; cut: boolean
   return { text: clean, cut };
 }
 
-/** Controls but line feed and tab, and the marks that turn the direction of what follows them. */
+/** Whether a text can be shown as it is: nothing of it hides, or turns the direction of what follows. */
+export function isPlain(text: string): boolean {
+  hidden.lastIndex = 0;
+  return !hidden.test(text) && text.isWellFormed();
+}
+
+/** Controls but line feed and tab, marks that turn the direction of what follows them, and separators that break lines. */
+const hidden =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u206F\uFFF9-\uFFFB\u{E0001}]/gu;
+
+/**
+ * A page without raw controls and lone surrogates, wherever they came from: none has a meaning in HTML, and a few are
+ * taken for others by what reads the page. The last step before a page leaves.
+ */
+export function withoutControls(html: string): string {
+  return html.replace(controls, '\uFFFD').toWellFormed();
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
-const hidden = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
+const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;

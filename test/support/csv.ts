@@ -32,8 +32,10 @@ export function parseCsv(text: string): string[][] {
   return records;
 }
 
-/** The row of a record: an empty cell of a member that a row may lack is its absence; one apostrophe is taken away. */
+/** The row of a record: an empty cell of a member that a row may lack is its absence; one apostrophe is taken away where a cell may begin. */
 export function rowOfCells(cells: readonly string[]): Record<string, string> {
-  const members = csvColumns.map((name, index) => [name, (cells[index] ?? '').replace(/^'/, '')] as const);
+  const members = csvColumns.map(
+    (name, index) => [name, (cells[index] ?? '').replace(/(?<=^|[;\t\r\n])'/g, '')] as const,
+  );
   return Object.fromEntries(members.filter(([name, text]) => text !== '' || !['cid', 'expires_at'].includes(name)));
 }

@@ -1,6 +1,8 @@
+import { maxValueBytes } from '../../contract/account.ts';
 import { formatMicros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
-import { Foreign } from '../../web/foreign.tsx';
+import type { AccountTally } from '../../store/port.ts';
+import { Foreign, isPlain, visible } from '../../web/foreign.tsx';
 import type { Parameters } from '../parameters.ts';
 import { dayShortcuts } from '../query.ts';
 import type { AccountFilters } from '../row.ts';
@@ -99,7 +101,7 @@ export function Choices({ view, links, base }: { view: AccountView; links: Accou
             />
             <TextField name="value" text="Value" value={filters.value ?? ''} list="values" />
             <datalist id="values">
-              {tally.values.slice(0, 50).map(({ value }) => (
+              {proposedValues(tally).map((value) => (
                 <option key={value} value={value} />
               ))}
             </datalist>
@@ -126,10 +128,21 @@ export function Choices({ view, links, base }: { view: AccountView; links: Accou
   );
 }
 
+/** Values that the filter's field proposes. An option is drawn as it is: what would hide or turn in it is left out. */
+function proposedValues({ values }: AccountTally): string[] {
+  return values
+    .map(({ value }) => value)
+    .filter((value) => isPlain(value) && Buffer.byteLength(value) <= maxValueBytes)
+    .slice(0, 50);
+}
+
 function labelerOptions({ labelers, query }: AccountView): [string, string][] {
   const all = labelers.map(({ labeler }) => labeler);
   const { labeler } = query.filters;
-  return (labeler === undefined || all.includes(labeler) ? all : [labeler, ...all]).map((did) => [did, did]);
+  return (labeler === undefined || all.includes(labeler) ? all : [labeler, ...all]).map((did) => [
+    did,
+    visible(did, 300).text,
+  ]);
 }
 
 function Chosen({ filters, links }: { filters: AccountFilters; links: AccountLinks }) {

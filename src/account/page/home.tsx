@@ -54,7 +54,7 @@ const headings: Partial<Record<AccountErrorCode, string>> = {
   unknown_parameter: 'That address cannot be read',
   invalid_cursor: 'That place in the list cannot be found',
   store_busy: 'The observations cannot be read just now',
-  client_budget: 'Many accounts were asked for today',
+  client_budget: 'The limit of lookups is reached',
   internal_error: 'Something went wrong here',
 };
 
@@ -63,7 +63,7 @@ const ownWords: Partial<Record<AccountErrorCode, string>> = {
   invalid_interval: 'From and To are given together, each as a day and a time, and To lies after From.',
   unsupported_interval: 'There are 7 days and 30 days, or an interval from one instant to another.',
   store_busy: 'Too many are asking, or what was observed is not there to be read.',
-  client_budget: 'As many accounts were asked for from where you are as may be in a day.',
+  client_budget: 'You have reached the limit of lookups for your network.',
 };
 
 /** What a page says of a refusal that has no words of its own. */

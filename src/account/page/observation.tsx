@@ -132,7 +132,7 @@ export function Labeler({ did, name }: { readonly did: string; readonly name: La
   if (name === undefined) return <Did did={did} />;
   return (
     <>
-      <bdi>{name.name}</bdi>
+      <Foreign text={name.name} max={260} />
       {name.confirmed ? ' ' : ' (its own claim, not confirmed) '}
       <Did did={did} />
     </>

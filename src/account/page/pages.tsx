@@ -61,7 +61,7 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
     const pages = renderer(base, findHandle !== null, mark);
     const home = async (request: AccountRequest): Promise<Reply> => {
       // Where the store cannot be read there is nothing of it to be taken for real.
-      if (mark.words === null) await services.read(request, (store) => mark.learn(store)).catch(() => undefined);
+      if (mark.words === null) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
       const body = <HomeBody base={base} handles={findHandle !== null} />;
       return pages.page(200, 'Almanac: labels observed on an account', body);
     };
@@ -128,7 +128,7 @@ function accountRoute(
     const { query, before } = asked;
     const wait = services.waitFor(request, query.account);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
-    const view = await services.read(request, async (store) => {
+    const view = await services.read(request, query.account, async (store) => {
       await mark.learn(store);
       return store.view({ query, before, now: microsFromMillis(request.now) });
     });
@@ -171,7 +171,7 @@ function accountRoute(
 
   return async (request) => {
     // A refusal too is a page of this store, and may be the first that is asked for.
-    if (!mark.known) await services.read(request, (store) => mark.learn(store)).catch(() => undefined);
+    if (!mark.known) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
     try {
       return await answer(request);
     } catch (error) {

@@ -4,6 +4,8 @@ export interface Waiting {
   readonly admit: () => void;
   /** Told that it must give way to another client. */
   readonly refuse: () => void;
+  /** Whether it may have a turn now; absent: it may. */
+  readonly mayRun?: () => boolean;
 }
 
 /**
@@ -34,16 +36,18 @@ export class FairQueue {
     return true;
   }
 
-  /** Takes whose turn it is. */
+  /** Takes whose turn it is, of those that may have one; null where there is none. */
   take(): Waiting | null {
-    const [first] = this.#clients;
-    if (!first) return null;
-    const [client, own] = first;
-    const taken = own.shift() ?? null;
-    this.#clients.delete(client);
-    if (own.length > 0) this.#clients.set(client, own);
-    if (taken) this.#size -= 1;
-    return taken;
+    for (const [client, own] of this.#clients) {
+      const index = own.findIndex(({ mayRun }) => mayRun?.() ?? true);
+      if (index < 0) continue;
+      const [taken = null] = own.splice(index, 1);
+      this.#clients.delete(client);
+      if (own.length > 0) this.#clients.set(client, own);
+      this.#size -= 1;
+      return taken;
+    }
+    return null;
   }
 
   /** Takes one out that waits no longer. */

@@ -1,17 +1,19 @@
 import { once } from 'node:events';
-import { performance } from 'node:perf_hooks';
 import { expect, it, onTestFinished } from 'vitest';
-import { createReadingPool } from './reading-pool.ts';
+import { until } from '../../../test/support/program.ts';
+import { createReadingPool, type ReadTurn } from './reading-pool.ts';
 
-function poolInTest(waitMs: number) {
+let now = 0;
+
+function poolInTest(waitMs: number, readers = 1) {
   const busy: string[] = [];
   const pool = createReadingPool({
     url: 'sqlite:/nowhere',
-    readers: 1,
-    maxWaiting: 4,
+    readers,
+    maxWaiting: 16,
     waitMs,
     deadlineMs: 60_000,
-    monotonic: () => performance.now(),
+    monotonic: () => now,
     telemetry: { turn: () => undefined, busy: (why) => busy.push(why), restarted: () => undefined },
   });
   onTestFinished(() => pool.stop());
@@ -21,9 +23,9 @@ function poolInTest(waitMs: number) {
 it('a client that leaves while it waits is not counted as one that was sent away', async () => {
   const { busy, pool } = poolInTest(60_000);
   const release = new AbortController();
-  const held = pool.run('a', () => once(release.signal, 'abort'));
+  const held = pool.run({ client: 'a' }, () => once(release.signal, 'abort'));
   const gone = new AbortController();
-  const left = pool.run('b', () => Promise.resolve('read'), gone.signal);
+  const left = pool.run({ client: 'b', signal: gone.signal }, () => Promise.resolve('read'));
   expect(pool.waiting()).toBe(1);
   gone.abort();
   await expect(left).rejects.toThrow('left');
@@ -35,9 +37,69 @@ it('a client that leaves while it waits is not counted as one that was sent away
 it('a client that waits for too long is', async () => {
   const { busy, pool } = poolInTest(1);
   const release = new AbortController();
-  const held = pool.run('a', () => once(release.signal, 'abort'));
-  await expect(pool.run('b', () => Promise.resolve('read'))).rejects.toThrow('waited');
+  const held = pool.run({ client: 'a' }, () => once(release.signal, 'abort'));
+  await expect(pool.run({ client: 'b' }, () => Promise.resolve('read'))).rejects.toThrow('waited');
   expect(busy).toEqual(['waited']);
   release.abort();
   await held;
+});
+
+/** A turn that lasts until the test lets it go. */
+function lasting(pool: ReturnType<typeof poolInTest>['pool'], turn: ReadTurn) {
+  const release = new AbortController();
+  let began = false;
+  const ended = pool.run(turn, async () => {
+    began = true;
+    if (!release.signal.aborted) await once(release.signal, 'abort');
+  });
+  return {
+    began: () => began,
+    end: () => {
+      release.abort();
+      return ended;
+    },
+  };
+}
+
+it('a client has one turn at a time, and others have theirs meanwhile', async () => {
+  const { pool } = poolInTest(60_000, 3);
+  const first = lasting(pool, { client: '192.0.2.1' });
+  const second = lasting(pool, { client: '192.0.2.1' });
+  const other = lasting(pool, { client: '192.0.2.2' });
+  await until(other.began, 'the turn of the other client');
+  expect([first.began(), second.began(), pool.waiting()]).toEqual([true, false, 1]);
+  await first.end();
+  await until(second.began, 'the second turn');
+  await Promise.all([second.end(), other.end()]);
+});
+
+it.each([
+  ['of one account', (n: number) => ({ client: `192.0.2.${n}`, account: 'did:web:hot.example' })],
+  ['of one IPv6 site', (n: number) => ({ client: `2001:db8:1:${n}00::1` })],
+])('turns %s never have every process', async (_what, turnOf) => {
+  const { pool } = poolInTest(60_000, 2);
+  const hot = [1, 2, 3].map((n) => lasting(pool, turnOf(n)));
+  const honest = lasting(pool, { client: '198.51.100.1', account: 'did:web:quiet.example' });
+  await until(honest.began, 'the turn of another client');
+  expect(hot.map(({ began }) => began())).toEqual([true, false, false]);
+  for (const one of hot) await one.end();
+  await honest.end();
+});
+
+it('turns about accounts that took long before never have every process', async () => {
+  const { pool } = poolInTest(60_000, 2);
+  const turnOf = (n: number) => ({ client: `192.0.2.${n}`, account: `did:web:hot${n}.example` });
+  now = 0;
+  for (const n of [1, 2]) {
+    await pool.run(turnOf(n), () => {
+      now += 301;
+      return Promise.resolve();
+    });
+  }
+  const hot = [1, 2].map((n) => lasting(pool, turnOf(n)));
+  const honest = lasting(pool, { client: '198.51.100.1', account: 'did:web:quiet.example' });
+  await until(honest.began, 'the turn of another client');
+  expect(hot.map(({ began }) => began())).toEqual([true, false]);
+  for (const one of hot) await one.end();
+  await honest.end();
 });

@@ -1,4 +1,6 @@
+import { clientKey, siteKey } from '../../http/network-tiers.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
+import { LongReads } from './long-reads.ts';
 import type { AccountReads } from './protocol.ts';
 import { type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
 
@@ -35,13 +37,26 @@ export interface ReadingTelemetry {
   restarted(): void;
 }
 
+/** Who reads, and about what. */
+export interface ReadTurn {
+  /** Address of the client. */
+  readonly client: string;
+  /** The account that is read about: where reading it took long before, it is expected to take long again. */
+  readonly account?: string;
+  /** Aborted when the client leaves. */
+  readonly signal?: AbortSignal;
+  /** Told how long the turn took, in milliseconds. */
+  readonly onCost?: (readMs: number) => void;
+}
+
 /** The store behind a bounded queue, in processes that can be killed. */
 export interface ReadingPool {
   /**
    * Runs one turn of reads for a client: a short sequence, chunk by chunk. Rejects with StoreBusy when no turn comes
-   * in time or the turn outlasts its deadline, and with what `work` rejects with.
+   * in time or the turn outlasts its deadline, and with what `work` rejects with. A client has one turn at a time, and
+   * turns that are expected to be long never have every process, nor do those of one IPv6 site.
    */
-  run<T>(client: string, work: (store: AccountReads) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  run<T>(turn: ReadTurn, work: (store: AccountReads) => Promise<T>): Promise<T>;
   /**
    * Starts every process and has it make these reads, which open all that it will read from. Never rejects: a store
    * that is not there yet is opened by the turn that finds it.
@@ -66,6 +81,12 @@ interface Place {
   child: ReadingChild | null;
 }
 
+interface GivenPlace {
+  readonly place: Place;
+  /** The bounds that its turn counts against. */
+  readonly names: readonly string[];
+}
+
 /** Makes a pool; no process is started before the first turn. */
 export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const { url, readers, maxWaiting, waitMs, deadlineMs, telemetry, monotonic } = options;
@@ -73,6 +94,10 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const free = [...places];
   const queue = new FairQueue(maxWaiting);
   const refusals = new Set<() => void>();
+  const longReads = new LongReads(monotonic);
+  /** Turns under way, by client, site and kind. */
+  const running = new Map<string, number>();
+  const maxShared = Math.max(1, readers - 1);
   let stopped = false;
 
   function busy(why: 'full' | 'waited' | 'deadline'): StoreBusy {
@@ -80,10 +105,37 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     return new StoreBusy(why, why === 'deadline' ? 5 : 1);
   }
 
+  function bounds({ client, account }: ReadTurn): readonly { readonly name: string; readonly max: number }[] {
+    const own = { name: `client ${clientKey(client)}`, max: 1 };
+    const site = { name: `site ${siteKey(client)}`, max: maxShared };
+    if (account === undefined) return [own, site];
+    const same = { name: `account ${account}`, max: maxShared };
+    return longReads.isLong(account) ? [own, site, same, { name: 'long', max: maxShared }] : [own, site, same];
+  }
+
+  function mayRun(turn: ReadTurn): boolean {
+    return bounds(turn).every(({ name, max }) => (running.get(name) ?? 0) < max);
+  }
+
+  function count(names: readonly string[], change: 1 | -1): void {
+    for (const name of names) {
+      const now = (running.get(name) ?? 0) + change;
+      if (now === 0) running.delete(name);
+      else running.set(name, now);
+    }
+  }
+
   /** Resolves with a place of one's own, which must be given back. */
-  function turn(client: string, signal: AbortSignal | undefined): Promise<Place> {
-    const place = queue.size === 0 ? free.pop() : undefined;
-    if (place) return Promise.resolve(place);
+  function admitted(turn: ReadTurn): Promise<GivenPlace> {
+    const give = (place: Place): GivenPlace => {
+      const names = bounds(turn).map(({ name }) => name);
+      count(names, 1);
+      return { place, names };
+    };
+    const place = mayRun(turn) ? free.pop() : undefined;
+    if (place) return Promise.resolve(give(place));
+    const { signal } = turn;
+    const site = siteKey(turn.client);
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(timer);
@@ -95,12 +147,12 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         reject(busy(why));
       };
       const late = (): void => {
-        queue.remove(client, waiting);
+        queue.remove(site, waiting);
         refuse('waited');
       };
       // Nobody is told, and nobody was kept waiting for too long.
       const leave = (): void => {
-        queue.remove(client, waiting);
+        queue.remove(site, waiting);
         settle();
         reject(new StoreBusy('left', 1));
       };
@@ -108,23 +160,26 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         admit: () => {
           settle();
           const given = free.pop();
-          if (given) resolve(given);
+          if (given) resolve(give(given));
           else refuse('full');
         },
         refuse: () => refuse('full'),
+        mayRun: () => mayRun(turn),
       };
       const timer = setTimeout(late, waitMs);
       signal?.addEventListener('abort', leave);
       refusals.add(waiting.refuse);
-      if (!queue.add(client, waiting)) refuse('full');
+      if (!queue.add(site, waiting)) refuse('full');
     });
   }
 
   /** Only with the work really ended: its process idle, or gone. */
-  function giveBack(place: Place): void {
+  function giveBack({ place, names }: GivenPlace): void {
     if (stopped) return;
     free.push(place);
-    queue.take()?.admit();
+    count(names, -1);
+    // One that ended may have kept several from running: as many go on as there are places for.
+    for (let next = queue.take(); next !== null; next = free.length > 0 ? queue.take() : null) next.admit();
   }
 
   async function work<T>(place: Place, reads: (store: AccountReads) => Promise<T>): Promise<T> {
@@ -145,23 +200,26 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     }
   }
 
-  async function run<T>(client: string, reads: (store: AccountReads) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async function run<T>(turn: ReadTurn, reads: (store: AccountReads) => Promise<T>): Promise<T> {
     if (stopped) throw busy('full');
     const asked = monotonic();
-    const place = await turn(client, signal);
+    const given = await admitted(turn);
     const began = monotonic();
     try {
-      return await work(place, reads);
+      return await work(given.place, reads);
     } finally {
-      telemetry.turn(began - asked, monotonic() - began);
-      giveBack(place);
+      const ranMs = monotonic() - began;
+      longReads.note(turn.account, ranMs);
+      turn.onCost?.(ranMs);
+      telemetry.turn(began - asked, ranMs);
+      giveBack(given);
     }
   }
 
   return {
     run,
     async warm(reads) {
-      await Promise.all(places.map(() => run('', reads).catch(() => undefined)));
+      await Promise.all(places.map((_, n) => run({ client: `warm-up ${n}` }, reads).catch(() => undefined)));
     },
     waiting: () => queue.size,
     async stop() {

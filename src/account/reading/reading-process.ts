@@ -3,11 +3,11 @@ import { StoreError } from '../../store/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { AccountChunk, StoreReader } from '../../store/port.ts';
 import { accountStoreMethods } from '../account-store.ts';
-import { DefinitionCache } from '../page/definitions.ts';
+import { type Definition, DefinitionCache } from '../page/definitions.ts';
 import { missedOf } from '../page/missed.ts';
 import { labelersOf } from '../page/network.ts';
-import { readView, type ViewQuery } from '../page/view.ts';
-import { type ReadAnswer, type ReadQuestion, withoutBytes } from './protocol.ts';
+import { type AccountView, readView, type ViewQuery } from '../page/view.ts';
+import { boundedChunk, cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
 
 /**
  * The process that reads the store, and does nothing else. It may be killed at any instant: a query of the store
@@ -28,13 +28,31 @@ async function read(reader: StoreReader, { method, args }: ReadQuestion): Promis
   if (method === 'view') {
     const view = await readView({ store: reader, ...shared }, args[0] as ViewQuery);
     if (view === 'out_of_window') return view;
-    return { ...view, parts: view.parts.map((part) => ({ ...part, rows: part.rows.map(withoutBytes) })) };
+    return forPage(view);
   }
   if (!accountStoreMethods.includes(method)) throw new StoreError('invalid_query', `no such read: ${method}`);
   const value = await (reader[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
   if (method !== 'readAccount') return value;
-  const { rows, next } = value as AccountChunk;
-  return { rows: rows.map(withoutBytes), next };
+  return boundedChunk(value as AccountChunk);
+}
+
+/** A view without what its page does not show: long texts are cut here, before they are copied to the serving process. */
+function forPage(view: AccountView): AccountView {
+  return {
+    ...view,
+    parts: view.parts.map((part) => ({ ...part, rows: part.rows.map(shortened) })),
+    tally: { ...view.tally, values: view.tally.values.filter(({ value }) => value === cut(value)) },
+    definitions: new Map(
+      [...view.definitions].map(([labeler, { byValue, ...rest }]) => [
+        labeler,
+        { ...rest, byValue: new Map([...byValue].map(([value, one]) => [cut(value), shortenedDefinition(one)])) },
+      ]),
+    ),
+  };
+}
+
+function shortenedDefinition({ name, description, lang }: Definition): Definition {
+  return { name: cut(name), description: cut(description), lang };
 }
 
 async function answer(question: ReadQuestion): Promise<ReadAnswer> {

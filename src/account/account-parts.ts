@@ -1,0 +1,114 @@
+import { StoreError } from '../store/errors.ts';
+import type { AccountInterval, Frontier } from '../store/port.ts';
+import { day, dayOf, dayStart, type Interval, micros } from '../store/time.ts';
+import type { AccountStore } from './account-store.ts';
+
+/** Rows that are counted in one turn: a fraction of a second, after which others have theirs. */
+const rowsPerTurn = 500_000;
+/**
+ * Rows that are counted to cut an interval into parts; an account with more is refused without parts. More than all
+ * accounts together are expected to have in the window: it keeps a wrong number from being counted without end.
+ */
+const countBudget = 50_000_000;
+
+/** Runs reads in turns, each of its own. */
+export type Turns = <T>(work: (store: AccountStore) => Promise<T>) => Promise<T>;
+
+/** An interval in parts of at most `maxRows` of the account's rows; null where one turn is too short to count them. */
+export async function partsInOneTurn(
+  store: AccountStore,
+  account: string,
+  { start, end }: Interval,
+  frontier: Pick<Frontier, 'end'>,
+  maxRows: number,
+): Promise<readonly AccountInterval[] | null> {
+  const known = micros(Math.min(end, frontier.end));
+  if (known <= start) return [{ start, end, rows: 0 }];
+  const parts = await countedParts(store, account, { start, end: known }, maxRows);
+  return parts && upTo(end, known, parts);
+}
+
+/** The same in as many turns as it takes. */
+export async function partsInTurns(
+  turns: Turns,
+  account: string,
+  { start, end }: Interval,
+  frontier: Pick<Frontier, 'end'>,
+  maxRows: number,
+): Promise<readonly AccountInterval[]> {
+  const known = micros(Math.min(end, frontier.end));
+  if (known <= start) return [{ start, end, rows: 0 }];
+  const merged: AccountInterval[] = [];
+  let counted = 0;
+  // A stack, so that what is split further is counted before what follows it.
+  const left = daysOf({ start, end: known }).toReversed();
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const interval = next;
+    const parts = await turns((store) => countedParts(store, account, interval, maxRows));
+    if (parts === null) {
+      left.push(...halves(interval).toReversed());
+      continue;
+    }
+    for (const part of parts) {
+      append(merged, part, maxRows);
+      counted += part.rows;
+    }
+    if (counted > countBudget)
+      throw new StoreError('budget_exceeded', `the interval holds more than ${countBudget} rows`);
+  }
+  return upTo(end, known, merged);
+}
+
+async function countedParts(
+  store: AccountStore,
+  account: string,
+  interval: Interval,
+  maxRows: number,
+): Promise<readonly AccountInterval[] | null> {
+  try {
+    return await store.accountIntervals({ account, ...interval, maxRows, budget: rowsPerTurn });
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'budget_exceeded') return null;
+    throw error;
+  }
+}
+
+/** Adds a part, or lengthens the last one by it where both fit. */
+function append(merged: AccountInterval[], part: AccountInterval, maxRows: number): void {
+  const last = merged.at(-1);
+  if (last && last.rows + part.rows <= maxRows) {
+    merged[merged.length - 1] = { start: last.start, end: part.end, rows: last.rows + part.rows };
+  } else {
+    merged.push(part);
+  }
+}
+
+/**
+ * What lies beyond the frontier is a part of its own where there are several: rows that are accepted later make it
+ * grow, and no other.
+ */
+function upTo(
+  end: Interval['end'],
+  known: Interval['end'],
+  parts: readonly AccountInterval[],
+): readonly AccountInterval[] {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return [{ ...only, end }];
+  return known < end ? [...parts, { start: known, end, rows: 0 }] : parts;
+}
+
+function daysOf({ start, end }: Interval): Interval[] {
+  const days: Interval[] = [];
+  for (let from: number = start; from < end; from = dayStart(dayOf(from)) + day) {
+    days.push({ start: micros(from), end: micros(Math.min(end, dayStart(dayOf(from)) + day)) });
+  }
+  return days;
+}
+
+function halves({ start, end }: Interval): Interval[] {
+  const middle = micros(start + Math.floor((end - start) / 2));
+  return [
+    { start, end: middle },
+    { start: middle, end },
+  ];
+}

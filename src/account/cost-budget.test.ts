@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { createCostBudget } from './cost-budget.ts';
+
+const noon = Date.UTC(2026, 10, 20, 12);
+
+it('a client may use five minutes of its allowance at once, and then as much as refills', () => {
+  const budget = createCostBudget(6_000);
+  budget.charge('192.0.2.1', { readMs: 29_999 }, noon);
+  expect(budget.waitFor('192.0.2.1', noon)).toBeNull();
+  budget.charge('192.0.2.1', { readMs: 1_001 }, noon);
+  expect(budget.waitFor('192.0.2.1', noon)).toBe(11);
+  expect(budget.waitFor('192.0.2.2', noon)).toBeNull();
+  expect(budget.waitFor('192.0.2.1', noon + 11_000)).toBeNull();
+});
+
+it('what is sent costs too', () => {
+  const budget = createCostBudget(6_000);
+  budget.charge('192.0.2.1', { bytes: 1_500_000_000 }, noon);
+  expect(budget.waitFor('192.0.2.1', noon)).toBe(1);
+});
+
+it('an IPv6 site has four times the allowance of a client, whatever its networks', () => {
+  const budget = createCostBudget(6_000);
+  let charged = 0;
+  for (let n = 0; n < 64; n++) {
+    const client = `2001:db8:1:${(n * 256).toString(16)}::1`;
+    if (budget.waitFor(client, noon) !== null) continue;
+    budget.charge(client, { readMs: 10_000 }, noon);
+    charged += 1;
+  }
+  expect(charged).toBe(12);
+  expect(budget.waitFor('2001:db8:2::1', noon)).toBeNull();
+});
+
+it('begins again with each day, and may be without a bound', () => {
+  const budget = createCostBudget(1);
+  const midnight = Date.UTC(2026, 10, 21);
+  budget.charge('192.0.2.1', { readMs: 1_000_000 }, midnight - 1);
+  expect(budget.waitFor('192.0.2.1', midnight - 1)).toBeGreaterThan(1_000);
+  expect(budget.waitFor('192.0.2.1', midnight)).toBeNull();
+  const unbounded = createCostBudget(null);
+  unbounded.charge('192.0.2.1', { readMs: 1e12 }, noon);
+  expect(unbounded.waitFor('192.0.2.1', noon)).toBeNull();
+});

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { networkTiers } from './network-tiers.ts';
+import { UnsentBytes, type UnsentClaim } from './unsent-bytes.ts';
+
+const [a, b, c] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(networkTiers) as [
+  ReturnType<typeof networkTiers>,
+  ReturnType<typeof networkTiers>,
+  ReturnType<typeof networkTiers>,
+];
+const uncut = (): void => {
+  throw new Error('nothing may be cut here');
+};
+
+describe('unsent bytes', () => {
+  it('of one client are bounded, whatever others hold', () => {
+    const unsent = new UnsentBytes({ perClient: 100, total: 1_000 }, () => 0);
+    expect(unsent.claim(a, uncut).reserve(100)).toBe(true);
+    expect(unsent.claim(a, uncut).reserve(1)).toBe(false);
+    expect(unsent.claim(b, uncut).reserve(100)).toBe(true);
+  });
+
+  it('are given back as a response turns out smaller than was reserved, and when it is gone', () => {
+    const unsent = new UnsentBytes({ perClient: 100, total: 1_000 }, () => 0);
+    const claim = unsent.claim(a, uncut);
+    expect([claim.reserve(80), claim.settle(30), unsent.total]).toEqual([true, true, 30]);
+    claim.release();
+    claim.release();
+    expect(unsent.total).toBe(0);
+  });
+
+  it('in total: the response of the client that holds most is cut, once it had time to be taken', () => {
+    let now = 0;
+    const cut: string[] = [];
+    const unsent = new UnsentBytes({ perClient: 100, total: 200 }, () => now);
+    for (const [name, bytes] of [
+      ['first', 60],
+      ['second', 40],
+    ] as const) {
+      unsent.claim(a, () => cut.push(name)).settle(bytes);
+    }
+    unsent.claim(b, () => cut.push('third')).settle(90);
+    expect(unsent.claim(c, uncut).reserve(50)).toBe(false);
+    now = 2_000;
+    expect(unsent.claim(c, uncut).reserve(50)).toBe(true);
+    expect(cut).toEqual(['first']);
+  });
+
+  it('never exceed their bounds, and are all given back', () => {
+    const step = fc.record({
+      client: fc.constantFrom(...['192.0.2.1', '2001:db8::1', '2001:db8:0:100::1', '2001:db8:0:101::1']),
+      bytes: fc.integer({ min: 0, max: 150 }),
+      how: fc.constantFrom('reserve', 'settle', 'release'),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let now = 0;
+        const unsent = new UnsentBytes({ perClient: 100, total: 300 }, () => now);
+        const claims: UnsentClaim[] = [];
+        for (const { client, bytes, how } of steps) {
+          now += 1_000;
+          if (how === 'release') claims.shift()?.release();
+          else {
+            const claim = unsent.claim(networkTiers(client), () => undefined);
+            claims.push(claim);
+            claim[how](bytes);
+          }
+          expect(unsent.total).toBeLessThanOrEqual(300);
+          expect(unsent.total).toBeGreaterThanOrEqual(0);
+        }
+        for (const claim of claims) claim.release();
+        expect(unsent.total).toBe(0);
+      }),
+    );
+  });
+});

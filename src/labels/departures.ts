@@ -1,6 +1,7 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { StoredGap } from '../store/port.ts';
 import type { Member } from './member.ts';
+import type { ReaderTools } from './source.ts';
 
 /** How a labeler that was read once stands to being read now. */
 export type Presence = 'read' | 'waiting' | 'gone';
@@ -18,4 +19,16 @@ export function departureGap({ did, tracker }: Member, presence: Presence, now: 
   if (presence === 'gone' || !tracker.enrolled(now))
     return { source: did, start, end: now, reason: 'source_unavailable' };
   return null;
+}
+
+/** Records the gaps of all that have left. */
+export async function recordDepartures(
+  members: Iterable<Member>,
+  presence: (member: Member) => Presence,
+  { clock, recordGap }: Pick<ReaderTools, 'clock' | 'recordGap'>,
+): Promise<void> {
+  for (const member of members) {
+    const gap = departureGap(member, presence(member), clock());
+    if (gap) await recordGap(gap);
+  }
 }

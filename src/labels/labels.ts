@@ -9,7 +9,7 @@ import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
 import { DailyCap, maxDailyRows } from './daily-cap.ts';
-import { departureGap } from './departures.ts';
+import { recordDepartures } from './departures.ts';
 import { type Member, standingFacts } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
 import { createOutbound, type Outbound } from './outbound.ts';
@@ -242,7 +242,10 @@ async function observe(
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
-    every(settings.rhythm.tailMs, () => recordDepartures(roster, runner, tools)),
+    every(settings.rhythm.tailMs, async () => {
+      await recordDepartures(roster.members, (member) => runner.presence(member), tools);
+      runner.fillPlaces();
+    }),
     every(settings.rhythm.upkeepMs, async () => {
       // A step since the last look must not make a day look old, nor a clock that nobody confirms.
       await lookAtClock();
@@ -265,19 +268,6 @@ async function observe(
       log.info('stopped');
     },
   };
-}
-
-/** Labelers that were read once and are read no longer leave a gap that grows. */
-async function recordDepartures(
-  roster: Roster,
-  runner: SourceRunner,
-  { clock, recordGap }: ReaderTools,
-): Promise<void> {
-  for (const member of roster.members) {
-    const gap = departureGap(member, runner.presence(member), clock());
-    if (gap) await recordGap(gap);
-  }
-  runner.fillPlaces();
 }
 
 /** Writes what cannot be left out, again and again while the disk is full or the file is held. */

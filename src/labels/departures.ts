@@ -8,9 +8,11 @@ export type Presence = 'read' | 'waiting' | 'gone';
 
 /**
  * The gap of a labeler that has left: since it was last read to its end, nothing is known of what it gives. Null while it
- * is read, and where it was never read.
+ * is read, while its document is not known, and where it was never read.
  */
-export function departureGap({ did, tracker }: Member, presence: Presence, now: Micros): StoredGap | null {
+export function departureGap({ did, finding, tracker }: Member, presence: Presence, now: Micros): StoredGap | null {
+  // After a crash a document may have to be read again: nobody has left yet.
+  if (finding === 'unresolved') return null;
   const { lastAnswered } = tracker.tracked;
   const start = tracker.unreadSince ?? lastAnswered;
   if (lastAnswered === null || start === null || start >= now) return null;

@@ -28,6 +28,10 @@ test('a labeler that is read, or was never read, leaves no gap', () => {
   expect(departureGap(labeler(new Tracker(did, untracked(start))), 'gone', now)).toBe(null);
 });
 
+test('a labeler whose document has still to be read after a crash has not left', () => {
+  expect(departureGap({ ...labeler(answered()), finding: 'unresolved' }, 'gone', now)).toBe(null);
+});
+
 test('one that lost its place leaves a gap of ours since it was last read to its end', () => {
   const gap = { source: did, start: micros(start + hour), end: now, reason: 'ingest_paused' };
   expect(departureGap(labeler(answered()), 'waiting', now)).toEqual(gap);

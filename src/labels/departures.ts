@@ -1,15 +1,18 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { StoredGap } from '../store/port.ts';
 import type { Member } from './member.ts';
+import type { ReaderTools } from './source.ts';
 
 /** How a labeler that was read once stands to being read now. */
 export type Presence = 'read' | 'waiting' | 'gone';
 
 /**
  * The gap of a labeler that has left: since it was last read to its end, nothing is known of what it gives. Null while it
- * is read, and where it was never read.
+ * is read, while its document is not known, and where it was never read.
  */
-export function departureGap({ did, tracker }: Member, presence: Presence, now: Micros): StoredGap | null {
+export function departureGap({ did, finding, tracker }: Member, presence: Presence, now: Micros): StoredGap | null {
+  // After a crash a document may have to be read again: nobody has left yet.
+  if (finding === 'unresolved') return null;
   const { lastAnswered } = tracker.tracked;
   const start = tracker.unreadSince ?? lastAnswered;
   if (lastAnswered === null || start === null || start >= now) return null;
@@ -18,4 +21,16 @@ export function departureGap({ did, tracker }: Member, presence: Presence, now: 
   if (presence === 'gone' || !tracker.enrolled(now))
     return { source: did, start, end: now, reason: 'source_unavailable' };
   return null;
+}
+
+/** Records the gaps of all that have left. */
+export async function recordDepartures(
+  members: Iterable<Member>,
+  presence: (member: Member) => Presence,
+  { clock, recordGap }: Pick<ReaderTools, 'clock' | 'recordGap'>,
+): Promise<void> {
+  for (const member of members) {
+    const gap = departureGap(member, presence(member), clock());
+    if (gap) await recordGap(gap);
+  }
 }

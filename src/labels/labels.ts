@@ -5,10 +5,10 @@ import { claimOrigin } from '../store/origin.ts';
 import type { StoreWriter } from '../store/port.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
-
 import { costOf } from './daily-cap.ts';
 import { Denials } from './denials.ts';
 import { requireDenyList } from './deny-file.ts';
+import { recordDepartures } from './departures.ts';
 import { discover } from './discover.ts';
 import { defaultMaxDailyBytes } from './disk-budget.ts';
 import { createFairShares } from './fair-shares.ts';
@@ -22,7 +22,6 @@ import { pacedLog } from './paced-log.ts';
 import { Particulars } from './particulars.ts';
 import { publisher } from './publisher.ts';
 import { removeRequested } from './purges.ts';
-import { recordDepartures } from './record-departures.ts';
 import { RefusedMemory } from './refused-memory.ts';
 
 import { repeat } from './repeat.ts';
@@ -35,7 +34,7 @@ import { beat, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
 
-import { compareStanding } from './standing.ts';
+import { compareStanding, standingOf } from './standing.ts';
 
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -321,7 +320,7 @@ async function observe(
         ...{ folder: settings.folder, usage, clock, members: () => roster.members },
         // A reader holds one at a time: its stream, or the request of a poll.
         slotsOf: (did) => (runner.reads(did) ? 1 : 0),
-        standingOf: ({ origin }) => origin,
+        standingOf: (member) => standingOf(standingFacts(member), clock()),
       }),
     ),
     every(settings.rhythm.beatMs, async () => {
@@ -330,7 +329,10 @@ async function observe(
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
-    every(settings.rhythm.tailMs, () => recordDepartures(roster, runner, tools)),
+    every(settings.rhythm.tailMs, async () => {
+      await recordDepartures(roster.members, (member) => runner.presence(member), tools);
+      runner.fillPlaces();
+    }),
     every(gapTickMs, () => gaps.tick()),
   ];
   const upkeep = every(settings.rhythm.upkeepMs, async () => {

@@ -1,8 +1,11 @@
 /** Whether a host answers quickly; `unknown` when it has not answered yet. */
 export type Pace = 'quick' | 'slow' | 'unknown';
 
-/** A host is slow when its recent requests held a slot for longer than this on average, in milliseconds. */
-const slowMs = 5_000;
+/**
+ * A host is slow when its recent requests held a slot for longer than this on average, in milliseconds: one handshake
+ * that was never answered is enough.
+ */
+const slowMs = 4_000;
 /** What the newest request weighs in the average. */
 const newestWeight = 0.3;
 /** Hosts that are remembered; beyond it the one that was asked longest ago is forgotten. */

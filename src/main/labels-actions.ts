@@ -10,10 +10,10 @@ import { liveRhythm } from '../labels/rhythm.ts';
 import { readSeeds } from '../labels/seeds.ts';
 import { noTelemetry } from '../labels/telemetry.ts';
 import { OperatorError } from '../ops/errors.ts';
-import { createLog } from '../ops/log.ts';
+import { createLog, type Log } from '../ops/log.ts';
 import type { Values } from '../ops/setting.ts';
 import { StoreError } from '../store/errors.ts';
-import { openStoreReader, openStoreWriter, parseStoreUrl } from '../store/open.ts';
+import { type FileEvent, openStoreReader, openStoreWriter, parseStoreUrl } from '../store/open.ts';
 import { micros } from '../store/time.ts';
 import { type CommandContext, packageRoot } from './command.ts';
 import type { labelsSettings } from './labels-settings.ts';
@@ -47,7 +47,9 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         rhythm: liveRhythm,
       };
-      const store = opened(values.store, () => openStoreWriter(values.store, { at: wall(), windowDays }));
+      const store = opened(values.store, () =>
+        openStoreWriter(values.store, { at: wall(), windowDays, onFile: logFile(log) }),
+      );
       const labels = createLabels({
         settings,
         store,
@@ -66,6 +68,14 @@ export async function observe(values: LabelsValues, print: CommandContext['print
       return labels;
     },
   });
+}
+
+/** Logs each file that the store removes, moves aside, or leaves. */
+function logFile(log: Log) {
+  return ({ action, ...file }: FileEvent): void => {
+    if (action === 'removed') log.info('store file removed', { ...file });
+    else log.warn(`store file ${action === 'left' ? 'left alone' : 'moved aside'}`, { ...file });
+  };
 }
 
 /** Holds the label facts back, with a reason. */

@@ -1,8 +1,11 @@
 import { OperatorError } from '../ops/errors.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
+import type { FileEvent } from './sqlite/file-event.ts';
 import { inspectStore, type StoreInspection } from './sqlite/inspect.ts';
 import { openSqliteReader } from './sqlite/reader.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/writer.ts';
+
+export type { FileEvent };
 
 /** Where a store is. */
 export interface StorePlaceSqlite {

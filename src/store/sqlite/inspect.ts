@@ -5,9 +5,10 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import type { Epoch } from '../port.ts';
 import { dayName } from '../time.ts';
-import { openReadonly, type Sqlite, storeError } from './connection.ts';
+import { openReadonly, storeError } from './connection.ts';
 import { listDays, type StorePaths, storePaths } from './files.ts';
 import { writerLockHeld } from './lock.ts';
+import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from './lost-state.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
 import { stateQueries } from './state-read.ts';
 import { stateMigrations } from './state-schema.ts';
@@ -35,6 +36,7 @@ export interface StoreInspection {
  */
 export function inspectStore(folder: string): StoreInspection {
   const paths = storePaths(folder);
+  assertStateFile(paths);
   // `existsSync` would take what may not be looked at for what is not there.
   if (!statSync(paths.state, { throwIfNoEntry: false })) {
     throw new StoreError('not_a_store', `there is no store in ${folder}`);
@@ -65,9 +67,12 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
   try {
     assertKnown(db, stateMigrations);
     const schema = schemaVersion(db);
+    if (schema === 0) assertStateBegun(paths, false);
     if (schema === 0) throw new StoreError('not_a_store', `the store in ${paths.folder} was never begun`);
     assertSound(db);
     const queries = stateQueries(db);
+    assertStateBegun(paths, queries.hasEpoch());
+    assertOneGeneration(paths, queries.generation());
     const { days } = queries.catalog();
     const files = new Set(listDays(paths).map(({ day }) => day));
     return {
@@ -83,11 +88,6 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
   } finally {
     db.close();
   }
-}
-
-function assertSound(db: Sqlite): void {
-  const found = db.pragma('quick_check(1)', { simple: true });
-  if (found !== 'ok') throw new StoreError('damaged', `${db.name}: ${String(found)}`);
 }
 
 function sizeOf(folder: string): number {

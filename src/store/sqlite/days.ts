@@ -131,11 +131,11 @@ export class Days {
     throw new StoreError('damaged', `${reader.path} belongs to another generation of the store: ${remedy}`);
   }
 
-  /** Lets go of files that were dropped or sealed since: their space is free only then. */
+  /** Lets go of files that were dropped, sealed or given checksums since: their space is free only then. */
   #forget(catalog: Catalog): void {
     const forms = new Map(catalog.days.map(({ day, sealed }) => [day, sealed === 1 ? 'sealed' : 'open']));
     for (const [day, reader] of this.#open) {
-      if (forms.get(day) !== reader.form) {
+      if (forms.get(day) !== reader.form || reader.isReplaced) {
         reader.close();
         this.#open.delete(day);
       }

@@ -6,10 +6,11 @@ import { StoreError } from '../errors.ts';
 import type { Epoch } from '../port.ts';
 import { dayName } from '../time.ts';
 import { openReadonly, storeError } from './connection.ts';
-import { listDays, type StorePaths, storePaths } from './files.ts';
+import { dayPath, listDays, type StorePaths, storePaths } from './files.ts';
 import { writerLockHeld } from './lock.ts';
 import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from './lost-state.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
+import { hasChecksums } from './replace-day.ts';
 import { stateQueries } from './state-read.ts';
 import { stateMigrations } from './state-schema.ts';
 
@@ -25,6 +26,8 @@ export interface StoreInspection {
   readonly openDays: number;
   /** Days that it names and that have no file, `YYYY-MM-DD`. */
   readonly missingDays: readonly string[];
+  /** Sealed days without checksums, `YYYY-MM-DD`: upkeep has not come to them yet. */
+  readonly unverifiedDays: readonly string[];
   /** Everything in its folder. */
   readonly bytes: number;
 }
@@ -72,7 +75,8 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
     assertSound(db);
     const queries = stateQueries(db);
     assertStateBegun(paths, queries.hasEpoch());
-    assertOneGeneration(paths, queries.generation());
+    // Looking into an open day would leave files of SQLite beside it.
+    assertOneGeneration(paths, queries.generation(), ['sealed']);
     const { days } = queries.catalog();
     const files = new Set(listDays(paths).map(({ day }) => day));
     return {
@@ -83,6 +87,9 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
       sealedDays: days.filter(({ sealed }) => sealed === 1).length,
       openDays: days.filter(({ sealed }) => sealed !== 1).length,
       missingDays: days.filter(({ day }) => !files.has(day)).map(({ day }) => dayName(day)),
+      unverifiedDays: days
+        .filter(({ day, sealed }) => sealed === 1 && files.has(day) && !hasChecksums(dayPath(paths, day, 'sealed')))
+        .map(({ day }) => dayName(day)),
       bytes: sizeOf(paths.folder) + sizeOf(paths.days),
     };
   } finally {

@@ -3,7 +3,8 @@ import { StoreError } from '../errors.ts';
 import { dayName } from '../time.ts';
 import { type Sqlite, storeError } from './connection.ts';
 import { type DayContent, dayContent } from './day-content.ts';
-import { dayPath, listDays, type StorePaths } from './files.ts';
+import { type DayForm, dayPath, listDays, type StorePaths } from './files.ts';
+import { assertNoInterruptedMove } from './interrupted.ts';
 
 /** What an operator does about day files that the state file does not vouch for. */
 export const remedy =
@@ -12,7 +13,10 @@ export const remedy =
 /** Throws `damaged` where day files exist and their state file is missing or empty: it must never be created anew beside them. */
 export function assertStateFile(paths: StorePaths): void {
   const size = statSync(paths.state, { throwIfNoEntry: false })?.size;
+  if (existsSync(paths.folder)) assertNoInterruptedMove(paths.folder);
   if ((size ?? 0) > 0) return;
+  const log = statSync(`${paths.state}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (log > 0) throw new StoreError('damaged', `the log of state.sqlite is in ${paths.folder} without it: ${remedy}`);
   refuse(paths, size === undefined ? 'state.sqlite is missing' : 'state.sqlite is empty');
 }
 
@@ -22,9 +26,14 @@ export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
 }
 
 /** Throws `damaged` where the newest day is of another generation than the state file: one of them belongs to another store. */
-export function assertOneGeneration(paths: StorePaths, generation: string): void {
+export function assertOneGeneration(
+  paths: StorePaths,
+  generation: string,
+  forms: readonly DayForm[] = ['open', 'sealed'],
+): void {
   if (!existsSync(paths.days)) return;
   for (const { day, form } of listDays(paths).reverse()) {
+    if (!forms.includes(form)) continue;
     const path = dayPath(paths, day, form);
     const content = contentIfReadable(path);
     if (content?.kind !== 'day') continue;

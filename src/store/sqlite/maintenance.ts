@@ -5,21 +5,16 @@ import { StoreError } from '../errors.ts';
 import { duplicateHorizon, type Maintenance } from '../port.ts';
 import { dayName, dayOf, dayStart } from '../time.ts';
 import { syncFolder } from './connection.ts';
-import type { Faults } from './faults.ts';
-import type { OnFile } from './file-event.ts';
-import { dayPath, growingPath, removeDatabase, type StorePaths } from './files.ts';
+import { dayPath, growingPath, removeDatabase } from './files.ts';
 import { expiredReason } from './recover.ts';
-import { sealInThread } from './seal.ts';
+import { keepOneDaysChecksums, type Replacing } from './replace-day.ts';
+import { writeInThread } from './seal.ts';
 import type { StateChanges } from './state-write.ts';
 
 /** What upkeep needs. */
-export interface Upkeep {
-  readonly paths: StorePaths;
+export interface Upkeep extends Replacing {
   readonly state: StateChanges;
   readonly windowDays: number;
-  readonly faults: Faults | undefined;
-  readonly onFile: OnFile;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -45,6 +40,7 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
     );
     (done ? sealed : postponed).push(dayName(day));
   }
+  await keepOneDaysChecksums(upkeep);
   return { sealed, postponed, expired };
 }
 
@@ -52,7 +48,7 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
   const open = dayPath(paths, day, 'open');
   const growing = growingPath(paths, day);
   try {
-    await sealInThread(open, growing, day, signal);
+    await writeInThread({ kind: 'seal', from: open, growing, day }, signal);
   } catch (error) {
     // Half a day is of no use, and its space is needed.
     removeDatabase(growing);

@@ -1,11 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { rebuildDay } from './rebuild-day.ts';
+import type { DayTask } from './seal.ts';
 import { sealDay } from './seal-day.ts';
 
-/** The thread that rewrites one day; what it finds goes back as a message. */
+/** The thread that writes one sealed day; the result goes back as a message. */
 if (parentPort) {
-  const { open, growing, day } = workerData as { open: string; growing: string; day: number };
+  const { kind, from, growing, day } = workerData as DayTask;
   try {
-    parentPort.postMessage({ rows: sealDay(open, growing, day) });
+    const rows = kind === 'seal' ? sealDay(from, growing, day) : rebuildDay(from, growing, day, kind === 'check');
+    parentPort.postMessage({ rows });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'damaged';
     parentPort.postMessage({ code, why: error instanceof Error ? error.message : String(error) });

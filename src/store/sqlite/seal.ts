@@ -2,11 +2,20 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreError, type StoreErrorCode, storeErrors } from '../errors.ts';
 
-/** Rewrites a day in a thread of its own; resolves with its rows once `growing` is complete and durable. */
-export async function sealInThread(open: string, growing: string, day: number, signal: AbortSignal): Promise<number> {
+/** What the thread writes into `growing`: the sealed form of an open day, or a sealed day again, with checksums. */
+export interface DayTask {
+  /** `check` refuses a day whose counters are not those of its rows, `repair` derives them again. */
+  readonly kind: 'seal' | 'check' | 'repair';
+  readonly from: string;
+  readonly growing: string;
+  readonly day: number;
+}
+
+/** Writes a sealed day in a thread of its own; resolves with its rows once `growing` is complete and durable. */
+export async function writeInThread(task: DayTask, signal: AbortSignal): Promise<number> {
   // The compiled program has its modules as .js, the sources as .ts.
   const file = new URL(`./seal-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
-  const worker = new Worker(file, { workerData: { open, growing, day } });
+  const worker = new Worker(file, { workerData: task });
   const abort = (): void => void worker.terminate();
   signal.addEventListener('abort', abort);
   try {

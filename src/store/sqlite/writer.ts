@@ -7,7 +7,7 @@ import type { StoreWriter } from '../port.ts';
 import { Acceptance } from './acceptance.ts';
 import { openWritable, type Sqlite, storeError, syncFolder } from './connection.ts';
 import type { Faults } from './faults.ts';
-import type { OnFile } from './file-event.ts';
+import { type OnFile, silent } from './file-event.ts';
 import { storePaths } from './files.ts';
 import { takeWriterLock } from './lock.ts';
 import { assertSound, assertStateBegun, assertStateFile } from './lost-state.ts';
@@ -52,8 +52,9 @@ export interface SqliteWriter extends StoreWriter {
 /** Opens the store in a folder for writing, making it when there is none. Mends what a crash left. */
 export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const { folder, at, faults, windowDays = defaultWindowDays, maxLogBytes = defaultMaxLogBytes } = options;
-  const { durable = true, onFile = () => undefined } = options;
+  const { durable = true, onFile = silent } = options;
   const paths = storePaths(folder);
+  assertStateFile(paths);
   try {
     makeFolder(paths.days);
   } catch (error) {
@@ -62,7 +63,6 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const lock = takeWriterLock(paths.lock);
   let db: Sqlite | undefined;
   try {
-    assertStateFile(paths);
     db = openWritable(paths.state, cacheBytes, durable);
     assertStateBegun(paths, hasEpoch(db));
     assertSound(db);
@@ -74,8 +74,10 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     recoverDays(paths, state, onFile);
     const reader = openSqliteReader(folder);
     const acceptance = new Acceptance({ paths, state, maxLogBytes, durable, faults });
+    const refused = new Set<number>();
     return writerOf(reader, acceptance, state, {
-      maintain: (now, last, signal) => maintainDays({ paths, state, windowDays, faults, onFile, signal }, now, last),
+      maintain: (now, last, signal) =>
+        maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
       release: () => {
         db?.close();
         lock.release();

@@ -188,7 +188,7 @@ describe('almanac labels', () => {
 
   test.each([
     [['hold'], 'a hold wants its reason: almanac labels hold --reason "…"'],
-    [['rest'], 'unknown action "rest": use hold, release or verify, or none to observe'],
+    [['rest'], 'unknown action "rest": use one of hold, release, verify, new-epoch, restore, or none to observe'],
     [['--store', 'postgres://x'], 'postgres://x is no store: give sqlite:DIR, a folder'],
     [['--plc', 'nowhere'], '--plc wants an address that begins with https://; got "nowhere"'],
   ])('refuses %j in one line', async (args, line) => {

@@ -41,5 +41,6 @@ export const labelsSettings = {
   ),
   allowLoopback: toggle('allow-loopback', 'let connections reach this machine: for the simulated network and tests'),
   reason: optionalText('reason', 'TEXT', 'why the artifact is held; for almanac labels hold'),
+  repair: toggle('repair', 'derive again what follows from the rows; for almanac labels verify'),
   ...serverSettings,
 };

@@ -11,6 +11,7 @@ import { countBusy } from '../src/store/sqlite/busy.ts';
 import { openWritable, setPragma, syncFolder } from '../src/store/sqlite/connection.ts';
 import { metaNames, rowColumns, sealedDayMigrations } from '../src/store/sqlite/day-schema.ts';
 import { dayPath, storePaths } from '../src/store/sqlite/files.ts';
+import { keepChecksums } from '../src/store/sqlite/keep-checksums.ts';
 import { migrate } from '../src/store/sqlite/migrate.ts';
 import { encodeRow, type Intern } from '../src/store/sqlite/row.ts';
 import { packStamps, type Stamp } from '../src/store/sqlite/stamps.ts';
@@ -90,6 +91,7 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
     setMeta.run(metaNames.through, end);
     setMeta.run(metaNames.rows, plan.accounts.length);
   })();
+  keepChecksums(db, plan.day);
   setPragma(db, 'journal_mode', 'delete');
   db.close();
   chmodSync(path, 0o444);

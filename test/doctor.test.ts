@@ -284,10 +284,19 @@ describe('the data', () => {
     ],
     ['one of a newer version', 'fail', /has schema 99, this program knows 2/, (state: string) => pragma(state, 99)],
     [
+      'one whose state file is gone beside its days',
+      'fail',
+      /state\.sqlite is missing .*almanac labels restore FROM/,
+      (state: string) => rmSync(state),
+    ],
+    [
       'one that was never begun',
       'warn',
       /never begun|is not there|there is no store/,
-      (state: string) => rmSync(state),
+      (state: string) => {
+        rmSync(state);
+        rmSync(join(state, '..', 'days'), { recursive: true });
+      },
     ],
   ])('judges %s', async (_name, level, found, spoil) => {
     await settle();

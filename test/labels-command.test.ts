@@ -305,7 +305,10 @@ describe('almanac labels', () => {
 
   test.each([
     [['hold'], 'a hold wants its reason: almanac labels hold --reason "…"'],
-    [['rest'], 'unknown action "rest": use hold, release, verify, deny, allow, sources or purge, or none to observe'],
+    [
+      ['rest'],
+      'unknown action "rest": use hold, release, verify, new-epoch, restore, deny, allow, sources or purge, or none to observe',
+    ],
     [
       ['deny', 'co.uk', '--store', 'sqlite:/'],
       '"co.uk" names no labeler: it is a public suffix; give a domain below it, or a DID',

@@ -105,9 +105,8 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       return await route(request);
     } catch (error) {
       const refused = refusalOf(error);
-      if (refused) return accountError(refused.code, refused);
-      alarm(path, error);
-      return accountError('internal_error');
+      if (!refused || isDamage(error)) alarm(path, error);
+      return refused ? accountError(refused.code, refused) : accountError('internal_error');
     }
   }
 
@@ -154,6 +153,11 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
   };
 }
 
+/** Whether an error says that the store is damaged: a client waits, and an operator must be told. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'damaged';
+}
+
 /** What a client is told of an error of reading; null where it is our own fault. */
 export function refusalOf(
   error: unknown,
@@ -170,6 +174,8 @@ export function refusalOf(
     case 'busy':
     case 'closed':
     case 'not_a_store':
+    // Nothing of a damaged day is served; an operator has to restore it.
+    case 'damaged':
       return { code: 'store_busy', retryAfterSeconds: storeRetrySeconds };
     default:
       return null;

@@ -10,9 +10,8 @@ import { liveRhythm } from '../labels/rhythm.ts';
 import { readSeeds } from '../labels/seeds.ts';
 import { noTelemetry } from '../labels/telemetry.ts';
 import { OperatorError } from '../ops/errors.ts';
-import { createLog } from '../ops/log.ts';
-import { StoreError } from '../store/errors.ts';
-import { openStoreReader, openStoreWriter, parseStoreUrl } from '../store/open.ts';
+import { createLog, type Log } from '../ops/log.ts';
+import { type FileEvent, openStoreWriter, parseStoreUrl } from '../store/open.ts';
 import { micros } from '../store/time.ts';
 import { type CommandContext, packageRoot } from './command.ts';
 import type { LabelsValues } from './labels-action.ts';
@@ -47,7 +46,9 @@ export async function observe(values: LabelsValues, print: CommandContext['print
       };
       // Before the store is opened: a damaged list must not let a denied labeler in.
       await requireDenyList(settings.folder);
-      const store = opened(values.store, () => openStoreWriter(values.store, { at: wall(), windowDays }));
+      const store = opened(values.store, () =>
+        openStoreWriter(values.store, { at: wall(), windowDays, onFile: logFile(log) }),
+      );
       const labels = createLabels({
         settings,
         store,
@@ -66,6 +67,14 @@ export async function observe(values: LabelsValues, print: CommandContext['print
       return labels;
     },
   });
+}
+
+/** Logs each file that the store removes, moves aside, or leaves. */
+function logFile(log: Log) {
+  return ({ action, ...file }: FileEvent): void => {
+    if (action === 'removed' || action === 'rewritten') log.info(`store file ${action}`, { ...file });
+    else log.warn(`store file ${action === 'left' ? 'left alone' : 'moved aside'}`, { ...file });
+  };
 }
 
 /** Holds the label facts back, with a reason. */
@@ -95,28 +104,6 @@ export async function release({ artifacts }: LabelsValues, print: CommandContext
 function assertFolder(artifacts: string): void {
   if (statSync(artifacts, { throwIfNoEntry: false })?.isDirectory() === true) return;
   throw new OperatorError(`${artifacts} is no folder; name the one of the artifacts with --artifacts`);
-}
-
-/** Re-derives every counter from the rows; 1 where one differs. */
-export async function verify({ store: url }: LabelsValues, print: CommandContext['print']): Promise<number> {
-  const store = opened(url, () => openStoreReader(url));
-  let problems = 0;
-  try {
-    for await (const day of store.verify()) {
-      print(
-        `${day.day} ${day.sealed ? 'sealed' : 'open'} ${day.rows} rows${day.problems.length === 0 ? ' in order' : ''}`,
-      );
-      for (const problem of day.problems) print(`  ${problem}`);
-      problems += day.problems.length;
-    }
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    throw new OperatorError(`the store ${url} cannot be verified: ${error.message}`);
-  } finally {
-    await store.close();
-  }
-  print(problems === 0 ? 'every counter equals its rows' : `${problems} problems`);
-  return problems === 0 ? 0 : 1;
 }
 
 function wall() {

@@ -49,5 +49,6 @@ export const labelsSettings = {
   allowLoopback: toggle('allow-loopback', 'let connections reach this machine: for the simulated network and tests'),
   json: toggle('json', 'print JSON: for almanac labels sources'),
   reason: optionalText('reason', 'TEXT', 'why: for almanac labels hold and almanac labels deny'),
+  repair: toggle('repair', 'derive again what follows from the rows; for almanac labels verify'),
   ...serverSettings,
 };

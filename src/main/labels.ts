@@ -4,8 +4,9 @@ import type { Command } from './command.ts';
 import type { LabelsAction } from './labels-action.ts';
 import { labelsSettings } from './labels-settings.ts';
 
-/** An action: how many operands it takes at most, and its program, loaded when it runs: other commands carry no store. */
+/** An action: its operands in the help, how many it takes at most, and its program, loaded when it runs. */
 interface ActionEntry {
+  readonly usage?: string;
   readonly operands: number;
   readonly load: () => Promise<LabelsAction>;
 }
@@ -13,22 +14,25 @@ interface ActionEntry {
 const observe = async (): Promise<LabelsAction> => (await import('./labels-actions.ts')).observe;
 const many = Number.POSITIVE_INFINITY;
 
-/** The actions by name, in the order of the help. */
+/** The actions by name, in the order of the help. The other commands carry no store. */
 const actions: Readonly<Record<string, ActionEntry>> = {
   hold: { operands: 0, load: async () => (await import('./labels-actions.ts')).hold },
   release: { operands: 0, load: async () => (await import('./labels-actions.ts')).release },
-  verify: { operands: 0, load: async () => (await import('./labels-actions.ts')).verify },
+  verify: { operands: 0, load: async () => (await import('./labels-verify.ts')).verify },
+  'new-epoch': { operands: 0, load: async () => (await import('./labels-new-epoch.ts')).newEpoch },
+  restore: { usage: 'FROM', operands: 1, load: async () => (await import('./labels-restore.ts')).restoreFrom },
   deny: { operands: many, load: async () => (await import('./labels-deny.ts')).deny },
   allow: { operands: many, load: async () => (await import('./labels-deny.ts')).allow },
   sources: { operands: 0, load: async () => (await import('./labels-sources.ts')).sources },
   purge: { operands: many, load: async () => (await import('./labels-purge.ts')).purge },
 };
 const names = Object.keys(actions);
+const usages = Object.entries(actions).map(([name, { usage }]) => [name, usage].filter(Boolean).join(' '));
 
 /** `almanac labels`: the label instrument, and what an operator does about it. */
 export const labelsCommand: Command = {
   summary: 'the label instrument: observes every labeler and writes labels-overview.json',
-  operands: `[${names.join(' | ')}]`,
+  operands: `[${usages.join(' | ')}]`,
   settings: labelsSettings,
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(labelsSettings, { args, env, knownFlags });

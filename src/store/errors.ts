@@ -9,6 +9,7 @@ export const storeErrors = {
   busy: { retry: true, fatal: false, meaning: 'another process holds a file for a moment' },
   second_writer: { retry: false, fatal: false, meaning: 'another process writes this store' },
   not_a_store: { retry: false, fatal: false, meaning: 'there is no store, or something else, at this place' },
+  occupied: { retry: false, fatal: false, meaning: 'a store is there already' },
   schema_newer: { retry: false, fatal: false, meaning: 'the store was written by a newer version' },
   pragma_refused: { retry: false, fatal: false, meaning: 'this file system or build lacks a property we rely on' },
   invalid_observation: { retry: false, fatal: false, meaning: 'a label that admission should have refused' },

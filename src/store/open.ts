@@ -1,8 +1,14 @@
 import { OperatorError } from '../ops/errors.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
+import type { FileEvent } from './sqlite/file-event.ts';
 import { inspectStore, type StoreInspection } from './sqlite/inspect.ts';
+import { type SetAside, setStoreAside } from './sqlite/new-epoch.ts';
 import { openSqliteReader } from './sqlite/reader.ts';
+import { type RepairOptions, type RepairReport, repairStore } from './sqlite/repair.ts';
+import { type Restored, type RestoreOptions, restoreStore } from './sqlite/restore.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/writer.ts';
+
+export type { FileEvent };
 
 /** Where a store is. */
 export interface StorePlaceSqlite {
@@ -28,6 +34,21 @@ export function openStoreWriter(url: string, options: Omit<SqliteWriterOptions, 
 /** Opens the store at a URL for reading. */
 export function openStoreReader(url: string): StoreReader {
   return openSqliteReader(parseStoreUrl(url).folder);
+}
+
+/** Moves the store at a URL aside, so that the next writer begins a new epoch; see `setStoreAside`. */
+export function setAside(url: string, at: Date): SetAside | null {
+  return setStoreAside(parseStoreUrl(url).folder, at);
+}
+
+/** Restores the store at a URL from a directory; see `restoreStore`. */
+export function restore(url: string, options: Omit<RestoreOptions, 'folder'>): Promise<Restored> {
+  return restoreStore({ ...options, folder: parseStoreUrl(url).folder });
+}
+
+/** Repairs the store at a URL; see `repairStore`. */
+export function repair(url: string, options: Omit<RepairOptions, 'folder'>): AsyncGenerator<RepairReport> {
+  return repairStore({ ...options, folder: parseStoreUrl(url).folder });
 }
 
 /** Looks at the store at a URL and leaves it as it is; see `inspectStore`. */

@@ -259,6 +259,8 @@ export interface DayReport {
   /** `YYYY-MM-DD`. */
   readonly day: string;
   readonly sealed: boolean;
+  /** Whether the day is sealed and has no checksums: an earlier version wrote it, and upkeep has not come to it yet. */
+  readonly unverified: boolean;
   readonly rows: number;
   readonly problems: readonly string[];
 }
@@ -394,7 +396,8 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   putNote(name: string, text: string | null): Promise<void>;
 
   /**
-   * Seals every day that can hold no more duplicates and drops at most one day that left the window plus one day.
+   * Seals every day that can hold no more duplicates, drops at most one day that left the window plus one day, and gives
+   * at most one sealed day of an earlier version its checksums.
    * Runs beside `append`, which it stops for no longer than a rename. A crash at any point is mended by the next
    * open or the next run. A second call while one runs joins it.
    */

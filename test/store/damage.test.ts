@@ -1,8 +1,10 @@
 import { open as openFile, stat, truncate, unlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { Micros } from '../../src/contract/timestamp.ts';
+import { groupsSeed } from '../../src/store/sqlite/busy.ts';
 import { packGroups } from '../../src/store/sqlite/packed-groups.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { subjectKey } from '../../src/store/sqlite/row.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { noon } from '../conformance/labels.ts';
 import { problems } from '../conformance/suite.ts';
@@ -73,7 +75,7 @@ describe('damage', () => {
   it.each([
     [
       'of counts',
-      `UPDATE busy_groups SET packed = x'${packGroups([[1, 1, 0, 70, 0]]).toString('hex')}'`,
+      `UPDATE busy_groups SET packed = x'${packGroups([[1, 1, 0, 70, 0]], groupsSeed(subjectKey(alice))).toString('hex')}'`,
       /the counts of did:plc:\S+ are not those of its rows/,
     ],
     [
@@ -84,7 +86,8 @@ describe('damage', () => {
     ['of counts that are gone', 'DELETE FROM busy_groups', /the counts of did:plc:\S+ are not those of its rows/],
     [
       'of counts of nobody',
-      "INSERT INTO busy_groups(subject, packed) VALUES (x'ff', x'00000000')",
+      `INSERT INTO busy_groups(subject, packed)
+       VALUES (x'ff', x'${packGroups([], groupsSeed(Buffer.of(0xff))).toString('hex')}')`,
       /counts are kept of a subject/,
     ],
     ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /the filter of its subjects is not that/],

@@ -34,6 +34,8 @@ export interface SqliteFolder {
   dayNames(): Promise<string[]>;
   /** Changes a day's file behind the store's back. */
   change(name: string, sql: string): void;
+  /** Changes the state file behind the store's back. */
+  changeState(sql: string): void;
   /** Leaves a store, closed, whose first day is sealed and holds 70 rows of one account. */
   sealBusyDay(): Promise<void>;
 }
@@ -65,11 +67,8 @@ export function useSqliteFolder(): SqliteFolder {
     close,
     dayPath,
     dayNames: () => readdir(join(path, 'days')),
-    change(name, sql) {
-      const db = new Database(dayPath(name));
-      db.exec(sql);
-      db.close();
-    },
+    change: (name, sql) => changeFile(dayPath(name), sql),
+    changeState: (sql) => changeFile(join(path, 'state.sqlite'), sql),
     async sealBusyDay() {
       const writer = open({ at: micros(noon - day) });
       await writer.append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
@@ -78,6 +77,12 @@ export function useSqliteFolder(): SqliteFolder {
       await close();
     },
   };
+}
+
+function changeFile(path: string, sql: string): void {
+  const db = new Database(path);
+  db.exec(sql);
+  db.close();
 }
 
 /** The labels of these numbers, at noon. */

@@ -6,7 +6,7 @@ import type { AssetFile } from '../../http/asset-file.ts';
 import type { HeaderList } from '../../http/headers.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
 import { renderPage } from '../../web/document.tsx';
-import { refusalOf } from '../app.ts';
+import { isDamage, refusalOf } from '../app.ts';
 import { markOf } from '../cursor.ts';
 import { type Parameters, parseParameters } from '../parameters.ts';
 import { wantedInterval } from '../query.ts';
@@ -176,9 +176,9 @@ function accountRoute(
       return await answer(request);
     } catch (error) {
       const refused = refusalOf(error);
+      if (!refused || isDamage(error)) alarm('/account', error);
       if (refused?.code === 'snapshot_expired') return pages.refusal(request, refused.code, { message: agedOut });
       if (refused) return pages.refusal(request, refused.code, refused);
-      alarm('/account', error);
       return pages.refusal(request, 'internal_error');
     }
   };

@@ -24,9 +24,21 @@ export interface StoreFindings {
 export function checkStore(url: string, now: number): StoreFindings {
   const check = 'label store';
   try {
-    const { schema, epoch, heartbeat, writing, sealedDays, openDays, missingDays, pendingPurges, bytes } = inspect(url);
+    const {
+      schema,
+      epoch,
+      heartbeat,
+      writing,
+      sealedDays,
+      openDays,
+      missingDays,
+      unverifiedDays,
+      pendingPurges,
+      bytes,
+    } = inspect(url);
     const since = new Date(epoch.startedAt / 1000).toISOString();
-    const found = `schema ${schema}, epoch since ${since}, ${sealedDays} sealed and ${openDays} open days, ${(bytes / 1e9).toFixed(2)} GB`;
+    const unverified = unverifiedDays.length === 0 ? '' : `, ${unverifiedDays.length} of them unverified`;
+    const found = `schema ${schema}, epoch since ${since}, ${sealedDays} sealed${unverified} and ${openDays} open days, ${(bytes / 1e9).toFixed(2)} GB`;
     const store =
       missingDays.length > 0
         ? fail(check, `the files of ${missingDays.join(', ')} are gone`, 'put them back, or restore a backup')
@@ -75,7 +87,7 @@ function removals(pending: readonly Purge[]): Finding[] {
 
 const remedies: Partial<Record<StoreErrorCode, string>> = {
   schema_newer: 'run the version that wrote it, or a later one',
-  damaged: 'stop almanac labels, keep the folder, and restore a backup',
+  damaged: 'keep the folder; almanac labels verify --repair, restore FROM or new-epoch: docs/operations/incidents.md',
   busy: 'try again',
 };
 

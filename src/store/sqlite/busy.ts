@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { targetKinds } from '../../contract/vocabulary.ts';
 import type { AccountFilter } from '../port.ts';
 import { postCollection } from '../subject.ts';
@@ -10,26 +11,32 @@ import { recordBits, removalFlag, type SubjectKey, sameKey } from './row.ts';
 /** The number of the posts' collection in the file that a query runs in; NULL where it holds no post. */
 const posts = `(SELECT id FROM main.collection WHERE name = '${postCollection}')`;
 
-/** SQL that gives what a row is about, as its index in `targetKinds`. */
-export const targetSql = `CASE WHEN flags & ${recordBits} = 0 THEN 0 WHEN collection = ${posts} THEN 1 ELSE 2 END`;
+/** SQL that gives what a row is about, as its index in `targetKinds`; `posts` gives the number of the posts' collection. */
+export function targetSqlOf(posts: string): string {
+  return `CASE WHEN flags & ${recordBits} = 0 THEN 0 WHEN collection = ${posts} THEN 1 ELSE 2 END`;
+}
 
-/** What a filter adds to the conditions of a query, and its parameters. */
-export function filterSql({ labeler, value, removed, target }: AccountFilter = {}): {
-  readonly sql: string;
-  readonly parameters: readonly string[];
-} {
+/** SQL that gives what a row is about, looking the posts' collection up in the file. */
+export const targetSql = targetSqlOf(posts);
+
+/** What a filter adds to the conditions of a query, and its parameters. Numbers of texts are asked of the file's names. */
+export function filterSql(
+  { labeler, value, removed, target }: AccountFilter,
+  numberOf: (table: 'source' | 'val', text: string) => number | null,
+  targetIn: string,
+): { readonly sql: string; readonly parameters: readonly (number | null)[] } {
   let sql = '';
-  const parameters: string[] = [];
+  const parameters: (number | null)[] = [];
   if (labeler !== undefined) {
-    sql += ' AND source = (SELECT id FROM source WHERE name = ?)';
-    parameters.push(labeler);
+    sql += ' AND source = ?';
+    parameters.push(numberOf('source', labeler));
   }
   if (value !== undefined) {
-    sql += ' AND val = (SELECT id FROM val WHERE name = ?)';
-    parameters.push(value);
+    sql += ' AND val = ?';
+    parameters.push(numberOf('val', value));
   }
   if (removed !== undefined) sql += ` AND flags & ${removalFlag} ${removed ? '<>' : '='} 0`;
-  if (target !== undefined) sql += ` AND ${targetSql} = ${targetKinds.indexOf(target)}`;
+  if (target !== undefined) sql += ` AND ${targetIn} = ${targetKinds.indexOf(target)}`;
   return { sql, parameters };
 }
 
@@ -67,13 +74,18 @@ export function* bySubject(rows: Iterable<readonly [SubjectKey, ...Group]>): Gen
   if (last) yield last;
 }
 
+/** What the checksum of a subject's packed groups begins with, so that those of another subject are not taken for them. */
+export function groupsSeed(subject: SubjectKey): number {
+  return crc32(subject, typeof subject === 'string' ? 1 : 2);
+}
+
 /** Keeps them in a sealed day that has all its rows, but for subjects with more groups than anybody reads. */
 export function countBusy(db: Sqlite): void {
   const rows = db.prepare<[], [SubjectKey, ...Group]>(busySql).raw();
   // Packed at once, and inserted behind the query, which holds the connection.
   const packed: (readonly [SubjectKey, Buffer])[] = [];
   for (const { subject, groups } of bySubject(rows.iterate())) {
-    if (groups.length <= mostGroups) packed.push([subject, packGroups(groups)]);
+    if (groups.length <= mostGroups) packed.push([subject, packGroups(groups, groupsSeed(subject))]);
   }
   const insert = db.prepare('INSERT INTO main.busy_groups(subject, packed) VALUES (?, ?)');
   db.transaction(() => {

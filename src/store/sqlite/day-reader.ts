@@ -1,25 +1,21 @@
-import type Database from 'better-sqlite3';
+import { statSync } from 'node:fs';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../port.ts';
 import { hour, minute } from '../time.ts';
-import { type BusySubject, busySql, bySubject, countedSql, filterSql, mostGroups } from './busy.ts';
+import { AccountRows } from './account-rows.ts';
+import { type BusySubject, busySql, bySubject, countedSql, groupsSeed, mostGroups } from './busy.ts';
+import { type ChecksumProblem, checkDay } from './check-day.ts';
 import { openImmutable, openReadonly, type Sqlite, storeError } from './connection.ts';
-import { metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from './day-schema.ts';
+import { DayFile } from './day-file.ts';
+import { checkedFrom, metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from './day-schema.ts';
 import type { DayForm } from './files.ts';
 import type { Group } from './group.ts';
+import { CheckedGroups } from './group-sums.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
+import { Names } from './names.ts';
 import { unpackGroups } from './packed-groups.ts';
-import { packedSql } from './packed-rows.ts';
-import {
-  decodeRow,
-  type NameOf,
-  type NameTable,
-  removalFlag,
-  type StoredRow,
-  type SubjectKey,
-  sameKey,
-} from './row.ts';
+import { decodeRow, type NameOf, removalFlag, type StoredRow, type SubjectKey, sameKey } from './row.ts';
 import { unpackStamps } from './stamps.ts';
 import { mayHold, subjectsSql } from './subject-filter.ts';
 
@@ -30,7 +26,6 @@ const cacheBytes = 2 * 1024 * 1024;
 export type Tally = (labeler: string, bucket: number, applied: number, removed: number) => void;
 
 type Order = AccountQuery['order'];
-type RawStatement = Database.Statement<unknown[], unknown>;
 
 let opened = 0;
 
@@ -44,13 +39,12 @@ export class DayReader {
   #keepsBusy: boolean;
   /** Whether they lie together, subject by subject: in a sealed file, unless it is of an older version. */
   readonly #packsBusy: boolean;
-  readonly #db: Sqlite;
-  readonly #names: Readonly<Record<NameTable, Map<number, string>>> = {
-    source: new Map(),
-    val: new Map(),
-    collection: new Map(),
-  };
-  readonly #statements = new Map<string, RawStatement>();
+  readonly #inode: number | null;
+  readonly #file: DayFile;
+  readonly #names: Names;
+  readonly #rows: AccountRows;
+  /** Null where the file has no checksums. */
+  readonly #groups: CheckedGroups | null;
   /** Whether the file keeps a filter of its subjects: a sealed one does, unless it is of an older version. */
   readonly keepsFilter: boolean;
   #filterBlocks: number | null = null;
@@ -61,33 +55,54 @@ export class DayReader {
     this.day = day;
     this.form = form;
     this.path = path;
-    this.#db = form === 'sealed' ? openImmutable(path, cacheBytes) : openReadonly(path, cacheBytes);
+    this.#inode = inodeOf(path);
+    const db = form === 'sealed' ? openSealed(path) : openReadonly(path, cacheBytes);
+    this.#file = new DayFile(db, path);
     try {
-      assertKnown(this.#db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
-      const version = schemaVersion(this.#db);
+      assertKnown(db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
+      const version = schemaVersion(db);
+      if (form === 'sealed') assertVersion(this.#file, version);
       this.#keepsBusy = version >= keepsBusyFrom[form];
       this.#packsBusy = form === 'sealed' && version >= 4;
       this.keepsFilter = form === 'sealed' && version >= 3;
-      this.#readFirstNames();
+      const isChecked = form === 'sealed' && version >= checkedFrom;
+      this.#groups = isChecked ? new CheckedGroups(this.#file, day) : null;
+      this.#names = new Names(this.#file, day, isChecked);
+      this.#rows = new AccountRows(this.#file, this.#names, day, isChecked);
     } catch (error) {
-      this.#db.close();
+      db.close();
       throw storeError(error, path);
     }
   }
 
+  /** Whether what is read is compared with checksums: in a sealed file, unless it is of an older version. */
+  get isChecked(): boolean {
+    return this.#groups !== null;
+  }
+
+  /** What of a file with checksums is not as it was sealed; nothing of a file without. */
+  *checksumProblems(): Generator<ChecksumProblem> {
+    if (this.isChecked) yield* checkDay(this.#file, this.day);
+  }
+
+  /** Whether the file was replaced by one with checksums since it was opened. */
+  get isReplaced(): boolean {
+    return this.form === 'sealed' && !this.isChecked && inodeOf(this.path) !== this.#inode;
+  }
+
   close(): void {
-    this.#db.close();
+    this.#file.db.close();
   }
 
   /** Whether the file keeps counts of subjects with many rows. A file of an older version does not, until its writer goes on with it. */
   get keepsBusy(): boolean {
-    if (!this.#keepsBusy && this.form === 'open') this.#keepsBusy = schemaVersion(this.#db) >= keepsBusyFrom.open;
+    if (!this.#keepsBusy && this.form === 'open') this.#keepsBusy = schemaVersion(this.#file.db) >= keepsBusyFrom.open;
     return this.#keepsBusy;
   }
 
   /** One state of the file for several queries; synchronous, so that it is never held across ticks. */
   atOnce<T>(work: () => T): T {
-    return this.#db.transaction(work)();
+    return this.#file.db.transaction(work)();
   }
 
   /** False where the file is known to hold no row of the account, which takes no look at its rows. */
@@ -102,7 +117,7 @@ export class DayReader {
     this.#filterBlocks = blocks;
     const read = (block: number) =>
       this.#all<[Buffer]>('SELECT bits FROM subject_filter WHERE block = ?', [block])[0]?.[0];
-    return mayHold(key, { path: this.path, count: blocks, read });
+    return mayHold(key, { path: this.path, placed: this.isChecked, count: blocks, read });
   }
 
   /** Every block of the filter, in order. */
@@ -118,19 +133,13 @@ export class DayReader {
   /** An account's rows with `start <= id < end` that agree with the filter, in the asked order. */
   account(key: SubjectKey, start: number, end: number, order: Order, limit: number, filter?: AccountFilter) {
     if (!this.mayHold(key)) return [];
-    const direction = order === 'oldest' ? 'ASC' : 'DESC';
-    const { sql, parameters } = filterSql(filter);
-    const rows = this.#all<StoredRow>(
-      `SELECT ${rowColumns} FROM observation WHERE subject = ? AND id >= ? AND id < ?${sql} ORDER BY id ${direction} LIMIT ?`,
-      [key, start, end, ...parameters, limit],
-    );
+    const rows = this.#rows.rows({ key, start, end, limit }, order, filter);
     return rows.map((row): Observation => decodeRow(row, this.nameOf));
   }
 
   /** An account's rows with `start <= id < end`, at most so many of them, as one number each (`packedSql`). */
   packedRows(key: SubjectKey, start: number, end: number, limit: number): number[] {
-    const sql = `SELECT ${packedSql} FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?`;
-    return this.#column(sql, [key, start, end, limit]);
+    return this.#rows.packed({ key, start, end, limit });
   }
 
   /**
@@ -144,7 +153,7 @@ export class DayReader {
       return this.#all<Group>(sql, [key, mostGroups + 1]);
     }
     const [found] = this.#all<[Buffer]>('SELECT packed FROM busy_groups WHERE subject = ?', [key]);
-    return found ? unpackGroups(found[0], this.path) : [];
+    return found ? unpackGroups(found[0], this.path, this.#seedOf(key)) : [];
   }
 
   /** Some subjects of which groups are kept, and not very many: the last ones in order. */
@@ -166,7 +175,9 @@ export class DayReader {
       return;
     }
     const packed = this.#iterate<[SubjectKey, Buffer]>('SELECT subject, packed FROM busy_groups ORDER BY subject', []);
-    for (const [subject, groups] of packed) yield { subject, groups: unpackGroups(groups, this.path) };
+    for (const [subject, groups] of packed) {
+      yield { subject, groups: unpackGroups(groups, this.path, this.#seedOf(subject)) };
+    }
   }
 
   /** The subjects of which a sealed file must keep groups, from its rows, in the same order. */
@@ -184,19 +195,19 @@ export class DayReader {
   /** The first rows of an account with `start <= id < end`, at most so many: their number, and the stamp of the last. */
   passing(key: SubjectKey, start: number, end: number, most: number): { rows: number; last: number } | null {
     if (!this.mayHold(key)) return null;
-    const ids = 'SELECT id FROM observation WHERE subject = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?';
-    const [found] = this.#all<[number, number | null]>(`SELECT count(*), max(id) FROM (${ids})`, [
-      key,
-      start,
-      end,
-      most,
-    ]);
-    const [rows = 0, last = null] = found ?? [];
-    return last === null ? null : { rows, last };
+    const stamps = this.#rows.stamps({ key, start, end, limit: most });
+    const last = stamps.at(-1);
+    return last === undefined ? null : { rows: stamps.length, last };
   }
 
   /** Counters of whole hours or minutes, `from` inclusive, `to` exclusive. */
   counters(bucket: 'hour' | 'minute', from: number, to: number, tally: Tally): void {
+    if (this.#groups) {
+      const counted = this.#groups.range<readonly [number, number, number]>(`counter_${bucket}`, from, to);
+      for (const [at, [source, applied, removed]] of counted)
+        tally(this.nameOf('source', source), at, applied, removed);
+      return;
+    }
     const rows = this.#all<[string, number, number, number]>(
       `SELECT source.name, c.${bucket}, c.applied, c.removed FROM counter_${bucket} c JOIN source ON source.id = c.source
        WHERE c.${bucket} >= ? AND c.${bucket} < ?`,
@@ -217,11 +228,7 @@ export class DayReader {
       for (const [labeler, n, removed] of rows) tally(labeler, of, n - removed, removed);
       return;
     }
-    const rows = this.#all<[string, Buffer | null]>(
-      'SELECT source.name, stamps FROM counter_minute JOIN source ON source.id = source WHERE minute = ?',
-      [of],
-    );
-    for (const [labeler, stamps] of rows) {
+    for (const [labeler, stamps] of this.#stampsOf(of)) {
       if (!stamps) throw new StoreError('damaged', `${this.path}: a minute without its stamps`);
       const counts = [0, 0];
       for (const { offset, removed } of unpackStamps(stamps)) {
@@ -233,22 +240,37 @@ export class DayReader {
     }
   }
 
+  #stampsOf(at: number): (readonly [labeler: string, stamps: Buffer | null])[] {
+    if (!this.#groups) {
+      const sql = 'SELECT source.name, stamps FROM counter_minute JOIN source ON source.id = source WHERE minute = ?';
+      return this.#all(sql, [at]);
+    }
+    const rows = [
+      ...this.#groups.range<readonly [number, number, number, Buffer | null]>('counter_minute', at, at + 1),
+    ];
+    return rows.map(([, [source, , , stamps]]) => [this.nameOf('source', source), stamps] as const);
+  }
+
   /** Refusals of the hours that `start <= t < end` touches. */
   refusals(start: number, end: number): RefusalCount[] {
+    const [from, to] = [Math.floor(start / hour), Math.ceil(end / hour)];
+    if (this.#groups) {
+      const refused = [...this.#groups.range<readonly [number, RefusalReason, number]>('refusal', from, to)];
+      return refused.map(([, [source, reason, count]]) => ({ source: this.nameOf('source', source), reason, count }));
+    }
     const rows = this.#all<[string, RefusalReason, number]>(
       `SELECT source.name, reason, sum(n) FROM refusal JOIN source ON source.id = source
        WHERE hour >= ? AND hour < ? GROUP BY source, reason`,
-      [Math.floor(start / hour), Math.ceil(end / hour)],
+      [from, to],
     );
     return rows.map(([source, reason, count]) => ({ source, reason, count }));
   }
 
   /** Every position as of this file's last commit. */
   positions(): Position[] {
-    const rows = this.#all<[string, string, string, Micros]>(
-      'SELECT source, endpoint, value, accepted_at FROM position ORDER BY source, endpoint',
-      [],
-    );
+    type Row = readonly [string, string, string, Micros];
+    const sql = 'SELECT source, endpoint, value, accepted_at FROM position ORDER BY source, endpoint';
+    const rows = this.#groups ? this.#groups.table<Row>('position') : this.#all<Row>(sql, []);
     return rows.map(([source, endpoint, value, acceptedAt]) => ({ source, endpoint, value, acceptedAt }));
   }
 
@@ -259,14 +281,20 @@ export class DayReader {
 
   /** A number that the file keeps under a name; null when it has none. */
   meta(name: string): Micros | null {
-    const [row] = this.#all<[Micros]>('SELECT value FROM meta WHERE name = ?', [name]);
-    return row?.[0] ?? null;
+    const value = this.#metaValue(name);
+    return value === null ? null : (value as Micros);
   }
 
   /** The store's generation that the file belongs to. */
   generation(): string | null {
-    const [row] = this.#all<[string]>('SELECT value FROM meta WHERE name = ?', [metaNames.generation]);
-    return row?.[0] ?? null;
+    const value = this.#metaValue(metaNames.generation);
+    return value === null ? null : String(value);
+  }
+
+  #metaValue(name: string): number | string | null {
+    type Row = readonly [string, number | string];
+    if (this.#groups) return this.#groups.table<Row>('meta').find(([kept]) => kept === name)?.[1] ?? null;
+    return this.#all<[number | string]>('SELECT value FROM meta WHERE name = ?', [name])[0]?.[0] ?? null;
   }
 
   /** Identities of rows accepted at or after an instant, in order; open days only. */
@@ -294,66 +322,49 @@ export class DayReader {
 
   /** SQLite's own findings on the file; empty when it is sound. */
   fileProblems(): string[] {
-    const found = this.#db.pragma('quick_check(10)') as { quick_check: string }[];
+    const found = this.#file.db.pragma('quick_check(10)') as { quick_check: string }[];
     return found.map((row) => row.quick_check).filter((text) => text !== 'ok');
   }
 
-  /** A page of an account with many rows needs hundreds of each day's names, and one look at a time is slow. */
-  #readFirstNames(): void {
-    for (const table of ['source', 'val', 'collection'] as const) {
-      const rows = this.#all<[number, string]>(`SELECT id, name FROM ${table} ORDER BY id LIMIT ${namesAtOnce}`, []);
-      for (const [id, name] of rows) this.#names[table].set(id, name);
-    }
+  /** The text of a number in this file. */
+  readonly nameOf: NameOf = (table, id) => this.#names.textOf(table, id);
+
+  #seedOf(subject: SubjectKey): number {
+    return this.isChecked ? groupsSeed(subject) : 0;
   }
 
-  /** The text of a number in this file. */
-  readonly nameOf: NameOf = (table: NameTable, id: number): string => {
-    const names = this.#names[table];
-    const known = names.get(id);
-    if (known !== undefined) return known;
-    const [row] = this.#all<[string]>(`SELECT name FROM ${table} WHERE id = ?`, [id]);
-    if (!row) throw new StoreError('damaged', `${this.path}: ${table} ${id} has no name`);
-    if (names.size >= maxNames) names.clear();
-    names.set(id, row[0]);
-    return row[0];
-  };
-
-  /** The one column of a query, all of it numbers. */
   #column(sql: string, parameters: readonly unknown[]): number[] {
-    try {
-      return this.#statement(sql, 'pluck').all(...parameters) as number[];
-    } catch (error) {
-      throw storeError(error, this.path);
-    }
+    return this.#file.column(sql, parameters);
   }
 
   #all<Row>(sql: string, parameters: readonly unknown[]): Row[] {
-    try {
-      return this.#statement(sql, 'raw').all(...parameters) as Row[];
-    } catch (error) {
-      throw storeError(error, this.path);
-    }
+    return this.#file.all<Row>(sql, parameters);
   }
 
-  *#iterate<Row>(sql: string, parameters: readonly number[]): Generator<Row> {
-    try {
-      yield* this.#db
-        .prepare<number[], Row>(sql)
-        .raw()
-        .iterate(...parameters);
-    } catch (error) {
-      throw storeError(error, this.path);
-    }
+  #iterate<Row>(sql: string, parameters: readonly number[]): Generator<Row> {
+    return this.#file.iterate<Row>(sql, parameters);
   }
+}
 
-  #statement(sql: string, form: 'raw' | 'pluck'): RawStatement {
-    let statement = this.#statements.get(sql);
-    if (!statement) {
-      statement = this.#db.prepare<unknown[], unknown>(sql)[form]();
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+function inodeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+}
+
+/** Opens a sealed day; one that is not as a seal leaves it is damaged. */
+function openSealed(path: string): Sqlite {
+  try {
+    return openImmutable(path, cacheBytes);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'pragma_refused') throw error;
+    throw new StoreError('damaged', error.message, { cause: error });
   }
+}
+
+/** An altered version would let a file pass for one without checksums: it is kept in two places. */
+function assertVersion(file: DayFile, version: number): void {
+  const [applied] = file.column('SELECT max(version) FROM migration', []);
+  if (applied === version) return;
+  throw new StoreError('damaged', `${file.path} has schema ${version} and the steps of ${String(applied)}`);
 }
 
 /** The version of each form from which on counts of subjects with many rows are kept. */
@@ -362,7 +373,3 @@ const keepsBusyFrom: Readonly<Record<DayForm, number>> = { sealed: 2, open: 3 };
 const fewGroups = 1_000;
 /** Bytes that a packed group takes, about. */
 const packedGroupBytes = 5;
-/** Texts of a kind that are read when a file is opened: an ordinary day has fewer. */
-const namesAtOnce = 1_000;
-/** Texts of a kind remembered of one file. */
-const maxNames = 10_000;

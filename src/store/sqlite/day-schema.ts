@@ -8,7 +8,8 @@ import type { Migration } from './migrate.ts';
  *  - sealed: clustered by (subject, id), so that an account's rows lie side by side, without identities: a day is
  *    sealed only when it can hold no more duplicates. `counter_minute.stamps` then says when each row was accepted,
  *    `busy_groups` counts the rows of every subject with at least `busyRows` of them, and `subject_filter` says of a subject
- *    without rows that there are none.
+ *    without rows that there are none. `block` has checksums of the rows and of the texts in blocks (`blocks.ts`),
+ *    `group_sum` those of everything else that is served (`group-sums.ts`).
  *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, the DID's text for others. `cts` is
  * milliseconds when that gives the text back, else NULL and `cts_text` has it.
@@ -89,7 +90,18 @@ PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
     sql: `DROP TABLE busy;
 CREATE TABLE busy_groups(id INTEGER PRIMARY KEY, subject NOT NULL UNIQUE, packed BLOB NOT NULL);`,
   },
+  {
+    version: 5,
+    // From this version on the checksums of `busy_groups` and `subject_filter` include whose they are.
+    name: 'checksums of what is served',
+    sql: `CREATE TABLE block(part TEXT NOT NULL, subject NOT NULL, id INTEGER NOT NULL, "index" INTEGER NOT NULL,
+  rows INTEGER NOT NULL, sum BLOB NOT NULL, edge BLOB NOT NULL, PRIMARY KEY(part, subject, id)) WITHOUT ROWID;
+CREATE TABLE group_sum(part TEXT NOT NULL, key INTEGER NOT NULL, sum BLOB NOT NULL, PRIMARY KEY(part, key)) WITHOUT ROWID;`,
+  },
 ];
+
+/** Version of a sealed day from which on it has checksums. */
+export const checkedFrom = 5;
 
 /** Rows of a subject in one day from which on the file keeps their counts. */
 export const busyRows = 64;

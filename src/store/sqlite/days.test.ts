@@ -18,6 +18,7 @@ describe('days over an interval', () => {
   it('are refused when the floor rose while they were read: a dropped day is never read as empty', () => {
     const days = new Days(storePaths(folder), {
       catalog: () => ({ floor: interval.start, days: [] }),
+      generation: () => 'one',
       floor: () => micros(interval.start + 1),
     });
     expect(() => days.over(interval, () => 'read')).toThrowError(expect.objectContaining({ code: 'out_of_window' }));
@@ -30,11 +31,13 @@ describe('days over an interval', () => {
         looks += 1;
         return { floor: interval.start, days: looks < 3 ? [{ day: 20_000, sealed: 0, revision: 0 }] : [] };
       },
+      generation: () => 'one',
       floor: () => interval.start,
     });
     expect(days.over(interval, (look) => look.days.length)).toBe(0);
     const lost = new Days(storePaths(folder), {
       catalog: () => ({ floor: interval.start, days: [{ day: 20_000, sealed: 1, revision: 0 }] }),
+      generation: () => 'one',
       floor: () => interval.start,
     });
     expect(() => lost.over(interval, () => 'read')).toThrowError(expect.objectContaining({ code: 'damaged' }));

@@ -4,7 +4,8 @@ import { StoreError } from '../errors.ts';
 import { dayName, dayOf, type Interval } from '../time.ts';
 import { isAbsent } from './connection.ts';
 import { DayReader } from './day-reader.ts';
-import { dayPath, type StorePaths } from './files.ts';
+import { type DayForm, dayPath, type StorePaths } from './files.ts';
+import { remedy } from './lost-state.ts';
 import type { Catalog } from './state-read.ts';
 
 /** Looks this often for a file that the state file names: it may be sealed or dropped between the two looks. */
@@ -14,6 +15,8 @@ const looks = 5;
 export interface DayCatalog {
   catalog(): Catalog;
   floor(): Micros;
+  /** The generation that every day must be of. */
+  generation(): string;
 }
 
 /** A look at the store's days. */
@@ -110,7 +113,7 @@ export class Days {
       if (!reader) {
         const form = sealed === 1 ? 'sealed' : 'open';
         try {
-          reader = new DayReader(dayPath(this.#paths, day, form), day, form);
+          reader = this.#openDay(day, form);
         } catch (error) {
           if (isAbsent(error)) return null;
           throw error;
@@ -122,13 +125,20 @@ export class Days {
     return readers;
   }
 
-  /** Closes files that were dropped, sealed or purged since: their space is free only then. */
+  #openDay(day: number, form: DayForm): DayReader {
+    const reader = new DayReader(dayPath(this.#paths, day, form), day, form);
+    if (reader.generation() === this.#state.generation()) return reader;
+    reader.close();
+    throw new StoreError('damaged', `${reader.path} belongs to another generation of the store: ${remedy}`);
+  }
+
+  /** Closes files that were dropped, sealed, purged or given checksums since: their space is free only then. */
   #forget(catalog: Catalog): void {
     const now = new Map(catalog.days.map((entry) => [entry.day, entry]));
     for (const [day, { reader, revision }] of this.#open) {
       const entry = now.get(day);
       const form = entry?.sealed === 1 ? 'sealed' : 'open';
-      if (entry === undefined || form !== reader.form || entry.revision !== revision) {
+      if (entry === undefined || form !== reader.form || entry.revision !== revision || reader.isReplaced) {
         reader.close();
         this.#open.delete(day);
       }

@@ -16,8 +16,22 @@ export const faultPoints = [
   'purge.written',
   'purge.renamed',
   'purge.recorded',
+  'checksums.written',
+  'checksums.renamed',
 ] as const;
-export type FaultPoint = (typeof faultPoints)[number];
+
+/** Points of the commands that move a whole store. */
+export const moveFaultPoints = [
+  'new-epoch.begun',
+  'new-epoch.days',
+  'new-epoch.state',
+  'restore.copied',
+  'restore.verified',
+  'restore.days',
+  'restore.state',
+] as const;
+
+export type FaultPoint = (typeof faultPoints)[number] | (typeof moveFaultPoints)[number];
 
 /** Called when a point is reached. */
 export type Faults = (point: FaultPoint) => void;

@@ -56,10 +56,3 @@ export function listDays(paths: StorePaths): { day: number; form: DayForm }[] {
   }
   return found.sort((a, b) => a.day - b.day);
 }
-
-/** Removes what a seal that was cut short left behind. */
-export function removeGrowing(paths: StorePaths): void {
-  for (const name of readdirSync(paths.days)) {
-    if (name.includes('.growing')) rmSync(join(paths.days, name), { force: true });
-  }
-}

@@ -6,10 +6,12 @@ import { StoreError } from '../errors.ts';
 import type { Epoch } from '../port.ts';
 import type { Purge } from '../removals.ts';
 import { dayName } from '../time.ts';
-import { openReadonly, type Sqlite, storeError } from './connection.ts';
-import { listDays, type StorePaths, storePaths } from './files.ts';
+import { openReadonly, storeError } from './connection.ts';
+import { dayPath, listDays, type StorePaths, storePaths } from './files.ts';
 import { writerLockHeld } from './lock.ts';
+import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from './lost-state.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
+import { hasChecksums } from './replace-day.ts';
 import { stateQueries } from './state-read.ts';
 import { stateMigrations } from './state-schema.ts';
 
@@ -27,6 +29,8 @@ export interface StoreInspection {
   readonly missingDays: readonly string[];
   /** Requested removals of rows that are not completed. */
   readonly pendingPurges: readonly Purge[];
+  /** Sealed days without checksums, `YYYY-MM-DD`: upkeep has not come to them yet. */
+  readonly unverifiedDays: readonly string[];
   /** Everything in its folder. */
   readonly bytes: number;
 }
@@ -38,6 +42,7 @@ export interface StoreInspection {
  */
 export function inspectStore(folder: string): StoreInspection {
   const paths = storePaths(folder);
+  assertStateFile(paths);
   // `existsSync` would take what may not be looked at for what is not there.
   if (!statSync(paths.state, { throwIfNoEntry: false })) {
     throw new StoreError('not_a_store', `there is no store in ${folder}`);
@@ -68,9 +73,13 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
   try {
     assertKnown(db, stateMigrations);
     const schema = schemaVersion(db);
+    if (schema === 0) assertStateBegun(paths, false);
     if (schema === 0) throw new StoreError('not_a_store', `the store in ${paths.folder} was never begun`);
     assertSound(db);
     const queries = stateQueries(db);
+    assertStateBegun(paths, queries.hasEpoch());
+    // Looking into an open day would leave files of SQLite beside it.
+    assertOneGeneration(paths, queries.generation(), ['sealed']);
     const { days } = queries.catalog();
     const files = new Set(listDays(paths).map(({ day }) => day));
     return {
@@ -82,16 +91,14 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
       openDays: days.filter(({ sealed }) => sealed !== 1).length,
       missingDays: days.filter(({ day }) => !files.has(day)).map(({ day }) => dayName(day)),
       pendingPurges: queries.purges().filter(({ completedAt }) => completedAt === null),
+      unverifiedDays: days
+        .filter(({ day, sealed }) => sealed === 1 && files.has(day) && !hasChecksums(dayPath(paths, day, 'sealed')))
+        .map(({ day }) => dayName(day)),
       bytes: sizeOf(paths.folder) + sizeOf(paths.days),
     };
   } finally {
     db.close();
   }
-}
-
-function assertSound(db: Sqlite): void {
-  const found = db.pragma('quick_check(1)', { simple: true });
-  if (found !== 'ok') throw new StoreError('damaged', `${db.name}: ${String(found)}`);
 }
 
 function sizeOf(folder: string): number {

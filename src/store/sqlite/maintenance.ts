@@ -1,21 +1,20 @@
 import { chmodSync, existsSync, renameSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { duplicateHorizon, type Maintenance } from '../port.ts';
 import { dayName, dayOf, dayStart } from '../time.ts';
 import { syncFolder } from './connection.ts';
-import type { Faults } from './faults.ts';
-import { dayPath, growingPath, removeDatabase, type StorePaths } from './files.ts';
-import { sealInThread } from './seal.ts';
+import { dayPath, growingPath, removeDatabase } from './files.ts';
+import { expiredReason } from './recover.ts';
+import { keepOneDaysChecksums, type Replacing } from './replace-day.ts';
+import { writeInThread } from './seal.ts';
 import type { StateChanges } from './state-write.ts';
 
 /** What upkeep needs. */
-export interface Upkeep {
-  readonly paths: StorePaths;
+export interface Upkeep extends Replacing {
   readonly state: StateChanges;
   readonly windowDays: number;
-  readonly faults: Faults | undefined;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -41,14 +40,15 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
     );
     (done ? sealed : postponed).push(dayName(day));
   }
+  await keepOneDaysChecksums(upkeep);
   return { sealed, postponed, expired };
 }
 
-async function seal({ paths, state, faults, signal }: Upkeep, day: number): Promise<void> {
+async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: number): Promise<void> {
   const open = dayPath(paths, day, 'open');
   const growing = growingPath(paths, day);
   try {
-    await sealInThread(open, growing, day, signal);
+    await writeInThread({ kind: 'seal', from: open, growing, day }, signal);
   } catch (error) {
     // Half a day is of no use, and its space is needed.
     removeDatabase(growing);
@@ -57,6 +57,9 @@ async function seal({ paths, state, faults, signal }: Upkeep, day: number): Prom
   if (signal.aborted) throw new StoreError('closed', 'the store was closed');
   // From here on the system itself refuses a change.
   chmodSync(growing, 0o444);
+  if (existsSync(dayPath(paths, day, 'sealed'))) {
+    throw new StoreError('damaged', `${dayName(day)} is open by the state file, and has a sealed form already`);
+  }
   faults?.('seal.written');
   renameSync(growing, dayPath(paths, day, 'sealed'));
   syncFolder(paths.days);
@@ -65,23 +68,21 @@ async function seal({ paths, state, faults, signal }: Upkeep, day: number): Prom
   faults?.('seal.recorded');
   // Readers that hold the open form keep it until their next query; its name is never used again.
   removeDatabase(open);
+  onFile({ name: basename(open), day: dayName(day), action: 'removed', reason: 'the sealed form holds the same rows' });
 }
 
-function expire({ paths, state, windowDays, faults }: Upkeep, at: Micros): string[] {
+function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {
   // One day beyond the window is kept for exports under way.
   const floorDay = dayOf(at) - windowDays - 1;
   const [oldest, next] = state.catalog().days;
   if (!oldest || !next || oldest.day >= floorDay) return [];
   state.dropDaysBefore(oldest.day + 1, dayStart(oldest.day + 1));
   faults?.('expire.floor');
-  removeDay(paths, oldest.day);
-  return [dayName(oldest.day)];
-}
-
-/** Removes both forms of a day. */
-export function removeDay(paths: StorePaths, day: number): void {
   for (const form of ['open', 'sealed'] as const) {
-    const path = dayPath(paths, day, form);
-    if (existsSync(path)) removeDatabase(path);
+    const path = dayPath(paths, oldest.day, form);
+    if (!existsSync(path)) continue;
+    removeDatabase(path);
+    onFile({ name: basename(path), day: dayName(oldest.day), action: 'removed', reason: expiredReason });
   }
+  return [dayName(oldest.day)];
 }

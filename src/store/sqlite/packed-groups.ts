@@ -11,8 +11,8 @@ import type { Group } from './group.ts';
 const crcBytes = 4;
 const targets = 3;
 
-/** Packs groups in the order of (source, val, target). */
-export function packGroups(groups: readonly Group[]): Buffer {
+/** Packs groups in the order of (source, val, target); the checksum goes on from `seed`. */
+export function packGroups(groups: readonly Group[], seed = 0): Buffer {
   const bytes: number[] = [];
   let before = 0;
   for (const [source, val, target, applied, removed] of groups) {
@@ -24,14 +24,14 @@ export function packGroups(groups: readonly Group[]): Buffer {
   }
   const packed = Buffer.alloc(bytes.length + crcBytes);
   packed.set(bytes);
-  packed.writeUInt32LE(crc32(packed.subarray(0, bytes.length)), bytes.length);
+  packed.writeUInt32LE(crc32(packed.subarray(0, bytes.length), seed), bytes.length);
   return packed;
 }
 
 /** The groups of a packed day, which `path` holds. Throws `damaged` where they are not as they were kept. */
-export function unpackGroups(packed: Buffer, path: string): Group[] {
+export function unpackGroups(packed: Buffer, path: string, seed = 0): Group[] {
   const end = packed.length - crcBytes;
-  if (end < 0 || crc32(packed.subarray(0, end)) !== packed.readUInt32LE(end)) {
+  if (end < 0 || crc32(packed.subarray(0, end), seed) !== packed.readUInt32LE(end)) {
     throw new StoreError('damaged', `${path}: the counts of an account are not as they were kept`);
   }
   const groups: Group[] = [];

@@ -1,12 +1,13 @@
-import { targetSql } from './busy.ts';
 import type { Group } from './group.ts';
 import { removalFlag } from './row.ts';
 
 /**
  * A row's labeler, value, target and action as one number, read several times faster than columns. Exact as long as a
- * day's file names fewer than 2^20 labelers and 2^29 values.
+ * day's file names fewer than 2^20 labelers and 2^29 values. `target` is SQL that gives what the row is about.
  */
-export const packedSql = `source * ${2 ** 32} + val * 8 + (${targetSql}) * 2 + (flags & ${removalFlag} <> 0)`;
+export function packedSql(target: string): string {
+  return `source * ${2 ** 32} + val * 8 + (${target}) * 2 + (flags & ${removalFlag} <> 0)`;
+}
 
 /** Counts rows, as `packedSql` gives them, by what they are; what has both actions is two groups. */
 export function groupsOfPacked(rows: readonly number[]): Group[] {

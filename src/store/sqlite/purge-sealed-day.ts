@@ -1,11 +1,16 @@
 import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
+import { checkDay } from './check-day.ts';
 import { openImmutable, pageBytes, type Sqlite, setPragma, storeError } from './connection.ts';
+import { DayFile } from './day-file.ts';
 import { metaNames, rowColumns, sealedDayMigrations, sharedTables } from './day-schema.ts';
 import { removeDatabase } from './files.ts';
+import { flush } from './flush.ts';
+import { keepChecksums } from './keep-checksums.ts';
 import { migrate } from './migrate.ts';
+import { hasChecksums } from './replace-day.ts';
 import type { SubjectKey } from './row.ts';
-import { completeSealedDay, flush } from './seal-day.ts';
+import { completeSealedDay } from './seal-day.ts';
 
 const rowsAtOnce = 20_000;
 const cacheBytes = 32 * 1024 * 1024;
@@ -22,11 +27,25 @@ export function sealedDayNames(path: string, source: string): boolean {
   }
 }
 
+/** Refuses a day of which a part was altered: the checksums of the new file must not vouch for it. */
+function assertUnaltered(sealed: string, day: number): void {
+  // A day of an earlier version has none: its rows are compared with its counters alone.
+  if (!hasChecksums(sealed)) return;
+  const db = openImmutable(sealed, cacheBytes);
+  try {
+    const { value: problem } = checkDay(new DayFile(db, sealed), day).next();
+    if (problem) throw new StoreError('damaged', problem.problem);
+  } finally {
+    db.close();
+  }
+}
+
 /**
  * Rewrites a sealed day without anything of a source into `growing`, complete and durable on return; gives the rows that
  * it left out. Removes what an earlier try left there.
  */
-export function purgeSealedDay(sealed: string, growing: string, source: string): number {
+export function purgeSealedDay(sealed: string, growing: string, day: number, source: string): number {
+  assertUnaltered(sealed, day);
   removeDatabase(growing);
   const db = new Database(growing, { timeout: 0 });
   try {
@@ -57,6 +76,7 @@ export function purgeSealedDay(sealed: string, growing: string, source: string):
     if (counted !== rows)
       throw new StoreError('damaged', `${sealed} counts ${counted} rows besides, ${rows} were found`);
     db.exec('DETACH day');
+    keepChecksums(db, day);
     return before - rows;
   } catch (error) {
     throw storeError(error, growing);

@@ -6,7 +6,7 @@ import { syncFolder } from './connection.ts';
 import { dayPath, growingPath, removeDatabase, type StorePaths } from './files.ts';
 import { type OpenDayOptions, OpenDayPurge } from './purge-open-day.ts';
 import { sealedDayNames } from './purge-sealed-day.ts';
-import { purgeInThread } from './seal.ts';
+import { writeInThread } from './seal.ts';
 import type { PurgeRow } from './state-read.ts';
 import type { StateChanges } from './state-write.ts';
 
@@ -50,7 +50,7 @@ async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: nu
   const growing = growingPath(paths, day);
   let removed: number;
   try {
-    removed = await purgeInThread(sealed, growing, source, signal);
+    removed = await writeInThread({ kind: 'purge', from: sealed, growing, day, source }, signal);
   } catch (error) {
     // Half a day is of no use, and its space is needed.
     removeDatabase(growing);

@@ -4,10 +4,11 @@ import type { StoreReader } from '../port.ts';
 import { dayName, dayStart, micros } from '../time.ts';
 import { accountIntervals, assertInterval, readAccount } from './account-read.ts';
 import { AccountTallies } from './account-tally.ts';
-import { openReadonly, storeError } from './connection.ts';
+import { openReadonly, type Sqlite, storeError } from './connection.ts';
 import { Counts } from './counts.ts';
 import { Days } from './days.ts';
-import { storePaths } from './files.ts';
+import { type StorePaths, storePaths } from './files.ts';
+import { assertOneGeneration, assertStateBegun, assertStateFile } from './lost-state.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
 import { subjectDid } from './row.ts';
 import { stateQueries } from './state-read.ts';
@@ -22,13 +23,17 @@ const cacheBytes = 1024 * 1024;
  */
 export function openSqliteReader(folder: string): StoreReader {
   const paths = storePaths(folder);
+  assertStateFile(paths);
   if (!existsSync(paths.state)) throw new StoreError('not_a_store', `there is no store in ${folder}`);
-  const db = openReadonly(paths.state, cacheBytes);
+  const db = openState(paths);
   try {
     assertKnown(db, stateMigrations);
+    if (schemaVersion(db) === 0) assertStateBegun(paths, false);
     if (schemaVersion(db) === 0) throw new StoreError('not_a_store', `the store in ${folder} was never begun`);
     const state = stateQueries(db);
     const days = new Days(paths, state);
+    assertStateBegun(paths, state.hasEpoch());
+    assertOneGeneration(paths, state.generation());
     return readerOf(folder, state, days, new Counts(days), () => {
       days.close();
       db.close();
@@ -36,6 +41,16 @@ export function openSqliteReader(folder: string): StoreReader {
   } catch (error) {
     db.close();
     throw storeError(error, paths.state);
+  }
+}
+
+function openState(paths: StorePaths): Sqlite {
+  try {
+    return openReadonly(paths.state, cacheBytes);
+  } catch (error) {
+    // Without our mark nothing was ever written into it, or its log was lost.
+    if (error instanceof StoreError && error.code === 'pragma_refused') assertStateBegun(paths, false);
+    throw error;
   }
 }
 

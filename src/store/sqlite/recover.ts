@@ -1,62 +1,147 @@
-import { systemCode } from '../../ops/errors.ts';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { StoreError } from '../errors.ts';
-import { dayName, dayOf } from '../time.ts';
-import { openReadonly, storeError } from './connection.ts';
-import { metaNames } from './day-schema.ts';
-import { type DayForm, dayPath, listDays, removeDatabase, removeGrowing, type StorePaths } from './files.ts';
-import { removeDay } from './maintenance.ts';
-import { schemaVersion } from './migrate.ts';
+import { dayFromName, dayName, dayOf } from '../time.ts';
+import { type DayContent, dayContent } from './day-content.ts';
+import type { OnFile } from './file-event.ts';
+import { type DayForm, dayPath, listDays, removeDatabase, type StorePaths } from './files.ts';
+import { remedy } from './lost-state.ts';
+import { sameRows } from './same-rows.ts';
 import type { StateChanges } from './state-write.ts';
 
+interface DayFile {
+  readonly day: number;
+  readonly form: DayForm;
+  readonly path: string;
+  readonly content: DayContent;
+}
+
 /**
- * Brings the folder and the state file to one account of the days, after a stop at any point. A day that the state
- * names and the folder lacks is damage: its rows were accepted.
+ * Brings the directory and the state file to one account of the days, after a stop at any point. A file is removed only
+ * where the state file proves that it may go: below the floor, superseded by its sealed form, or never given a row.
+ * Everything is checked before anything is changed. A day of another generation, one that cannot be read, and one that
+ * the state names and the directory lacks are damage.
  */
-export function recoverDays(paths: StorePaths, state: StateChanges): void {
-  removeGrowing(paths);
-  const forms = new Map<number, DayForm[]>();
-  for (const { day, form } of listDays(paths)) forms.set(day, [...(forms.get(day) ?? []), form]);
-  const floor = dayOf(state.floor());
-  const known = new Set(state.catalog().days.map(({ day }) => day));
-  for (const [day, found] of forms) {
-    if (day < floor) {
-      removeDay(paths, day);
-      continue;
-    }
-    const sealed = found.includes('sealed');
-    if (sealed && found.includes('open')) removeDatabase(dayPath(paths, day, 'open'));
-    if (!sealed && !known.has(day) && !begun(dayPath(paths, day, 'open'))) {
-      removeDatabase(dayPath(paths, day, 'open'));
-      continue;
-    }
-    state.addDay(day, sealed);
-    known.delete(day);
+export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
+  const names = readdirSync(paths.days);
+  const files = listDays(paths).map(({ day, form }): DayFile => {
+    const path = dayPath(paths, day, form);
+    return { day, form, path, content: dayContent(path, true) };
+  });
+  const catalog = state.catalog();
+  const known = new Map(catalog.days.map(({ day, sealed }) => [day, sealed === 1]));
+  const floor = dayOf(catalog.floor);
+  assertGeneration(files, state.epoch().generationId, known);
+  assertCatalog(files, [...known.keys()], floor, paths);
+  const kept = files.filter((file) => keep(file, floor, onFile));
+  for (const [day, isSealed] of known) removeSupersededForm(kept, day, isSealed, onFile);
+  for (const { day } of kept) {
+    const isSealed = kept.some((file) => file.day === day && file.form === 'sealed');
+    if (!known.has(day)) removeSupersededForm(kept, day, false, onFile);
+    state.addDay(day, isSealed);
   }
-  const [missing] = known;
+  reportOthers(paths, names, onFile);
+}
+
+function assertGeneration(files: readonly DayFile[], generation: string, known: ReadonlyMap<number, boolean>): void {
+  for (const { day, path, content } of files) {
+    const isOurs = content.kind === 'day' && content.generation === generation;
+    const mayBeUnfinished = content.kind === 'unfinished' || content.kind === 'foreign';
+    if (isOurs || (mayBeUnfinished && !known.has(day))) continue;
+    const why =
+      content.kind === 'unreadable' ? content.why : `${path} belongs to another generation of the store, or to none`;
+    throw new StoreError('damaged', `${dayName(day)}: ${why}: ${remedy}`);
+  }
+}
+
+function assertCatalog(files: readonly DayFile[], known: readonly number[], floor: number, paths: StorePaths): void {
+  const found = new Set(files.map(({ day }) => day));
+  const missing = known.find((day) => !found.has(day));
   if (missing !== undefined) {
     const what = `the file of ${dayName(missing)} is gone from ${paths.days}`;
     throw new StoreError('damaged', `${what}: put it back, or state.sqlite and days of one copy`);
   }
+  // The floor rises in the commit that forgets the days below it.
+  const below = known.find((day) => day < floor);
+  if (below !== undefined) {
+    const what = `state.sqlite names ${dayName(below)} and a floor of ${dayName(floor)} above it`;
+    throw new StoreError('damaged', `${what}: ${remedy}`);
+  }
 }
 
-/**
- * Whether a day's file was ever completed: a stop while it was made leaves one without a schema, or without what it
- * takes over from the day before. No row is in it: it would have been named first.
- */
-function begun(path: string): boolean {
-  try {
-    const db = openReadonly(path, 0);
-    try {
-      if (schemaVersion(db) === 0) return false;
-      return db.prepare('SELECT 1 FROM meta WHERE name = ?').get(metaNames.generation) !== undefined;
-    } finally {
-      db.close();
+/** Removes what expired and what never had a row; false for a file that is gone. */
+function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFile): boolean {
+  const name = nameOf(day, form);
+  switch (content.kind) {
+    case 'unfinished':
+      removeDatabase(path);
+      onFile({ name, day: dayName(day), action: 'removed', reason: 'a day that was being created, without any row' });
+      return false;
+    case 'foreign':
+      renameSync(path, freeName(`${path}.aside`));
+      onFile({ name, day: null, action: 'moved_aside', reason: 'it has the name of a day and another content' });
+      return false;
+    case 'unreadable':
+      return true;
+    case 'day':
+      if (day >= floor) return true;
+      removeDatabase(path);
+      onFile({ name, day: dayName(day), action: 'removed', reason: expiredReason });
+      return false;
+  }
+}
+
+/** Removes the open form of a day whose sealed form holds the same rows, as a stop right after a seal leaves it. */
+function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: boolean, onFile: OnFile): void {
+  const [open, sealed] = (['open', 'sealed'] as const).map((form) =>
+    files.find((file) => file.day === day && file.form === form),
+  );
+  if (!open || !sealed) return;
+  const event = { name: nameOf(day, 'open'), day: dayName(day) };
+  if (sameRows(sealed.path, open.path)) {
+    removeDatabase(open.path);
+    onFile({ ...event, action: 'removed', reason: 'the sealed form holds the same rows' });
+  } else if (isSealed) {
+    onFile({ ...event, action: 'left', reason: 'the state file names the sealed form, which holds other rows' });
+  } else {
+    const what = `${dayName(day)} has an open and a sealed form with different rows`;
+    throw new StoreError(
+      'damaged',
+      `${what}: put state.sqlite and days of one copy back (almanac labels restore FROM)`,
+    );
+  }
+}
+
+const dayFile = /^(\d{4}-\d{2}-\d{2})\.(open|sealed)\.sqlite(\.growing)?(-wal|-shm|-journal)?$/;
+
+/** Removes what a seal that was cut short left of a day that exists; reports every other file that is no day's. */
+function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFile): void {
+  for (const name of names) {
+    if (!existsSync(join(paths.days, name))) continue;
+    const [, date = '', form, growing, companion] = dayFile.exec(name) ?? [];
+    const day = dayFromName(date);
+    const exists = (of: DayForm): boolean => day !== null && existsSync(dayPath(paths, day, of));
+    if (day !== null && growing !== undefined && form === 'sealed' && (exists('open') || exists('sealed'))) {
+      rmSync(join(paths.days, name), { force: true });
+      onFile({ name, day: date, action: 'removed', reason: 'a seal that was cut short' });
+    } else if (day === null || growing !== undefined) {
+      onFile({ name, day: null, action: 'left', reason: 'it is no file of a day that the store knows' });
+    } else if (companion !== undefined && !exists(form === 'open' ? 'open' : 'sealed')) {
+      onFile({ name, day: null, action: 'left', reason: 'the day that it belongs to is not there' });
     }
-  } catch (error) {
-    // Without our mark: made and not yet ours.
-    if (error instanceof StoreError && error.code === 'pragma_refused') return false;
-    // A rollback journal is there only until the write-ahead log is switched on, which is the first thing done to a file.
-    if (error instanceof StoreError && systemCode(error.cause) === 'SQLITE_READONLY_ROLLBACK') return false;
-    throw storeError(error, path);
+  }
+}
+
+/** Why a day below the floor goes. */
+export const expiredReason = 'it left the window that is kept';
+
+function nameOf(day: number, form: DayForm): string {
+  return `${dayName(day)}.${form}.sqlite`;
+}
+
+function freeName(path: string): string {
+  for (let n = 1; ; n++) {
+    const candidate = n === 1 ? path : `${path}-${n}`;
+    if (!existsSync(candidate)) return candidate;
   }
 }

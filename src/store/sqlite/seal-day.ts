@@ -1,4 +1,3 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
 import { minute } from '../time.ts';
@@ -6,6 +5,8 @@ import { countBusy } from './busy.ts';
 import { openWritable, pageBytes, type Sqlite, setPragma, storeError } from './connection.ts';
 import { metaNames, rowColumns, sealedDayMigrations, sharedTables } from './day-schema.ts';
 import { removeDatabase } from './files.ts';
+import { flush } from './flush.ts';
+import { keepChecksums } from './keep-checksums.ts';
 import { migrate } from './migrate.ts';
 import { removalFlag, type SubjectKey } from './row.ts';
 import { packStamps, type Stamp } from './stamps.ts';
@@ -40,6 +41,7 @@ export function sealDay(open: string, growing: string, day: number): number {
       throw new StoreError('damaged', `${open} holds ${expected} rows, ${rows} were found by subject`);
     completeSealedDay(db, rows);
     db.exec('DETACH day');
+    keepChecksums(db, day);
     return rows;
   } catch (error) {
     throw storeError(error, growing);
@@ -132,14 +134,4 @@ function copyStamps(db: Sqlite, day: number): void {
       }
     }
   })();
-}
-
-/** Makes what was written to a file durable. */
-export function flush(path: string): void {
-  const descriptor = openSync(path, 'r+');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -1,19 +1,30 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { purgeSealedDay } from './purge-sealed-day.ts';
+import { rebuildDay } from './rebuild-day.ts';
 import type { DayTask } from './seal.ts';
 import { sealDay } from './seal-day.ts';
 
-/** The thread that rewrites one day; what it finds goes back as a message. */
+/** The thread that writes one sealed day; the result goes back as a message. */
 if (parentPort) {
   const task = workerData as DayTask;
   try {
-    const rows =
-      task.kind === 'seal'
-        ? sealDay(task.open, task.growing, task.day)
-        : purgeSealedDay(task.sealed, task.growing, task.source);
+    const rows = written(task);
     parentPort.postMessage({ rows });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'damaged';
     parentPort.postMessage({ code, why: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function written(task: DayTask): number {
+  const { kind, from, growing, day } = task;
+  switch (kind) {
+    case 'seal':
+      return sealDay(from, growing, day);
+    case 'purge':
+      return purgeSealedDay(from, growing, day, task.source);
+    case 'check':
+    case 'repair':
+      return rebuildDay(from, growing, day, kind === 'check');
   }
 }

@@ -2,25 +2,31 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreError, type StoreErrorCode, storeErrors } from '../errors.ts';
 
-/** What the thread does: it seals a day, or rewrites a sealed one without a source. */
-export type DayTask =
-  | { readonly kind: 'seal'; readonly open: string; readonly growing: string; readonly day: number }
-  | { readonly kind: 'purge'; readonly sealed: string; readonly growing: string; readonly source: string };
-
-/** Rewrites a day in a thread of its own; resolves with its rows once `growing` is complete and durable. */
-export function sealInThread(open: string, growing: string, day: number, signal: AbortSignal): Promise<number> {
-  return inThread({ kind: 'seal', open, growing, day }, signal);
+interface DayFiles {
+  readonly from: string;
+  readonly growing: string;
+  readonly day: number;
 }
+
+/** What the thread writes into `growing`. */
+export type DayTask = DayFiles &
+  (
+    | {
+        /**
+         * `seal`: the sealed form of an open day. `check` and `repair`: a sealed day again, with checksums; `check` refuses
+         * a day whose counters are not those of its rows, `repair` derives them again.
+         */
+        readonly kind: 'seal' | 'check' | 'repair';
+      }
+    /** A sealed day without anything of a source. */
+    | { readonly kind: 'purge'; readonly source: string }
+  );
 
 /**
- * Rewrites a sealed day without a source in a thread of its own; resolves with the rows that it left out once `growing`
- * is complete and durable.
+ * Writes a sealed day in a thread of its own; resolves once `growing` is complete and durable, with its rows, or with the
+ * rows that a purge left out.
  */
-export function purgeInThread(sealed: string, growing: string, source: string, signal: AbortSignal): Promise<number> {
-  return inThread({ kind: 'purge', sealed, growing, source }, signal);
-}
-
-async function inThread(task: DayTask, signal: AbortSignal): Promise<number> {
+export async function writeInThread(task: DayTask, signal: AbortSignal): Promise<number> {
   // The compiled program has its modules as .js, the sources as .ts.
   const file = new URL(`./seal-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
   const worker = new Worker(file, { workerData: task });

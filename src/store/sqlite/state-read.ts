@@ -77,10 +77,12 @@ export function stateQueries(db: Sqlite) {
   }
 
   return {
+    hasEpoch: (): boolean => epochRow.get() !== undefined,
     epoch(): Epoch {
       const row = singleton();
       return { generationId: row.generation, startedAt: row.started_at };
     },
+    generation: (): string => singleton().generation,
     floor: (): Micros => singleton().floor,
     heartbeat: (): Micros | null => singleton().heartbeat,
     catalog: db.transaction((): Catalog => {

@@ -53,6 +53,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
   const addDay = db.prepare(
     'INSERT INTO day(day, sealed) VALUES (?, ?) ON CONFLICT(day) DO UPDATE SET sealed = excluded.sealed',
   );
+  const forgetDay = db.prepare('DELETE FROM day WHERE day = ?');
   const removeDays = db.prepare('DELETE FROM day WHERE day < ?');
   const raiseFloor = db.prepare('UPDATE epoch SET floor = MAX(floor, ?)');
   const dropGaps = db.prepare('DELETE FROM gap WHERE ended <= ?');
@@ -116,6 +117,8 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
     },
     /** Says that a day's file is there; before its first row commits. */
     addDay: (day: number, sealed: boolean): void => void addDay.run(day, sealed ? 1 : 0),
+    /** Forgets a day whose file is lost. */
+    forgetDay: (day: number): void => void forgetDay.run(day),
     /** Raises the floor before any file below it goes, so that a reader never takes a dropped day for an empty one. */
     dropDaysBefore: db.transaction((day: number, floor: Micros): void => {
       raiseFloor.run(floor);

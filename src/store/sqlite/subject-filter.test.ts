@@ -9,11 +9,12 @@ const plc = fc
 const subject = fc.oneof(plc, fc.string({ maxLength: 80 }));
 
 function filterOf(subjects: readonly SubjectKey[]) {
-  const blocks = filterBlocks(subjects, subjects.length);
+  const blocks = filterBlocks(subjects, subjects.length, true);
   const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
   return {
     bytes,
-    holds: (one: SubjectKey) => mayHold(one, { path: 'day', count: blocks.length, read: (n) => blocks[n] }),
+    holds: (one: SubjectKey) =>
+      mayHold(one, { path: 'day', placed: true, count: blocks.length, read: (n) => blocks[n] }),
   };
 }
 
@@ -38,9 +39,21 @@ test('of no subject rules out every one', () => {
 });
 
 test('is damaged, and rules out nothing, where a bit of it changed', () => {
-  const [block = Buffer.alloc(0)] = filterBlocks(['did:web:there.example'], 1);
+  const [block = Buffer.alloc(0)] = filterBlocks(['did:web:there.example'], 1, true);
   block[3] = (block[3] ?? 0) ^ 4;
-  expect(() => mayHold('did:web:there.example', { path: 'day', count: 1, read: () => block })).toThrowError(
-    expect.objectContaining({ name: 'StoreError', code: 'damaged' }),
-  );
+  expect(() =>
+    mayHold('did:web:there.example', { path: 'day', placed: true, count: 1, read: () => block }),
+  ).toThrowError(expect.objectContaining({ name: 'StoreError', code: 'damaged' }));
+});
+
+test('is damaged where another block of it is found in the place of the one asked for', () => {
+  const subjects = Array.from({ length: 2_000 }, (_, n) => `did:web:there-${n}.example`);
+  const blocks = filterBlocks(subjects, subjects.length, true);
+  const filter = {
+    path: 'day',
+    placed: true,
+    count: blocks.length,
+    read: (n: number) => blocks[(n + 1) % blocks.length],
+  };
+  expect(() => mayHold('did:web:there-1.example', filter)).toThrowError(expect.objectContaining({ code: 'damaged' }));
 });

@@ -21,21 +21,32 @@ function blocksFor(subjects: number): number {
   return Math.max(1, Math.ceil((subjects * bitsEach) / blockBits));
 }
 
-/** The blocks of a filter that holds these subjects, as many as `count` says; each ends with its checksum. */
-export function filterBlocks(subjects: Iterable<SubjectKey>, count: number): Buffer[] {
+/**
+ * The blocks of a filter that holds these subjects, as many as `count` says; each ends with its checksum, which includes
+ * its place where the filter is `placed`.
+ */
+export function filterBlocks(subjects: Iterable<SubjectKey>, count: number, placed: boolean): Buffer[] {
   const blocks = Array.from({ length: blocksFor(count) }, () => Buffer.alloc(blockBits / 8 + crcBytes));
   for (const subject of subjects) {
     const { block, bits } = placesOf(subject, blocks.length);
     const of = blocks[block];
     if (of) for (const bit of bits) of[bit >>> 3] = (of[bit >>> 3] ?? 0) | (1 << (bit & 7));
   }
-  for (const block of blocks) block.writeUInt32LE(crc32(block.subarray(0, -crcBytes)), blockBits / 8);
+  for (const [i, block] of blocks.entries()) {
+    block.writeUInt32LE(crc32(block.subarray(0, -crcBytes), placed ? seedOf(i, blocks.length) : 0), blockBits / 8);
+  }
   return blocks;
+}
+
+function seedOf(block: number, blocks: number): number {
+  return crc32(`${block} of ${blocks}`);
 }
 
 /** The filter of a sealed day, as its file has it. */
 interface KeptFilter {
   readonly path: string;
+  /** Whether the checksum of a block includes its place. */
+  readonly placed: boolean;
   /** How many blocks it has. */
   readonly count: number;
   /** Gives one of them. */
@@ -46,10 +57,14 @@ interface KeptFilter {
  * False where a day has no row of the subject. Throws `damaged` where the filter is not as it was kept: a bit that is lost
  * would hide rows.
  */
-export function mayHold(subject: SubjectKey, { path, count, read }: KeptFilter): boolean {
+export function mayHold(subject: SubjectKey, { path, placed, count, read }: KeptFilter): boolean {
   const { block, bits } = placesOf(subject, count);
   const of = read(block);
-  if (of?.length !== blockBits / 8 + crcBytes || crc32(of.subarray(0, -crcBytes)) !== of.readUInt32LE(blockBits / 8)) {
+  const seed = placed ? seedOf(block, count) : 0;
+  if (
+    of?.length !== blockBits / 8 + crcBytes ||
+    crc32(of.subarray(0, -crcBytes), seed) !== of.readUInt32LE(blockBits / 8)
+  ) {
     throw new StoreError(
       'damaged',
       `${path}: block ${block} of ${count} of the filter of subjects is not as it was kept`,
@@ -64,7 +79,7 @@ export const subjectsSql = 'SELECT DISTINCT subject FROM main.observation';
 /** Keeps the filter of a sealed day that has all its rows. */
 export function keepFilter(db: Sqlite): void {
   const count = db.prepare<[], number>(`SELECT count(*) FROM (${subjectsSql})`).pluck().get() ?? 0;
-  const blocks = filterBlocks(db.prepare<[], SubjectKey>(subjectsSql).pluck().iterate(), count);
+  const blocks = filterBlocks(db.prepare<[], SubjectKey>(subjectsSql).pluck().iterate(), count, true);
   const insert = db.prepare('INSERT INTO main.subject_filter(block, bits) VALUES (?, ?)');
   db.transaction(() => {
     for (const [block, bits] of blocks.entries()) insert.run(block, bits);

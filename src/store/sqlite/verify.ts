@@ -23,9 +23,11 @@ export function verifyDay(day: DayReader, generation: string): DayReport {
   const rows = day.atOnce(() => {
     for (const problem of day.fileProblems()) report(`file: ${problem}`);
     if (day.generation() !== generation) report('the file belongs to another generation of the store');
+    for (const { problem } of day.checksumProblems()) report(problem);
     return verifyRows(day, report);
   });
-  return { day: dayName(day.day), sealed: day.form === 'sealed', rows, problems };
+  const sealed = day.form === 'sealed';
+  return { day: dayName(day.day), sealed, unverified: sealed && !day.isChecked, rows, problems };
 }
 
 function verifyRows(day: DayReader, report: (problem: string) => void): number {
@@ -137,7 +139,7 @@ function compareFilter(day: DayReader, report: (problem: string) => void): void 
   const kept = day.filterBlocks();
   let subjects = 0;
   for (const _ of day.subjects()) subjects += 1;
-  const expected = filterBlocks(day.subjects(), subjects);
+  const expected = filterBlocks(day.subjects(), subjects, day.isChecked);
   if (kept.length !== expected.length || !expected.every((block, i) => kept[i]?.equals(block))) {
     report('the filter of its subjects is not that of its rows');
   }

@@ -7,8 +7,10 @@ import type { StoreWriter } from '../port.ts';
 import { Acceptance } from './acceptance.ts';
 import { openWritable, type Sqlite, storeError, syncFolder } from './connection.ts';
 import type { Faults } from './faults.ts';
+import { type OnFile, silent } from './file-event.ts';
 import { storePaths } from './files.ts';
 import { takeWriterLock } from './lock.ts';
+import { assertSound, assertStateBegun, assertStateFile } from './lost-state.ts';
 import { maintainDays } from './maintenance.ts';
 import { migrate } from './migrate.ts';
 import { purgeNextDay } from './purge.ts';
@@ -32,6 +34,8 @@ export interface SqliteWriterOptions {
   readonly maxLogBytes?: number;
   /** False for a history that is made anew when it is lost: commits do not wait for the disk. Default true. */
   readonly durable?: boolean;
+  /** Told of each file that the store removes, moves aside, or leaves because nothing proves that it may go. */
+  readonly onFile?: OnFile;
   /** For tests: where to cut the store short. */
   readonly faults?: Faults;
 }
@@ -49,8 +53,9 @@ export interface SqliteWriter extends StoreWriter {
 /** Opens the store in a folder for writing, making it when there is none. Mends what a crash left. */
 export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const { folder, at, faults, windowDays = defaultWindowDays, maxLogBytes = defaultMaxLogBytes } = options;
-  const { durable = true } = options;
+  const { durable = true, onFile = silent } = options;
   const paths = storePaths(folder);
+  assertStateFile(paths);
   try {
     makeFolder(paths.days);
   } catch (error) {
@@ -60,18 +65,22 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   let db: Sqlite | undefined;
   try {
     db = openWritable(paths.state, cacheBytes, durable);
+    assertStateBegun(paths, hasEpoch(db));
+    assertSound(db);
     const appliedAt = new Date(at / 1000).toISOString();
     migrate(db, stateMigrations, appliedAt);
     beginEpoch(db, options.generationId ?? randomUUID, at);
     syncFolder(folder);
     const state = stateChanges(db);
-    recoverDays(paths, state);
+    recoverDays(paths, state, onFile);
     const reader = openSqliteReader(folder);
     const acceptance = new Acceptance({ paths, state, maxLogBytes, durable, faults });
     const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
+    const refused = new Set<number>();
     return writerOf(reader, acceptance, state, {
       purge: (now, signal) => purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, signal }, now),
-      maintain: (now, last, signal) => maintainDays({ paths, state, windowDays, faults, signal }, now, last),
+      maintain: (now, last, signal) =>
+        maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
       release: () => {
         db?.close();
         lock.release();
@@ -82,6 +91,11 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     lock.release();
     throw storeError(error, folder);
   }
+}
+
+function hasEpoch(db: Sqlite): boolean {
+  const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'epoch'").get();
+  return table !== undefined && db.prepare('SELECT 1 FROM epoch').get() !== undefined;
 }
 
 function beginEpoch(db: Sqlite, generationId: () => string, at: Micros): void {

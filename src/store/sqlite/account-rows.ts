@@ -1,0 +1,97 @@
+import type { AccountFilter, AccountQuery } from '../port.ts';
+import { postCollection } from '../subject.ts';
+import { filterSql, targetSql, targetSqlOf } from './busy.ts';
+import { CheckedBlocks } from './checked-blocks.ts';
+import type { Cell } from './checksum.ts';
+import type { DayFile } from './day-file.ts';
+import { rowColumns } from './day-schema.ts';
+import type { Names } from './names.ts';
+import { packedSql } from './packed-rows.ts';
+import { type StoredRow, type SubjectKey, sameKey } from './row.ts';
+
+/** Which of an account's rows are read: those with `start <= id < end`, at most `limit`. */
+export interface RowRange {
+  readonly key: SubjectKey;
+  readonly start: number;
+  readonly end: number;
+  readonly limit: number;
+}
+
+/** Reads an account's rows of one day; those of a file with checksums block by block, each compared before it is used. */
+export class AccountRows {
+  readonly #file: DayFile;
+  readonly #names: Names;
+  /** Null where the file has no checksums. */
+  readonly #blocks: CheckedBlocks | null;
+  #target: string | null = null;
+
+  constructor(file: DayFile, names: Names, day: number, isChecked: boolean) {
+    this.#file = file;
+    this.#names = names;
+    this.#blocks = isChecked ? new CheckedBlocks(file, day, 'observation') : null;
+  }
+
+  /** Rows that match the filter, in the asked order. */
+  rows(range: RowRange, order: AccountQuery['order'], filter: AccountFilter = {}): StoredRow[] {
+    const { sql, parameters } = filterSql(
+      filter,
+      (table, text) => this.#names.numberOf(table, text),
+      this.#targetSql(),
+    );
+    return this.#select<StoredRow>(rowColumns, range, order, sql, parameters);
+  }
+
+  /** One number for each row, oldest first (`packedSql`). */
+  packed(range: RowRange): number[] {
+    return this.#select<[number]>(packedSql(this.#targetSql()), range, 'oldest').map(([packed]) => packed);
+  }
+
+  /** The stamps of rows, oldest first. */
+  stamps(range: RowRange): number[] {
+    return this.#select<[number]>('id', range, 'oldest').map(([id]) => id);
+  }
+
+  #select<Row extends readonly Cell[]>(
+    columns: string,
+    { key, start, end, limit }: RowRange,
+    order: AccountQuery['order'],
+    filter = '',
+    parameters: readonly (number | null)[] = [],
+  ): Row[] {
+    const matching = `subject = ? AND id >= ? AND id < ?${filter}`;
+    if (!this.#blocks) {
+      const direction = order === 'oldest' ? 'ASC' : 'DESC';
+      const sql = `SELECT ${columns} FROM observation WHERE ${matching} ORDER BY id ${direction} LIMIT ?`;
+      return this.#file.all<Row>(sql, [key, start, end, ...parameters, limit]);
+    }
+    if (start >= end) return [];
+    // The limit of the inner query keeps its order for the outer one.
+    const sql = `SELECT ${columns} FROM ${this.#blocks.within()} WHERE ${matching}`;
+    const found: Row[] = [];
+    for (const block of this.#blocks.covering([key, start], [key, end - 1], order)) {
+      const compared = this.#blocks.compare<StoredRow>(block);
+      const isPlain = columns === rowColumns && filter === '';
+      // Most rows of a block that begins or ends with the account are its own: the query would only pass them on.
+      const isOwn = sameKey(block.first[0], key) || (block.next !== null && sameKey(block.next[0], key));
+      const whole = isPlain ? (compared ?? (isOwn ? this.#blocks.readAgain<StoredRow>(block) : null)) : null;
+      const rows = whole
+        ? (whole.filter((row) => isWithin(row, key, start, end)) as unknown as Row[])
+        : this.#file.all<Row>(sql, [...this.#blocks.place(block), key, start, end, ...parameters]);
+      for (const row of order === 'oldest' ? rows : rows.reverse()) {
+        if (found.length === limit) return found;
+        found.push(row);
+      }
+    }
+    return found;
+  }
+
+  #targetSql(): string {
+    if (!this.#blocks) return targetSql;
+    this.#target ??= targetSqlOf(String(this.#names.numberOf('collection', postCollection)));
+    return this.#target;
+  }
+}
+
+function isWithin([id, subject]: StoredRow, key: SubjectKey, start: number, end: number): boolean {
+  return id >= start && id < end && sameKey(subject, key);
+}

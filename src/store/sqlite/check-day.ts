@@ -1,0 +1,60 @@
+import { StoreError } from '../errors.ts';
+import { type BlockPart, partSql } from './block-parts.ts';
+import { type Key, smallestKey } from './blocks.ts';
+import { CheckedBlocks } from './checked-blocks.ts';
+import type { DayFile } from './day-file.ts';
+import { CheckedGroups, type GroupPart, groupParts } from './group-sums.ts';
+
+/** A part of a sealed day that is not as it was sealed. */
+export interface ChecksumProblem {
+  readonly part: BlockPart | GroupPart;
+  readonly problem: string;
+}
+
+/** Greater than every key of a row. */
+const greatestKey: Key = [Buffer.alloc(64, 0xff), Number.MAX_SAFE_INTEGER];
+
+/** Compares every block and group of a sealed day with its checksum. */
+export function* checkDay(file: DayFile, day: number): Generator<ChecksumProblem> {
+  for (const part of Object.keys(partSql) as BlockPart[]) {
+    const blocks = new CheckedBlocks(file, day, part);
+    yield* problemsOf(part, function* () {
+      for (const block of blocks.covering(smallestKey, greatestKey, 'oldest')) yield () => blocks.read(block);
+    });
+  }
+  const groups = new CheckedGroups(file, day);
+  for (const part of groupParts) {
+    const found: ChecksumProblem[] = [];
+    attempt(part, found, () => {
+      for (const problem of groups.problems(part)) found.push({ part, problem });
+    });
+    yield* found;
+  }
+}
+
+/** Runs reads; a refused one is a problem, and one that hides where the next block lies is the last. */
+function* problemsOf(part: ChecksumProblem['part'], reads: () => Generator<() => unknown>): Generator<ChecksumProblem> {
+  const all = reads();
+  for (;;) {
+    const found: ChecksumProblem[] = [];
+    const isLast = attempt(part, found, () => {
+      const { done, value } = all.next();
+      if (done) return true;
+      attempt(part, found, value);
+      return false;
+    });
+    yield* found;
+    if (isLast !== false) return;
+  }
+}
+
+/** Null where the work was refused. */
+function attempt<T>(part: ChecksumProblem['part'], found: ChecksumProblem[], work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    found.push({ part, problem: error.message });
+    return null;
+  }
+}

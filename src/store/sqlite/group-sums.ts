@@ -1,0 +1,116 @@
+import { altered, sumOf } from './blocks.ts';
+import type { Cell } from './checksum.ts';
+import type { DayFile } from './day-file.ts';
+
+/**
+ * Rows of a sealed day that have one checksum together: those of an hour, of a minute, or a whole small table. The first
+ * column is the group's key; the parameters are the first key and the one after the last.
+ */
+const groupSql = {
+  counter_hour: `SELECT hour, source, applied, removed FROM main.counter_hour
+    WHERE hour >= ? AND hour < ? ORDER BY hour, source`,
+  counter_minute: `SELECT minute, source, applied, removed, stamps FROM main.counter_minute
+    WHERE minute >= ? AND minute < ? ORDER BY minute, source`,
+  refusal: `SELECT hour, source, reason, n FROM main.refusal WHERE hour >= ? AND hour < ? ORDER BY hour, source, reason`,
+  position: `SELECT 0, source, endpoint, value, accepted_at FROM main.position
+    WHERE ? = 0 AND ? = 1 ORDER BY source, endpoint`,
+  meta: 'SELECT 0, name, value FROM main.meta WHERE ? = 0 AND ? = 1 ORDER BY name',
+} as const;
+
+/** A part of a sealed day whose rows are checked by groups. */
+export type GroupPart = keyof typeof groupSql;
+
+/** Every such part. */
+export const groupParts = Object.keys(groupSql) as GroupPart[];
+
+/** Groups of a part in a day. */
+const groupsPerDay: Readonly<Record<GroupPart, number>> = {
+  counter_hour: 24,
+  counter_minute: 1_440,
+  refusal: 24,
+  position: 1,
+  meta: 1,
+};
+
+/** Reads rows of a query as arrays. */
+type All = <Row>(sql: string, parameters: readonly unknown[]) => Row[];
+
+/** Keys of a part's groups in a day; the whole tables have one, 0. */
+function keysOf(part: GroupPart, day: number): readonly [from: number, to: number] {
+  const n = groupsPerDay[part];
+  return n === 1 ? [0, 1] : [day * n, (day + 1) * n];
+}
+
+/** The rows of the groups `from <= key < to`, without their key; those without rows too, as their absence is checked as well. */
+function rowsByGroup(all: All, part: GroupPart, from: number, to: number): Map<number, Cell[][]> {
+  const groups = new Map<number, Cell[][]>();
+  for (let key = from; key < to; key++) groups.set(key, []);
+  for (const [key, ...row] of all<[number, ...Cell[]]>(groupSql[part], [from, to])) groups.get(key)?.push(row);
+  return groups;
+}
+
+function groupSum(day: number, part: GroupPart, key: number, rows: readonly Cell[][]): Buffer {
+  return sumOf([[day, part, key], ...rows]);
+}
+
+/** The checksum of every group of a day. */
+export function* sumsOfDay(all: All, day: number): Generator<readonly [GroupPart, number, Buffer]> {
+  for (const part of groupParts) {
+    for (const [key, rows] of rowsByGroup(all, part, ...keysOf(part, day))) {
+      yield [part, key, groupSum(day, part, key, rows)];
+    }
+  }
+}
+
+/** Reads groups of a sealed day and compares each with its checksum. */
+export class CheckedGroups {
+  readonly #file: DayFile;
+  readonly #day: number;
+
+  constructor(file: DayFile, day: number) {
+    this.#file = file;
+    this.#day = day;
+  }
+
+  /** The rows of a whole table. Throws `damaged` where they are not as they were sealed. */
+  table<Row extends readonly Cell[]>(part: 'position' | 'meta'): Row[] {
+    return [...this.#compared<Row>(part, 0, 1)].map(([, row]) => row);
+  }
+
+  /** Rows of `from <= key < to` of a part by hours or minutes, each after its key. Other days have none here. */
+  range<Row extends readonly Cell[]>(part: GroupPart, from: number, to: number): Generator<readonly [number, Row]> {
+    const [first, last] = keysOf(part, this.#day);
+    return this.#compared(part, Math.max(from, first), Math.min(to, last));
+  }
+
+  /** What of a part is not as it was sealed. */
+  *problems(part: GroupPart): Generator<string> {
+    const [first, last] = keysOf(part, this.#day);
+    for (const [key, isSound] of this.#soundness(part, first, last)) {
+      if (!isSound) yield altered(this.#file.path, `${part} ${key}`).message;
+    }
+  }
+
+  *#compared<Row extends readonly Cell[]>(
+    part: GroupPart,
+    from: number,
+    to: number,
+  ): Generator<readonly [number, Row]> {
+    for (const [key, isSound, rows] of this.#soundness(part, from, to)) {
+      if (!isSound) throw altered(this.#file.path, `${part} ${key}`);
+      for (const row of rows) yield [key, row as unknown as Row];
+    }
+  }
+
+  *#soundness(part: GroupPart, from: number, to: number): Generator<readonly [number, boolean, Cell[][]]> {
+    if (from >= to) return;
+    const sql = 'SELECT key, sum FROM group_sum WHERE part = ? AND key >= ? AND key < ?';
+    const sums = new Map(this.#file.all<[number, Cell]>(sql, [part, from, to]));
+    const all: All = (query, parameters) => this.#file.all(query, parameters);
+    for (const [key, rows] of rowsByGroup(all, part, from, to)) {
+      const kept = sums.get(key);
+      const isSound = Buffer.isBuffer(kept) && kept.equals(groupSum(this.#day, part, key, rows));
+      yield [key, isSound, rows];
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { keyIn, partSql, rowPart } from './block-parts.ts';
+import { type Block, blocksOf, edgeOf } from './blocks.ts';
+import type { Cell } from './checksum.ts';
+import type { Sqlite } from './connection.ts';
+import { sumsOfDay } from './group-sums.ts';
+
+/** Texts that a day keeps once, each kind a part of its own. */
+const nameTables = ['source', 'val', 'collection'] as const;
+
+/** Keeps the checksums of a sealed day that is otherwise complete. */
+export function keepChecksums(db: Sqlite, day: number): void {
+  const insertBlock = db.prepare(
+    'INSERT INTO main.block(part, subject, id, "index", rows, sum, edge) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  for (const part of [rowPart, ...nameTables] as const) {
+    const { columns, table, key } = partSql[part];
+    const rows = db.prepare<[], Cell[]>(`SELECT ${columns} FROM main.${table} ORDER BY ${key}`).raw();
+    // Collected first: the connection cannot write while a query runs.
+    const blocks = [...blocksOf(part, rows.iterate(), (row) => keyIn(part, row))];
+    db.transaction((all: readonly Block[]) => {
+      for (const block of all) {
+        insertBlock.run(part, ...block.first, block.index, block.rows, block.sum, edgeOf(day, block));
+      }
+    })(blocks);
+  }
+  const insertSum = db.prepare('INSERT INTO main.group_sum(part, key, sum) VALUES (?, ?, ?)');
+  const all = <Row>(sql: string, parameters: readonly unknown[]): Row[] =>
+    db
+      .prepare<unknown[], Row>(sql)
+      .raw()
+      .all(...parameters);
+  db.transaction(() => {
+    for (const sum of sumsOfDay(all, day)) insertSum.run(...sum);
+  })();
+}

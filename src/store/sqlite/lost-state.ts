@@ -1,0 +1,68 @@
+import { existsSync, statSync } from 'node:fs';
+import { StoreError } from '../errors.ts';
+import { dayName } from '../time.ts';
+import { type Sqlite, storeError } from './connection.ts';
+import { type DayContent, dayContent } from './day-content.ts';
+import { type DayForm, dayPath, listDays, type StorePaths } from './files.ts';
+import { assertNoInterruptedMove } from './interrupted.ts';
+
+/** What an operator does about day files that the state file does not vouch for. */
+export const remedy =
+  'almanac labels restore FROM puts a backup back; almanac labels new-epoch moves the days aside and begins a new store';
+
+/** Throws `damaged` where day files exist and their state file is missing or empty: it must never be created anew beside them. */
+export function assertStateFile(paths: StorePaths): void {
+  const size = statSync(paths.state, { throwIfNoEntry: false })?.size;
+  if (existsSync(paths.folder)) assertNoInterruptedMove(paths.folder);
+  if ((size ?? 0) > 0) return;
+  const log = statSync(`${paths.state}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (log > 0) throw new StoreError('damaged', `the log of state.sqlite is in ${paths.folder} without it: ${remedy}`);
+  refuse(paths, size === undefined ? 'state.sqlite is missing' : 'state.sqlite is empty');
+}
+
+/** Throws `damaged` where day files exist and the state file holds no epoch: its content or its log was lost. */
+export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
+  if (!hasEpoch) refuse(paths, 'state.sqlite holds no epoch');
+}
+
+/** Throws `damaged` where the newest day is of another generation than the state file: one of them belongs to another store. */
+export function assertOneGeneration(
+  paths: StorePaths,
+  generation: string,
+  forms: readonly DayForm[] = ['open', 'sealed'],
+): void {
+  if (!existsSync(paths.days)) return;
+  for (const { day, form } of listDays(paths).reverse()) {
+    if (!forms.includes(form)) continue;
+    const path = dayPath(paths, day, form);
+    const content = contentIfReadable(path);
+    if (content?.kind !== 'day') continue;
+    if (content.generation === generation) return;
+    throw new StoreError('damaged', `${path} belongs to another generation of the store: ${remedy}`);
+  }
+}
+
+/** Null where another process holds the file for a moment, or it is gone: reading it says so in its turn. */
+function contentIfReadable(path: string): DayContent | null {
+  try {
+    return dayContent(path, false);
+  } catch (error) {
+    const known = storeError(error, path);
+    if (known instanceof StoreError) return null;
+    throw error;
+  }
+}
+
+/** Throws `damaged` where SQLite finds a fault in the state file. */
+export function assertSound(db: Sqlite): void {
+  const found = db.pragma('quick_check(1)', { simple: true });
+  if (found !== 'ok') throw new StoreError('damaged', `${db.name}: ${String(found)}: ${remedy}`);
+}
+
+function refuse(paths: StorePaths, why: string): void {
+  const days = existsSync(paths.days) ? [...new Set(listDays(paths).map(({ day }) => dayName(day)))] : [];
+  if (days.length === 0) return;
+  const [first, last] = [days[0], days.at(-1)];
+  const which = days.length === 1 ? `the day ${first} exists` : `${days.length} days exist, ${first} to ${last}`;
+  throw new StoreError('damaged', `${why} in ${paths.folder}, and ${which}: ${remedy}`);
+}

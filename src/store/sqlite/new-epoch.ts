@@ -1,0 +1,83 @@
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoreError } from '../errors.ts';
+import { openWritable, syncFolder } from './connection.ts';
+import type { Faults } from './faults.ts';
+import { storePaths } from './files.ts';
+import { copiedName, copyingName, unfinished } from './interrupted.ts';
+import { takeWriterLock } from './lock.ts';
+
+/** What was moved, and where to. */
+export interface SetAside {
+  readonly directory: string;
+  /** Names of the moved files, the days behind `days/`. */
+  readonly moved: readonly string[];
+}
+
+const prefix = 'set-aside-';
+
+/**
+ * Moves the days and the state file of a store into a dated directory within its own, so that the next writer begins a
+ * new epoch. Nothing is deleted. A stop at any point leaves a directory whose name ends with `.unfinished`, which keeps
+ * the store from being opened; the next call goes on with it. `second_writer` while a writer runs; null where nothing is
+ * there to move.
+ */
+export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAside | null {
+  const paths = storePaths(folder);
+  if (!existsSync(folder)) throw new StoreError('not_a_store', `there is no directory ${folder}`);
+  const lock = takeWriterLock(paths.lock);
+  try {
+    const names = readdirSync(folder);
+    if (names.includes(copiedName)) {
+      throw new StoreError('damaged', 'a restore was cut short: run almanac labels restore FROM again first');
+    }
+    const begun = names.find((name) => name.startsWith(prefix) && name.endsWith(unfinished));
+    const days = existsSync(paths.days) ? readdirSync(paths.days) : [];
+    const state = names.filter((name) => name.startsWith('state.sqlite'));
+    const isCopying = names.includes(copyingName);
+    if (begun === undefined && days.length === 0 && state.length === 0 && !isCopying) return null;
+    foldLog(paths.state);
+    const temporary = join(folder, begun ?? freeName(folder, at) + unfinished);
+    if (begun === undefined) mkdirSync(temporary);
+    syncFolder(folder);
+    faults?.('new-epoch.begun');
+    if (existsSync(paths.days) && !existsSync(join(temporary, 'days'))) renameSync(paths.days, join(temporary, 'days'));
+    syncFolder(temporary);
+    syncFolder(folder);
+    faults?.('new-epoch.days');
+    if (isCopying) renameSync(join(folder, copyingName), join(temporary, 'restore-copy'));
+    for (const suffix of ['', '-wal', '-shm', '-journal']) {
+      const file = `${paths.state}${suffix}`;
+      if (existsSync(file)) renameSync(file, join(temporary, `state.sqlite${suffix}`));
+    }
+    syncFolder(temporary);
+    syncFolder(folder);
+    faults?.('new-epoch.state');
+    const directory = temporary.slice(0, -unfinished.length);
+    renameSync(temporary, directory);
+    syncFolder(folder);
+    const moved = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name !== 'days');
+    return { directory, moved: moved.sort() };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Brings what the state file's log holds into the file; one that is damaged is moved with its log as it is. */
+function foldLog(state: string): void {
+  if (!existsSync(state)) return;
+  try {
+    const db = openWritable(state, 1024 * 1024);
+    db.close();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
+}
+
+function freeName(folder: string, at: Date): string {
+  const name = `${prefix}${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+  for (let n = 1; ; n++) {
+    const candidate = n === 1 ? name : `${name}-${n}`;
+    if (!existsSync(join(folder, candidate))) return candidate;
+  }
+}

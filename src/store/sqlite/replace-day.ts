@@ -1,0 +1,84 @@
+import { chmodSync, closeSync, openSync, readSync, renameSync } from 'node:fs';
+import { basename } from 'node:path';
+import { StoreError } from '../errors.ts';
+import { dayName } from '../time.ts';
+import { syncFolder } from './connection.ts';
+import { checkedFrom } from './day-schema.ts';
+import type { Faults } from './faults.ts';
+import type { OnFile } from './file-event.ts';
+import { dayPath, growingPath, removeDatabase, type StorePaths } from './files.ts';
+import { writeInThread } from './seal.ts';
+import type { StateChanges } from './state-write.ts';
+
+/** What the replacement of a sealed day needs. */
+export interface Replacing {
+  readonly paths: StorePaths;
+  readonly state: StateChanges;
+  readonly faults: Faults | undefined;
+  readonly onFile: OnFile;
+  readonly signal: AbortSignal;
+  /** Days that were refused their checksums since the store was opened. */
+  readonly refused: Set<number>;
+}
+
+/**
+ * Gives the newest sealed day of an earlier version its checksums: the day is written again and renamed into place. One
+ * whose counters are not those of its rows is left as it is, unverified, and reported once.
+ */
+export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> {
+  const { paths, state, onFile, refused } = replacing;
+  const day = state
+    .catalog()
+    .days.findLast(
+      ({ day, sealed }) => sealed === 1 && !refused.has(day) && !hasChecksums(dayPath(paths, day, 'sealed')),
+    );
+  if (!day) return;
+  try {
+    await replaceDay(replacing, day.day, 'check');
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code === 'closed') throw error;
+    // Another run may find room on the disk.
+    if (error.retry) return;
+    refused.add(day.day);
+    const name = basename(dayPath(paths, day.day, 'sealed'));
+    onFile({ name, day: dayName(day.day), action: 'left', reason: `it stays unverified: ${error.message}` });
+  }
+}
+
+/** Writes a sealed day again and puts it in the place of the old one: a crash at any point leaves one of the two. */
+export async function replaceDay(
+  { paths, faults, onFile, signal }: Omit<Replacing, 'state' | 'refused'>,
+  day: number,
+  kind: 'check' | 'repair',
+): Promise<void> {
+  const sealed = dayPath(paths, day, 'sealed');
+  const growing = growingPath(paths, day);
+  try {
+    await writeInThread({ kind, from: sealed, growing, day }, signal);
+  } catch (error) {
+    removeDatabase(growing);
+    throw error;
+  }
+  if (signal.aborted) throw new StoreError('closed', 'the store was closed');
+  chmodSync(growing, 0o444);
+  faults?.('checksums.written');
+  renameSync(growing, sealed);
+  syncFolder(paths.days);
+  faults?.('checksums.renamed');
+  const reason = kind === 'check' ? 'it has checksums now' : 'what follows from its rows was derived again';
+  onFile({ name: basename(sealed), day: dayName(day), action: 'rewritten', reason });
+}
+
+/** Where SQLite keeps `user_version` (file format, section 1.3). */
+const versionAt = 60;
+
+/** Whether a sealed day's file has checksums, by its header alone. */
+export function hasChecksums(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(4);
+    return readSync(file, bytes, 0, 4, versionAt) === 4 && bytes.readUInt32BE() >= checkedFrom;
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,258 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { cp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { moveFaultPoints } from '../../src/store/sqlite/faults.ts';
+import { setStoreAside } from '../../src/store/sqlite/new-epoch.ts';
+import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { repairStore } from '../../src/store/sqlite/repair.ts';
+import { restoreStore } from '../../src/store/sqlite/restore.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { day, dayStart, micros } from '../../src/store/time.ts';
+import { noon } from '../conformance/labels.ts';
+import { problems } from '../conformance/suite.ts';
+import { batch, page, sealedToday, useSqliteFolder } from './sqlite-folder.ts';
+
+const place = useSqliteFolder();
+const now = micros(noon + 6 * day);
+const at = new Date('2024-10-10T12:34:56Z');
+const mover = fileURLToPath(new URL('./mover.ts', import.meta.url));
+
+/** Runs a command that kills itself at a point. */
+function kill(command: 'new-epoch' | 'restore', point: string, from = ''): void {
+  const run = spawnSync(process.execPath, [mover, command, place.path, String(now), point, from], { stdio: 'inherit' });
+  expect(run.signal).toBe('SIGKILL');
+}
+
+const openings = [() => openSqliteWriter({ folder: place.path, at: now }), () => openSqliteReader(place.path)];
+
+/** Every file of the days below a directory, by its last name, with its bytes. */
+async function daysBelow(folder: string): Promise<Map<string, Buffer>> {
+  const names = await readdir(folder, { recursive: true });
+  const days = names.filter((name) => /\d\.(open|sealed)\.sqlite$/.test(name));
+  const read = days.map(async (name) => [name.split('/').at(-1) ?? '', await readFile(join(folder, name))] as const);
+  return new Map(await Promise.all(read));
+}
+
+describe('a new epoch', () => {
+  it('moves the days and the state file aside whole, and the next writer begins anew', async () => {
+    await place.sealBusyDay();
+    const before = await daysBelow(place.path);
+    const reader = openSqliteReader(place.path);
+    const { generationId } = await reader.epoch();
+    await reader.close();
+    const done = setStoreAside(place.path, at);
+    expect({ ...done, moved: done?.moved.filter((name) => name.endsWith('.sqlite')) }).toEqual({
+      directory: join(place.path, 'set-aside-2024-10-10T12-34-56Z'),
+      moved: ['days/2024-10-04.sealed.sqlite', 'days/2024-10-08.open.sqlite', 'state.sqlite'],
+    });
+    expect(await daysBelow(join(place.path, 'set-aside-2024-10-10T12-34-56Z'))).toEqual(before);
+    const writer = place.open({ at: now });
+    expect((await writer.epoch()).generationId).not.toBe(generationId);
+    await place.close();
+    const aside = openSqliteReader(join(place.path, 'set-aside-2024-10-10T12-34-56Z'));
+    expect((await aside.readAccount(page)).rows).toHaveLength(71);
+    await aside.close();
+  });
+
+  it('is the way out where the state file is lost', async () => {
+    await place.sealBusyDay();
+    await truncate(join(place.path, 'state.sqlite'), 0);
+    setStoreAside(place.path, at);
+    await place.open({ at: now }).append({ ...batch([1]), at: now });
+    expect((await daysBelow(join(place.path, 'set-aside-2024-10-10T12-34-56Z'))).size).toBe(2);
+  });
+
+  it('is refused while a writer runs, and does nothing where there is no store', async () => {
+    place.open();
+    expect(() => setStoreAside(place.path, at)).toThrowError(expect.objectContaining({ code: 'second_writer' }));
+    await place.close();
+    setStoreAside(place.path, at);
+    expect(setStoreAside(place.path, at)).toBeNull();
+  });
+
+  it.each(moveFaultPoints.filter((point) => point.startsWith('new-epoch')))(
+    'that is killed at %s loses nothing, keeps the store closed, and goes on when it is run again',
+    async (point) => {
+      await place.sealBusyDay();
+      const before = await daysBelow(place.path);
+      kill('new-epoch', point);
+      expect(await daysBelow(place.path)).toEqual(before);
+      for (const open of openings) expect(open).toThrowError(expect.objectContaining({ code: 'damaged' }));
+      setStoreAside(place.path, at);
+      const [aside = ''] = (await readdir(place.path)).filter((name) => name.startsWith('set-aside-'));
+      expect(await daysBelow(join(place.path, aside))).toEqual(before);
+      expect((await readdir(join(place.path, aside))).sort()).toEqual(['days', 'state.sqlite']);
+      await place.open({ at: now }).append({ ...batch([1]), at: now });
+    },
+  );
+});
+
+it('a new epoch also moves aside what a restore that was cut short has copied', async () => {
+  const from = await backedUp();
+  try {
+    kill('restore', 'restore.copied', from);
+    expect(setStoreAside(place.path, at)?.moved).toContain('restore-copy/state.sqlite');
+    await place.open({ at: now }).append({ ...batch([1]), at: now });
+  } finally {
+    await rm(from, { recursive: true });
+  }
+});
+
+/** A backup of a store that observed on afterwards, and was lost. */
+async function backedUp(): Promise<string> {
+  const backup = `${place.path}-backup`;
+  await place.sealBusyDay();
+  const writer = place.open();
+  await writer.beat(micros(noon + 4 * day));
+  await place.close();
+  await cp(place.path, backup, { recursive: true });
+  await rm(place.path, { recursive: true });
+  return backup;
+}
+
+describe('a restore', () => {
+  it('puts a verified copy in place, and a gap from its last sign of life to now', async () => {
+    const from = await backedUp();
+    try {
+      const { days, lost, gap } = await restoreStore({ from, folder: place.path, at: now });
+      expect(days.map(({ day, rows }) => [day, rows])).toEqual([
+        ['2024-10-04', 70],
+        ['2024-10-08', 1],
+      ]);
+      expect({ lost, gap }).toEqual({ lost: [], gap: { start: noon + 4 * day, end: now } });
+      const writer = place.open({ at: now });
+      expect(await writer.gaps({ start: noon, end: micros(now + day) })).toEqual([
+        { source: null, reason: 'ingest_paused', start: noon + 4 * day, end: now },
+      ]);
+      expect((await writer.readAccount(page)).rows.length).toBeGreaterThanOrEqual(70);
+      expect((await readdir(place.path)).sort()).toEqual(expect.arrayContaining(['days', 'state.sqlite']));
+    } finally {
+      await rm(from, { recursive: true });
+    }
+  });
+
+  it('makes a gap of a day that the backup lacks', async () => {
+    const from = await backedUp();
+    try {
+      await rm(join(from, 'days', sealedToday), { force: true });
+      const { lost } = await restoreStore({ from, folder: place.path, at: now });
+      expect(lost).toEqual(['2024-10-04']);
+      const writer = place.open({ at: now });
+      const wholeDay = { start: dayStart(20_000), end: dayStart(20_001) };
+      expect(await writer.gaps(wholeDay)).toEqual([{ source: null, reason: 'unknown', ...wholeDay }]);
+    } finally {
+      await rm(from, { recursive: true });
+    }
+  });
+
+  it('refuses a backup with an altered day, and leaves the store empty', async () => {
+    const from = await backedUp();
+    try {
+      const path = join(from, 'days', sealedToday);
+      chmodSync(path, 0o644);
+      const db = new Database(path);
+      db.exec('UPDATE observation SET ver = 7 WHERE id = (SELECT max(id) FROM observation)');
+      db.close();
+      await expect(restoreStore({ from, folder: place.path, at: now })).rejects.toMatchObject({ code: 'damaged' });
+      expect(await readdir(place.path)).toEqual(['writer.lock']);
+      await expect(restoreStore({ from: dirname(from), folder: place.path, at: now })).rejects.toMatchObject({
+        code: 'not_a_store',
+      });
+    } finally {
+      await rm(from, { recursive: true });
+    }
+  });
+
+  it('is refused where a store is, and where a writer runs', async () => {
+    const from = await backedUp();
+    try {
+      await restoreStore({ from, folder: place.path, at: now });
+      await expect(restoreStore({ from, folder: place.path, at: now })).rejects.toMatchObject({ code: 'occupied' });
+      place.open({ at: now });
+      await expect(restoreStore({ from, folder: place.path, at: now })).rejects.toMatchObject({
+        code: 'second_writer',
+      });
+    } finally {
+      await rm(from, { recursive: true });
+    }
+  });
+
+  it.each(moveFaultPoints.filter((point) => point.startsWith('restore')))(
+    'that is killed at %s leaves the backup as it was, keeps the store closed, and goes on when it is run again',
+    async (point) => {
+      const from = await backedUp();
+      try {
+        const before = await daysBelow(from);
+        kill('restore', point, from);
+        for (const open of openings) expect(open).toThrowError(expect.objectContaining({ code: 'damaged' }));
+        await restoreStore({ from, folder: place.path, at: now });
+        const writer = place.open({ at: now });
+        expect(await problems(writer)).toEqual([]);
+        expect(await writer.gaps({ start: noon, end: micros(now + day) })).toHaveLength(1);
+        expect((await writer.readAccount(page)).rows.length).toBeGreaterThanOrEqual(70);
+        expect(await daysBelow(from)).toEqual(before);
+      } finally {
+        await rm(from, { recursive: true });
+      }
+    },
+  );
+});
+
+describe('a repair', () => {
+  const repaired = async () => {
+    const reports = [];
+    for await (const { day, repaired } of repairStore({ folder: place.path })) {
+      reports.push({ day: day.day, left: day.problems.length, repaired: repaired.length > 0 });
+    }
+    return reports;
+  };
+
+  it.each([
+    ['counters of a sealed day', sealedToday, 'UPDATE counter_minute SET applied = applied + 1'],
+    ['hours of a sealed day', sealedToday, 'DELETE FROM counter_hour'],
+    ['the filter of a sealed day', sealedToday, 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
+    ['counts of accounts of a sealed day', sealedToday, 'DELETE FROM busy_groups'],
+    ['checksums of counters of a sealed day', sealedToday, "DELETE FROM group_sum WHERE part = 'counter_hour'"],
+    ['counters of an open day', '2024-10-08.open.sqlite', 'UPDATE counter_minute SET applied = applied + 1'],
+    ['hours of an open day', '2024-10-08.open.sqlite', 'DELETE FROM counter_hour'],
+  ])('derives %s again from the rows', async (_, name, sql) => {
+    await place.sealBusyDay();
+    place.change(name, sql);
+    const [first, second] = await repaired();
+    const [mended, sound] = name === sealedToday ? [first, second] : [second, first];
+    expect(mended).toMatchObject({ left: 0, repaired: true });
+    expect(sound).toMatchObject({ left: 0, repaired: false });
+    expect(await repaired()).toMatchObject([
+      { left: 0, repaired: false },
+      { left: 0, repaired: false },
+    ]);
+  });
+
+  it.each([
+    ['an altered row', 'UPDATE observation SET ver = 7 WHERE id = (SELECT max(id) FROM observation)'],
+    ['a lost row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
+    ['an altered text', "UPDATE val SET name = 'other' WHERE id = 1"],
+  ])('leaves %s of a sealed day as it is, and reports it', async (_, sql) => {
+    await place.sealBusyDay();
+    place.change(sealedToday, sql);
+    const before = await readFile(place.dayPath(sealedToday));
+    const [first] = await repaired();
+    expect(first?.left).toBeGreaterThan(0);
+    expect(await readFile(place.dayPath(sealedToday))).toEqual(before);
+  });
+
+  it('names a day in the state file again that it lost', async () => {
+    await place.sealBusyDay();
+    place.changeState('DELETE FROM day WHERE day = 20000');
+    expect((await repaired()).map(({ day }) => day)).toEqual(['2024-10-04', '2024-10-08']);
+  });
+
+  it('is refused while a writer runs', async () => {
+    place.open();
+    await expect(repaired()).rejects.toMatchObject({ code: 'second_writer' });
+  });
+});

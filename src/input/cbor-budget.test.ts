@@ -111,7 +111,7 @@ describe('a scan of DAG-CBOR bytes', () => {
         const input = Uint8Array.from(given);
         let value: unknown;
         try {
-          [value] = decodeFirst(input) as [unknown];
+          [value] = decodeFirst(input) as [unknown, Uint8Array];
         } catch {
           return;
         }

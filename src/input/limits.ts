@@ -33,8 +33,8 @@ interface ShapedInput extends InputLimit, JsonLimits {
   readonly fields: number;
 }
 
-const shaped = <const T extends ShapedInput>(input: T): ShapedInput => input;
-const flat = (input: InputLimit): InputLimit => input;
+const shaped = (input: ShapedInput): ShapedInput => input;
+const flat = <const T extends InputLimit>(input: T): T => input;
 
 /**
  * Every place where bytes of strangers enter, with its limits. Code reads its limits here, the resource fuzzer drives each entry

@@ -207,6 +207,7 @@ async function observe(
   const particulars = new Particulars({
     ...{ http, identities, store, clock, wait, log, resolveTxt: options.resolveTxt ?? null },
     member: (did) => roster.member(did),
+    sourceFailed: (part) => telemetry.sourceFailed(part),
     timeoutMs: settings.rhythm.requestMs,
   });
   const services = await serviceEvents(options, roster, particulars, obstacles);
@@ -315,7 +316,7 @@ async function loadRoster(
 }
 
 async function serviceEvents(
-  { settings, store, policy, random, log }: LabelsOptions,
+  { settings, store, policy, random, log, clocks }: LabelsOptions,
   roster: Roster,
   particulars: Particulars,
   obstacles: Obstacles,
@@ -339,6 +340,7 @@ async function serviceEvents(
     random,
     wait,
     log,
+    clock: clocks.wall,
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     onEvent,
     cursor: await numberNote(store, cursorNote),

@@ -1,4 +1,5 @@
 import { isDid } from '../contract/identifiers.ts';
+import { inputLimits } from '../input/limits.ts';
 import type { HttpClient } from '../network/http.ts';
 import { isObject } from './label-fields.ts';
 
@@ -7,7 +8,6 @@ export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
 const mostPages = 100;
-const maxPageBytes = 1024 * 1024;
 
 /** What a relay knows. */
 export interface RelayListing {
@@ -31,7 +31,8 @@ export async function listLabelers(
     url.searchParams.set('collection', labelerCollection);
     url.searchParams.set('limit', String(pageSize));
     if (cursor !== '') url.searchParams.set('cursor', cursor);
-    const answer = await http.getJson(url, { maxBytes: maxPageBytes, timeoutMs, signal });
+    const { relayList: limits } = inputLimits;
+    const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
     if (answer.kind !== 'json' || !isObject(answer.value) || !Array.isArray(answer.value.repos)) break;
     for (const repo of answer.value.repos as unknown[]) {
       if (isObject(repo) && typeof repo.did === 'string' && isDid(repo.did)) dids.add(repo.did);

@@ -1,7 +1,7 @@
 import { ClockChanged } from './acceptance.ts';
+import { containReading } from './contain-reading.ts';
 import { type Member, maxEnrolled } from './member.ts';
 import { noPosition, type ReadPosition } from './position.ts';
-import { readSource } from './read-source.ts';
 import type { ReaderTools, Source } from './source.ts';
 
 interface Running {
@@ -30,7 +30,7 @@ export class SourceRunner {
   /** Those that would be read, were there not so many already; in the order in which they came. */
   readonly #waiting = new Map<string, Member>();
 
-  /** `failed` is told when a reader fails in a way that is not its source's: the writer's, or a mistake of ours. */
+  /** `failed` is called when a reader fails because the store does; an error that a source's data causes stays with the source. */
   constructor(tools: ReaderTools, signal: AbortSignal, failed: (error: unknown) => void, most = maxEnrolled) {
     this.#tools = tools;
     this.#signal = signal;
@@ -88,7 +88,7 @@ export class SourceRunner {
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []).filter((one) => one !== endpoint), endpoint]);
     const done = before
       .then(() => this.#forgetOld(did))
-      .then(() => readSource(source, this.#tools, signal))
+      .then(() => containReading(source, this.#tools, signal))
       .catch((error: unknown) => {
         if (!signal.aborted) this.#failed(error);
       })

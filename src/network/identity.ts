@@ -1,4 +1,5 @@
 import { isDid } from '../contract/identifiers.ts';
+import { inputLimits } from '../input/limits.ts';
 import { type DidDocument, type InvalidDocument, parseDidDocument } from './did-document.ts';
 import type { HttpClient, JsonAnswer } from './http.ts';
 import { createSharedCache } from './shared-cache.ts';
@@ -41,9 +42,6 @@ export interface IdentityResolver {
 /** The public directory of did:plc. */
 export const defaultPlcUrl = 'https://plc.directory';
 
-/** Largest document read, in bytes. */
-const maxDocumentBytes = 65_536;
-
 /** Makes a resolver with its own bounded cache. It ends with its client. */
 export function createIdentityResolver(options: IdentityOptions): IdentityResolver {
   const { http, plcUrl = defaultPlcUrl, policy, ttlMs = 300_000, timeoutMs = 10_000, clock } = options;
@@ -58,7 +56,8 @@ export function createIdentityResolver(options: IdentityOptions): IdentityResolv
   async function ask(did: string, signal: AbortSignal): Promise<Resolution> {
     const url = did.startsWith('did:web:') ? didWebUrl(did, policy.allowLoopback) : didPlcUrl(plcUrl, did);
     const answer = await http.getJson(url, {
-      maxBytes: maxDocumentBytes,
+      maxBytes: inputLimits.didDocument.bytes,
+      shape: inputLimits.didDocument,
       timeoutMs,
       signal,
       accept: 'application/did+ld+json, application/json',

@@ -21,7 +21,7 @@ export interface ByteAccount {
   readonly isOver: boolean;
   /** Takes memory for input that is already here. */
   hold(bytes: number): void;
-  /** Takes memory when it is free for this account now. */
+  /** Takes memory when it is free now and no other account waits for it, or within the reserve. */
   tryTake(bytes: number): boolean;
   /** Takes memory, and waits for it where the account holds none. `buffered`: what the input occupies meanwhile. Never rejects. */
   take(bytes: number, signal: AbortSignal, buffered?: number): Promise<TakeOutcome>;
@@ -146,18 +146,14 @@ export function createDecodedBytes({ total, reserve, buffered: maxBuffered }: De
           add(account, bytes);
         },
         tryTake(bytes) {
-          if (!fits(account, bytes)) return false;
+          // Where others wait, `serve` decides between them and this one.
+          if (account.held + bytes > reserve && (queue.size > 0 || !fits(account, bytes))) return false;
           add(account, bytes);
           return true;
         },
         async take(bytes, signal, size = 0) {
           if (signal.aborted) return 'aborted';
-          // Where others wait, `serve` decides between them and this one.
-          if (account.held + bytes <= reserve || (queue.size === 0 && fits(account, bytes))) {
-            add(account, bytes);
-            return 'taken';
-          }
-          return account.held > 0 ? 'busy' : wait(account, bytes, signal, size);
+          return this.tryTake(bytes) ? 'taken' : account.held > 0 ? 'busy' : wait(account, bytes, signal, size);
         },
         release(bytes = account.held) {
           const returned = Math.min(bytes, account.held);

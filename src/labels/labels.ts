@@ -11,6 +11,7 @@ import { dayOf, dayStart, micros } from '../store/time.ts';
 import { PageAcceptance } from './acceptance.ts';
 import type { Clocks } from './clock-watch.ts';
 import { DailyCap, maxDailyRows } from './daily-cap.ts';
+import { createInputMemory } from './input-memory.ts';
 import type { Member } from './member.ts';
 import { type Obstacles, watchObstacles } from './obstacles.ts';
 import { Particulars } from './particulars.ts';
@@ -178,6 +179,7 @@ async function observe(
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.resolveSoon(did, true),
+    memory: createInputMemory(),
     streams: createSlots({ perHost: settings.maxStreamsPerHost ?? 32, total: maxKnown, maxWaiting: 0 }),
     refused: new RefusedMemory(),
     cap,

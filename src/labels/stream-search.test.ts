@@ -3,13 +3,15 @@ import { encode } from '@atcute/cbor';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { micros } from '../store/time.ts';
+import { createInputMemory } from './input-memory.ts';
 import { liveRhythm } from './rhythm.ts';
 import { findStreamStart } from './stream-search.ts';
 import { wait } from './wait.ts';
 
 const clock = () => micros(Date.now() * 1000);
 const rhythm = { ...liveRhythm, resumeMs: 100, requestMs: 5_000 };
-const tools = { policy: { allowLoopback: true }, rhythm, wait, clock, epoch: micros(0) };
+const memory = createInputMemory();
+const tools = { policy: { allowLoopback: true }, rhythm, wait, clock, epoch: micros(0), memory };
 let server: WebSocketServer | null = null;
 
 afterEach(async () => {

@@ -1,9 +1,11 @@
 import type { Micros } from '../contract/timestamp.ts';
+import type { ByteAccount } from '../input/decoded-bytes.ts';
+import { decodedCost } from '../input/limits.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
 import { type SampledPage, searchCursor } from './cursor-search.ts';
 import { mostWaitingBytes } from './frame-queue.ts';
-import { type LabelFrame, readFrame } from './frames.ts';
+import { decodeFrame, type LabelFrame, scanFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
 import { authoredOf } from './poll-round.ts';
 import { pageLimit } from './query-labels.ts';
@@ -26,9 +28,10 @@ export async function findStreamStart(
   const over = new AbortController();
   const within = AbortSignal.any([signal, over.signal]);
   void tools.wait(mostQuiets * tools.rhythm.resumeMs, within).then(() => over.abort());
+  const memory = tools.memory.decoded.open();
   let held = 0;
   const read = async (cursor: number): Promise<SampledPage> => {
-    const taken = samples.get(cursor) ?? (await sample(source.endpoint, cursor, tools, within));
+    const taken = samples.get(cursor) ?? (await sample(source.endpoint, cursor, { ...tools, held: memory }, within));
     if (!samples.has(cursor)) held += taken.bytes;
     if (!signal.aborted && (over.signal.aborted || held > mostHeldBytes)) throw new SearchTooLong();
     samples.set(cursor, taken);
@@ -51,11 +54,12 @@ export async function findStreamStart(
     throw error;
   } finally {
     over.abort();
+    memory.release();
   }
 }
 
 /** What the search takes of a reader's tools. */
-type SearchTools = Pick<ReaderTools, 'policy' | 'rhythm' | 'wait' | 'clock' | 'epoch'>;
+type SearchTools = Pick<ReaderTools, 'policy' | 'rhythm' | 'wait' | 'clock' | 'epoch' | 'memory'>;
 
 /** The search took too long, or too much memory. */
 class SearchTooLong extends Error {}
@@ -80,7 +84,7 @@ const mostQuiets = 60;
 async function sample(
   endpoint: string,
   cursor: number,
-  { policy, rhythm, wait, clock }: SearchTools,
+  { policy, rhythm, wait, clock, held }: SearchTools & { readonly held: ByteAccount },
   signal: AbortSignal,
 ): Promise<Sample> {
   const openedAt = clock();
@@ -88,13 +92,18 @@ async function sample(
   const enough = new AbortController();
   let quiet = new AbortController();
   let [labels, bytes, count] = [0, 0, 0];
+  let hasMemory = true;
   const socket = await openSocket(
     {
       ...{ url: streamUrl(endpoint, cursor), policy, handshakeMs: rhythm.requestMs, closeMs: 2_000, maxFrameBytes },
       ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
       onFrame: (data) => {
-        if (bytes >= mostWaitingBytes || frames.length >= mostFrames) return;
-        const frame = readFrame(data);
+        if (bytes >= mostWaitingBytes || frames.length >= mostFrames || !hasMemory) return;
+        const { fault, elements } = scanFrame(data);
+        // Others wait for memory: the search is given up.
+        hasMemory = fault !== null || held.tryTake(decodedCost(data.byteLength, elements));
+        if (!hasMemory) return enough.abort();
+        const frame: LabelFrame = fault === null ? decodeFrame(data) : { kind: 'malformed' };
         count += 1;
         bytes += data.byteLength;
         const full = bytes >= mostWaitingBytes || count >= mostFrames;
@@ -120,5 +129,6 @@ async function sample(
     if (!waiting.signal.aborted) break;
   }
   socket.close();
+  if (!hasMemory) throw new SearchTooLong();
   return { labels: frames.flatMap((frame) => frame.labels), newest: frames.at(-1)?.seq ?? null, bytes };
 }

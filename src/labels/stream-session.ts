@@ -1,4 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
+import type { ByteAccount } from '../input/decoded-bytes.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { openSocket } from '../network/websocket.ts';
 import { Alignment, aligned } from './alignment.ts';
@@ -6,8 +7,9 @@ import { caughtUp, unread } from './catch-up.ts';
 import { connectFault, type SourceFault } from './faults.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { fingerprint } from './fingerprint.ts';
-import { FrameQueue } from './frame-queue.ts';
+import { type FrameBatch, FrameQueue } from './frame-queue.ts';
 import type { LabelFrame } from './frames.ts';
+import { reservedMemory } from './input-memory.ts';
 import type { SourceIntake } from './intake.ts';
 import { authoredOf, forgetPosition, pollRound, recordReset } from './poll-round.ts';
 import type { ReadPosition } from './position.ts';
@@ -99,6 +101,7 @@ export async function streamSession(
     if (!(error instanceof ConnectError)) throw error;
     return { kind: 'fault', ...connectFault(error) };
   } finally {
+    session.release();
     place();
   }
 }
@@ -117,7 +120,9 @@ class Session {
   readonly #intake: SourceIntake;
   readonly #tools: ReaderTools;
   readonly #signal: AbortSignal;
-  readonly #frames = new FrameQueue();
+  readonly #frames: FrameQueue;
+  /** Memory of the frames that are decoded and not yet stored. */
+  readonly #decoded: ByteAccount;
   /** The stream's cursor: one before the last frame, so that it comes again. */
   readonly resumeFrom: number | null;
   /** Whether it gave anything, if only what was known already. */
@@ -141,6 +146,8 @@ class Session {
     this.#intake = intake;
     this.#tools = tools;
     this.#signal = signal;
+    this.#frames = new FrameQueue(tools.memory.queued.open());
+    this.#decoded = tools.memory.decoded.open();
     this.#alignment = new Alignment(source, intake, tools, signal);
     const { seq, seqTail } = source.position;
     this.resumeFrom = seq === null ? source.replayFrom : Math.max(0, seq - 1);
@@ -164,6 +171,12 @@ class Session {
     this.#wake?.();
   }
 
+  /** Returns the memory that it holds. */
+  release(): void {
+    this.#frames.clear();
+    this.#decoded.release();
+  }
+
   async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
     const { rhythm, wait } = this.#tools;
     stream.filled.then(
@@ -175,8 +188,8 @@ class Session {
       () => undefined,
     );
     while (!this.#signal.aborted) {
-      const frames = this.#frames.take();
-      if (frames.length === 0) {
+      const batch = this.#frames.next();
+      if (batch === null) {
         if (this.#closed) return { kind: 'ended', progress: this.#progress };
         const quiet = new AbortController();
         const waking = new Promise<'woken'>((resolve) => {
@@ -196,12 +209,23 @@ class Session {
         }
         continue;
       }
-      stream.resume();
+      const frames = await this.#take(batch);
+      if (!this.#frames.isFull) stream.resume();
       const end = await this.#read(frames);
+      this.#decoded.release();
       if (end) return end;
       if (this.#joined) this.#alignment.look();
     }
     return { kind: 'ended', progress: this.#progress };
+  }
+
+  /** Decodes frames once there is memory for them; a few at once, whatever the others take. None when reading ends meanwhile. */
+  async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
+    const memory = this.#decoded;
+    if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
+    const few = this.#frames.next(reservedMemory) ?? batch;
+    const taken = await memory.take(few.cost, this.#signal);
+    return taken === 'taken' ? this.#frames.take(few) : [];
   }
 
   /** The stream was quiet: looks whether it should have been. */
@@ -349,7 +373,8 @@ class Session {
         telemetry.quirk('unknown_frame');
         return null;
       case 'malformed':
-        telemetry.quirk('malformed_frame');
+      case 'over_budget':
+        telemetry.quirk(frame.kind === 'malformed' ? 'malformed_frame' : 'frame_over_budget');
         this.#malformed += 1;
         return this.#malformed < mostMalformed
           ? null

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { labelsFrame } from '../../sim/labelers/wire.ts';
 import { DailyCap } from '../../src/labels/daily-cap.ts';
+import { createInputMemory } from '../../src/labels/input-memory.ts';
 import { createIntake } from '../../src/labels/intake.ts';
 import { noPosition } from '../../src/labels/position.ts';
 import { readSource } from '../../src/labels/read-source.ts';
@@ -152,6 +153,7 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
     verify: (_, rows) => Promise.resolve(rows.map(() => 'unsigned' as const)),
     doubt: () => undefined,
     heardTime: () => undefined,
+    memory: createInputMemory(),
     streams: createSlots({ perHost: 32, total: 100, maxWaiting: 0 }),
     refused: new RefusedMemory(),
     cap: new DailyCap(2_000_000, clock),

@@ -3,7 +3,7 @@ import { createSlots, type Slots } from '../network/slots.ts';
 
 /** The memory of the label instrument for what sources gave and is not yet stored, shared between all of them. */
 export interface InputMemory {
-  /** Bytes of frames that wait to be decoded. A connection that exceeds its share is not read. */
+  /** Bytes of frames that wait to be decoded, or have not arrived in full. A connection that exceeds its share is not read. */
   readonly queued: DecodedBytes;
   /** Frames and pages once they are decoded. */
   readonly decoded: DecodedBytes;
@@ -18,7 +18,7 @@ export const reservedMemory = 16 * 1024;
 /** Makes the memory of one instrument: together 128 MiB, besides the reserves. */
 export function createInputMemory(): InputMemory {
   return {
-    queued: createDecodedBytes({ total: 32 * mib, reserve: reservedMemory, buffered: 0 }),
+    queued: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 0 }),
     decoded: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 32 * mib }),
     largePages: createSlots({ perHost: 1, total: 2, maxWaiting: 1_000 }),
   };

@@ -62,6 +62,8 @@ export async function streamSession(
         pongMs: 20_000,
         // Silence is judged here, by a look at the tail.
         idleMs: 86_400_000,
+        partialMs: 30_000,
+        onPartial: (bytes) => session.holdPartial(bytes),
         onFrame: (data) => {
           if (session.push(data)) opened?.pause();
         },
@@ -121,6 +123,8 @@ class Session {
   readonly #tools: ReaderTools;
   readonly #signal: AbortSignal;
   readonly #frames: FrameQueue;
+  /** Memory of the message that has not arrived in full. */
+  readonly #partial: ByteAccount;
   /** Memory of the frames that are decoded and not yet stored. */
   readonly #decoded: ByteAccount;
   /** The stream's cursor: one before the last frame, so that it comes again. */
@@ -146,6 +150,7 @@ class Session {
     this.#intake = intake;
     this.#tools = tools;
     this.#signal = signal;
+    this.#partial = tools.memory.queued.open();
     this.#frames = new FrameQueue(tools.memory.queued.open());
     this.#decoded = tools.memory.decoded.open();
     this.#alignment = new Alignment(source, intake, tools, signal);
@@ -171,9 +176,17 @@ class Session {
     this.#wake?.();
   }
 
+  /** Takes note of how much of a message has arrived; true when no more should be read for now. */
+  holdPartial(bytes: number): boolean {
+    this.#partial.release();
+    this.#partial.hold(bytes);
+    return this.#partial.isOver;
+  }
+
   /** Returns the memory that it holds. */
   release(): void {
     this.#frames.clear();
+    this.#partial.release();
     this.#decoded.release();
   }
 

@@ -19,7 +19,11 @@ function reading(errors: readonly unknown[]) {
   const tools = {
     rhythm: { firstRetryMs: 1, longestRetryMs: 2 },
     random: () => 0,
-    telemetry: { sourceFailed: () => void (noted.failures += 1) },
+    telemetry: {
+      sourceFailed: () => {
+        noted.failures += 1;
+      },
+    },
     log: { warn: (...line: unknown[]) => void noted.warnings.push(line) },
     clock: () => now,
     wait: () => Promise.resolve(),

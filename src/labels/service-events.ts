@@ -62,7 +62,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
   }
 
   function readFrame(data: Buffer): void {
-    const frame = parse(data);
+    const frame = parseServiceFrame(data);
     if (frame === null) return;
     if (isNear(frame.time)) cursor = Math.max(cursor ?? 0, frame.time);
     heardTime(frame.time / 1000);
@@ -112,7 +112,8 @@ function subscription(jetstream: string, cursor: number | null): string {
   return url.href;
 }
 
-function parse(data: Buffer): { readonly time: number; readonly event: ServiceEvent | null } | null {
+/** Reads a frame: its position and what it says of a labeler; null where it is no frame, or exceeds the limits. */
+export function parseServiceFrame(data: Buffer): { readonly time: number; readonly event: ServiceEvent | null } | null {
   if (scanJson(data, inputLimits.serviceEvent).fault !== null) return null;
   let value: unknown;
   try {

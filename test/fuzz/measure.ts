@@ -43,6 +43,23 @@ export async function leastCost(name: InputName, input: FuzzInput): Promise<Cost
   return least;
 }
 
+/** Some systems count processor time in steps of milliseconds: what is to be said of an input is measured over this many microseconds. */
+const enoughMicroseconds = 40_000;
+const maxRepeats = 2_000;
+
+/** The cost of an input, on average over as many runs as its processor time needs to be known. */
+export async function averageCost(name: InputName, input: FuzzInput): Promise<Cost> {
+  let total = 0;
+  let heap = 0;
+  let runs = 0;
+  for (; runs < maxRepeats && total < enoughMicroseconds; runs += 1) {
+    const cost = await measure(name, input);
+    total += cost.microseconds;
+    heap = Math.max(heap, cost.heap);
+  }
+  return { bytes: input.bytes.length, microseconds: total / runs, heap };
+}
+
 /** Why a cost exceeds the budget of its entry point; null where it does not. */
 export function excess(name: InputName, { bytes, microseconds, heap }: Cost): string | null {
   const { fixedMicroseconds, nanosecondsPerByte } = inputLimits[name].cpu;

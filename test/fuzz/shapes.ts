@@ -24,6 +24,13 @@ const pieces = [
   '1e400',
 ];
 
+/** Objects with more bytes of different fields than this would fill the heap while they are made. */
+const maxFieldBytes = 1_000_000;
+
+function fields(count: number, name: (i: number) => string): string {
+  return Array.from({ length: count }, (_, i) => `"${name(i)}":0`).join();
+}
+
 /** A hostile JSON value of about this many bytes. */
 export function hostileJson(dice: Dice, size: number): string {
   switch (dice.below(11)) {
@@ -36,7 +43,7 @@ export function hostileJson(dice: Dice, size: number): string {
       return `[${`${piece},`.repeat(size / (piece.length + 1))}0]`;
     }
     case 3:
-      return `{${Array.from({ length: size / 8 }, (_, i) => `"${i.toString(36)}":0`).join()}}`;
+      return `{${fields(Math.min(size, maxFieldBytes) / 8, (i) => i.toString(36))}}`;
     case 4:
       return `{${'"a":0,'.repeat(size / 6)}"a":1}`;
     case 5:
@@ -49,7 +56,7 @@ export function hostileJson(dice: Dice, size: number): string {
       return `{"$bytes":"${'QUJD'.repeat(size / 4)}${dice.pick(['', '=', '==', '!'])}"}`;
     case 9:
       // Integer-like keys, which engines store apart.
-      return `{${Array.from({ length: size / 12 }, (_, i) => `"${i * 1_023}":0`).join()}}`;
+      return `{${fields(Math.min(size, maxFieldBytes) / 12, (i) => String(i * 1_023))}}`;
     default:
       return `[${`{"__proto__":[${'0,'.repeat(3)}0],"constructor":{}},`.repeat(size / 40)}0]`;
   }
@@ -60,10 +67,8 @@ export function hostileCbor(dice: Dice, size: number): Uint8Array {
   switch (dice.below(9)) {
     case 0:
       return Buffer.alloc(size, dice.pick([0x81, 0x9f, 0xc1, 0xd8]));
-    case 1: {
-      const map = Buffer.from([0xa1, 0x61, 0x61]);
-      return Buffer.concat([...Array.from({ length: size / 3 }, () => map), Buffer.from([0])]);
-    }
+    case 1:
+      return Buffer.concat([Buffer.alloc(size - (size % 3), Buffer.from([0xa1, 0x61, 0x61])), Buffer.from([0])]);
     case 2:
       return array(size, Buffer.alloc(size, dice.pick([0x80, 0xa0, 0x00, 0x60, 0x40, 0xf6, 0x20])));
     case 3:
@@ -73,12 +78,10 @@ export function hostileCbor(dice: Dice, size: number): Uint8Array {
     case 5:
       return sized(0x60, size, Buffer.alloc(size, dice.pick([0x61, 0x00, 0xff, 0xc3])));
     case 6: {
-      const entries = Array.from({ length: size / 6 }, (_, i) => {
-        const key = Buffer.alloc(4);
-        key.write((0x1000 + i).toString(16).slice(-4), 'latin1');
-        return Buffer.concat([Buffer.from([0x64]), key, Buffer.from([0x00])]);
-      });
-      return sized(0xa0, entries.length, Buffer.concat(entries));
+      const entries = Math.floor(size / 6);
+      const bytes = Buffer.alloc(6 * entries, 0x64);
+      for (let i = 0; i < entries; i += 1) bytes.write(`${(0x1000 + i).toString(16).slice(-4)}\0`, 6 * i + 1, 'latin1');
+      return sized(0xa0, entries, bytes);
     }
     case 7:
       return Buffer.from(Array.from({ length: Math.min(size, 4_000) }, () => dice.below(256)));

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { labelsFrame } from '../../sim/labelers/wire.ts';
 import { DailyCap } from '../../src/labels/daily-cap.ts';
-import { createInputMemory } from '../../src/labels/input-memory.ts';
+import { createInputMemory, type InputMemory } from '../../src/labels/input-memory.ts';
 import { createIntake } from '../../src/labels/intake.ts';
 import { noPosition } from '../../src/labels/position.ts';
 import { readSource } from '../../src/labels/read-source.ts';
@@ -12,7 +12,7 @@ import { streamSession } from '../../src/labels/stream-session.ts';
 import { noTelemetry, type Quirk } from '../../src/labels/telemetry.ts';
 import { Tracker, untracked } from '../../src/labels/tracker.ts';
 import { wait } from '../../src/labels/wait.ts';
-import type { JsonAnswer } from '../../src/network/http.ts';
+import type { GetJsonOptions, JsonAnswer } from '../../src/network/http.ts';
 import { createSlots } from '../../src/network/slots.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { StoredGap } from '../../src/store/port.ts';
@@ -58,6 +58,7 @@ export interface LabelReader {
   readonly epoch: number;
   /** Connections so far. */
   readonly connections: number;
+  readonly memory: InputMemory;
   /** Whether what lies there is no gap. */
   misses(interval: Interval): boolean;
   /** Takes rows as if they came that way. */
@@ -78,6 +79,8 @@ export interface LabelScript {
   ) => JsonAnswer | Promise<JsonAnswer>;
   /** A connection; `cursor` null for what is live. Without it there is no stream. */
   readonly connected?: (stream: ScriptedStream) => void;
+  /** Memory that a page is said to take once it is decoded, in bytes. */
+  readonly pageCost?: number;
   /** How long ago our epoch began, in days. */
   readonly days?: number;
   readonly rhythm?: Partial<ReaderTools['rhythm']>;
@@ -106,7 +109,7 @@ export function never({ signal }: { readonly signal: AbortSignal }): Promise<Jso
 }
 
 /** A labeler by script and its reader. */
-export async function labelReader(script: LabelScript): Promise<LabelReader> {
+export async function labelReader(script: LabelScript, memory = createInputMemory()): Promise<LabelReader> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   await new Promise((resolve) => server.once('listening', resolve));
   let connections = 0;
@@ -131,11 +134,12 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
   const withdrawn: StoredGap[] = [];
   const quirks: Quirk[] = [];
   const http = {
-    getJson: async (url: string | URL, options: { readonly signal?: AbortSignal }): Promise<JsonAnswer> => {
+    getJson: async (url: string | URL, options: GetJsonOptions): Promise<JsonAnswer> => {
       const { searchParams } = new URL(url);
-      const signal = options.signal ?? new AbortController().signal;
       const page = script.page ?? (() => ({ kind: 'status', status: 501, retryAfterMs: null, error: null }) as const);
-      return page(Number(searchParams.get('cursor') ?? 0), Number(searchParams.get('limit')), { signal });
+      const given = await page(Number(searchParams.get('cursor') ?? 0), Number(searchParams.get('limit')), options);
+      const admission = given.kind === 'json' ? await options.admit?.(script.pageCost ?? 1_000, 100) : 'taken';
+      return admission === undefined || admission === 'taken' ? given : { kind: admission };
     },
     getText: () => Promise.reject(new Error('not asked')),
     close: () => Promise.resolve(),
@@ -153,7 +157,7 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
     verify: (_, rows) => Promise.resolve(rows.map(() => 'unsigned' as const)),
     doubt: () => undefined,
     heardTime: () => undefined,
-    memory: createInputMemory(),
+    memory,
     streams: createSlots({ perHost: 32, total: 100, maxWaiting: 0 }),
     refused: new RefusedMemory(),
     cap: new DailyCap(2_000_000, clock),
@@ -182,7 +186,7 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
   const intake = createIntake(source, tools, () => undefined);
   let reading: Promise<unknown> = Promise.resolve();
   return {
-    ...{ source, stored, gaps, withdrawn, quirks, epoch },
+    ...{ source, stored, gaps, withdrawn, quirks, epoch, memory },
     get connections() {
       return connections;
     },

@@ -1,7 +1,7 @@
 import { decodeFirst, encode, toBytes } from '@atcute/cbor';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CborLimits, scanCbor } from './cbor-budget.ts';
+import { type CborLimits, indexKeyElements, scanCbor } from './cbor-budget.ts';
 
 const generous: CborLimits = { depth: 200, elements: 1_000_000, fields: 1_000_000 };
 
@@ -16,9 +16,11 @@ function count(value: unknown): Count {
   const isContainer = Array.isArray(value) || (value !== null && Object.getPrototypeOf(value) === Object.prototype);
   if (!isContainer) return { elements: 1, depth: 0, fields: 0 };
   const children = Object.values(value as object).map(count);
-  const keys = Array.isArray(value) ? 0 : Object.keys(value as object).length;
+  const names = Array.isArray(value) ? [] : Object.keys(value as object);
+  const keys = names.length;
+  const keyElements = names.reduce((sum, name) => sum + (/^\d/.test(name) ? indexKeyElements : 1), 0);
   return {
-    elements: children.reduce((sum, { elements }) => sum + elements, 1 + keys),
+    elements: children.reduce((sum, { elements }) => sum + elements, 1 + keyElements),
     depth: 1 + Math.max(0, ...children.map(({ depth }) => depth)),
     fields: Math.max(keys, ...children.map(({ fields }) => fields)),
   };
@@ -36,7 +38,10 @@ const { value: values } = fc.letrec((tie) => ({
       fc.uint8Array({ maxLength: 300 }).map((bytes) => toBytes(bytes)),
     ),
     fc.array(tie('value'), { maxLength: 6 }),
-    fc.dictionary(fc.string(), tie('value'), { maxKeys: 6, noNullPrototype: true }),
+    fc.dictionary(fc.oneof(fc.string(), fc.nat(2_000).map(String)), tie('value'), {
+      maxKeys: 6,
+      noNullPrototype: true,
+    }),
   ),
 }));
 const items = fc.tuple(values, values).map(([header, body]) => ({
@@ -137,6 +142,7 @@ describe('a scan of DAG-CBOR bytes', () => {
     ['an indefinite length', Uint8Array.of(0x9f, 0xff), {}, 'malformed'],
     ['5,000 open arrays', new Uint8Array(5_000).fill(0x81), { depth: 32 }, 'too_deep'],
     ['tags without end', new Uint8Array(5_000).fill(0xc1), { elements: 1_000 }, 'too_many_elements'],
+    ['keys that are array indices', indexKeys(2_000), { elements: 100_000 }, 'too_many_elements'],
     ['a wide map', Uint8Array.of(0xb9, 0x01, 0x01, ...new Uint8Array(1_000)), { fields: 256 }, 'too_many_fields'],
     ['11.9 MB of empty arrays', emptyArrays(11_900_000), { elements: 100_000 }, 'too_many_elements'],
   ];
@@ -149,4 +155,10 @@ function emptyArrays(count: number): Uint8Array {
   const bytes = new Uint8Array(count + 5).fill(0x80);
   bytes.set([0x9a, count >>> 24, (count >>> 16) & 255, (count >>> 8) & 255, count & 255]);
   return bytes;
+}
+
+/** Maps of one key, "1023", seven bytes each. */
+function indexKeys(count: number): Uint8Array {
+  const map = Buffer.concat([Buffer.from([0xa1, 0x64]), Buffer.from('1023'), Buffer.from([0])]);
+  return Buffer.concat([Buffer.from([0x99, count >> 8, count & 255]), Buffer.alloc(map.length * count, map)]);
 }

@@ -23,7 +23,7 @@ export type LabelFrame =
   | { readonly kind: 'over_budget' };
 
 /** Elements of the shortest frames; longer ones may have one for each eight bytes, where labels have one for twelve. */
-const minElements = 4_096;
+const minElements = 1_024;
 const bytesPerElement = 8;
 
 /** Judges the depth and the elements of a frame, header and body, on its bytes. Never throws. */

@@ -8,6 +8,8 @@ export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
 const mostPages = 100;
+/** Characters of all DIDs that one relay may name: those of a hundred full pages. */
+const maxCharacters = 8_000_000;
 
 /** What a relay knows. */
 export interface RelayListing {
@@ -25,6 +27,7 @@ export async function listLabelers(
   const dids = new Set<string>();
   const asked = new Set<string>();
   let cursor = '';
+  let characters = 0;
   for (let pages = 0; pages < mostPages && !asked.has(cursor); pages += 1) {
     asked.add(cursor);
     const url = new URL('/xrpc/com.atproto.sync.listReposByCollection', relay);
@@ -35,7 +38,10 @@ export async function listLabelers(
     const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
     if (answer.kind !== 'json' || !isObject(answer.value) || !Array.isArray(answer.value.repos)) break;
     for (const repo of answer.value.repos as unknown[]) {
-      if (isObject(repo) && typeof repo.did === 'string' && isDid(repo.did)) dids.add(repo.did);
+      if (!isObject(repo) || typeof repo.did !== 'string' || !isDid(repo.did) || dids.has(repo.did)) continue;
+      characters += repo.did.length;
+      if (characters > maxCharacters) return { dids: [...dids], complete: false };
+      dids.add(repo.did);
     }
     const next = answer.value.cursor;
     if (typeof next !== 'string' || next === '') return { dids: [...dids], complete: true };

@@ -64,7 +64,7 @@ export function hostileJson(dice: Dice, size: number): string {
 
 /** A hostile CBOR item of about this many bytes. */
 export function hostileCbor(dice: Dice, size: number): Uint8Array {
-  switch (dice.below(9)) {
+  switch (dice.below(10)) {
     case 0:
       return Buffer.alloc(size, dice.pick([0x81, 0x9f, 0xc1, 0xd8]));
     case 1:
@@ -83,7 +83,14 @@ export function hostileCbor(dice: Dice, size: number): Uint8Array {
       for (let i = 0; i < entries; i += 1) bytes.write(`${(0x1000 + i).toString(16).slice(-4)}\0`, 6 * i + 1, 'latin1');
       return sized(0xa0, entries, bytes);
     }
-    case 7:
+    case 7: {
+      // Keys that engines take for places in an array.
+      const key = String(dice.below(1_100));
+      const map = Buffer.concat([Buffer.from([0xa1, 0x60 | key.length]), Buffer.from(key), Buffer.from([0])]);
+      const count = Math.ceil(size / map.length);
+      return sized(0x80, count, Buffer.alloc(map.length * count, map));
+    }
+    case 8:
       return Buffer.from(Array.from({ length: Math.min(size, 4_000) }, () => dice.below(256)));
     default:
       return Buffer.concat([sized(0x40, 2 ** 32 - 1, Buffer.alloc(0)), Buffer.alloc(size)]);

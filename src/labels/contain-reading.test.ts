@@ -14,7 +14,7 @@ const source = (): Source => ({
 });
 
 /** Reads with these outcomes, one a try; the last one reads on. */
-function reading(errors: readonly unknown[]) {
+function reading(errors: readonly Error[]) {
   const noted = { failures: 0, warnings: [] as unknown[], tries: 0 };
   const tools = {
     rhythm: { firstRetryMs: 1, longestRetryMs: 2 },

@@ -5,6 +5,7 @@ import { accountOpenApiDocument } from '../src/contract/account-openapi/document
 import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { packageRoot, packageVersion } from '../src/main/command.ts';
 import { clientTypes } from './client-types.ts';
+import { inputLimitsDocument } from './input-limits-doc.ts';
 import { policyPage } from './policy-page.ts';
 import { settingsDocument } from './settings-doc.ts';
 
@@ -15,6 +16,7 @@ const files = {
   'src/client/schemas.ts': await clientTypes(document),
   'assets/policy.html': policyPage(),
   'docs/settings.md': settingsDocument(),
+  'docs/input-limits.md': inputLimitsDocument(),
 };
 
 for (const [name, wanted] of Object.entries(files)) {

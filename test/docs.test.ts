@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { inputLimitsDocument } from '../scripts/input-limits-doc.ts';
 import { pageStyles } from '../src/account/page/pages.tsx';
 import { createFactsClient } from '../src/client/index.ts';
 import { accountPaths } from '../src/contract/account.ts';
@@ -198,6 +199,12 @@ describe('docs/operations.md', () => {
         if (anchor !== undefined) expect(anchors, target).toContain(anchor);
       }
     }
+  });
+});
+
+describe('docs/input-limits.md', () => {
+  it('is the table that the code reads', () => {
+    expect(page('docs/input-limits.md')).toBe(inputLimitsDocument());
   });
 });
 

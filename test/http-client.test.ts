@@ -191,6 +191,35 @@ describe('bytes without end', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
   });
 
+  it.each([
+    ['3.9 million empty arrays, 11 kB of gzip', gzipSync(`[${'[],'.repeat(3_900_000)}0]`)],
+    ['as many in a body that is small once it is decoded', gzipSync(`[${'[],'.repeat(300_000)}0]`)],
+    ['5,000 levels', gzipSync(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
+  ])('are not parsed where they would become far more memory than bytes: %s', async (_what, bomb) => {
+    const { url } = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    );
+    const before = process.memoryUsage().heapUsed;
+    expect(await clientFor().getJson(url, { ...limits, maxBytes: 12_000_000 })).toEqual(tooLarge);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000);
+  });
+
+  it.each(['busy', 'aborted'] as const)('are not parsed while there is no memory for them: %s', async (outcome) => {
+    const { url } = await serve((_request, response) => response.end('{"a":[1,2,3]}'));
+    const asked: number[][] = [];
+    const admit = (outcome: 'taken' | 'busy' | 'aborted') => async (decoded: number, length: number) => {
+      asked.push([decoded, length]);
+      return outcome;
+    };
+    expect(await clientFor().getJson(url, { ...limits, admit: admit(outcome) })).toEqual({ kind: outcome });
+    expect(await clientFor().getJson(url, { ...limits, admit: admit('taken') })).toMatchObject({ kind: 'json' });
+    // Two bytes a character, and an object, a key, an array and three numbers.
+    expect(asked).toEqual([
+      [2 * 13 + 6 * 128, 13],
+      [2 * 13 + 6 * 128, 13],
+    ]);
+  });
+
   it('at the limit are taken, one more is not', async () => {
     const exact = { ...limits, maxBytes: 10 };
     const { url } = await serve(({ url: path }, response) =>

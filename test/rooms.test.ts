@@ -7,20 +7,22 @@ import { importsOf, parsed, root, sourceFiles } from './support/imports.ts';
 /** The rooms of the house and the direction between them, as ARCHITECTURE.md tells them. */
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
-  artifact: ['contract', 'ops'],
-  ops: ['contract'],
-  http: ['contract', 'ops'],
-  web: ['contract', 'ops'],
-  facts: ['contract', 'artifact', 'http', 'web', 'ops'],
-  store: ['contract', 'ops'],
-  network: ['contract', 'ops'],
-  labels: ['contract', 'artifact', 'store', 'network', 'ops'],
-  weather: ['contract', 'artifact', 'network', 'ops'],
-  account: ['contract', 'store', 'network', 'http', 'web', 'ops'],
+  input: [],
+  artifact: ['contract', 'input', 'ops'],
+  ops: ['contract', 'input'],
+  http: ['contract', 'input', 'ops'],
+  web: ['contract', 'input', 'ops'],
+  facts: ['contract', 'input', 'artifact', 'http', 'web', 'ops'],
+  store: ['contract', 'input', 'ops'],
+  network: ['contract', 'input', 'ops'],
+  labels: ['contract', 'input', 'artifact', 'store', 'network', 'ops'],
+  weather: ['contract', 'input', 'artifact', 'network', 'ops'],
+  account: ['contract', 'input', 'store', 'network', 'http', 'web', 'ops'],
   client: [],
-  export: ['contract', 'client', 'network', 'ops'],
+  export: ['contract', 'input', 'client', 'network', 'ops'],
   main: [
     'contract',
+    'input',
     'artifact',
     'ops',
     'http',
@@ -104,7 +106,7 @@ describe('files', () => {
     const bare = files
       .filter(
         (file) =>
-          ['contract', 'artifact', 'store', 'http', 'facts', 'ops', 'network', 'client', 'export'].includes(
+          ['contract', 'input', 'artifact', 'store', 'http', 'facts', 'ops', 'network', 'client', 'export'].includes(
             roomOf(file),
           ) && !generated.includes(file),
       )

@@ -459,3 +459,62 @@ async function ended(socket: Socket | undefined): Promise<void> {
   if (!socket) throw new Error('nobody connected');
   if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
 }
+
+describe('a message that arrives in part', () => {
+  /** Sends all but the last byte of a message, and that byte when told. */
+  async function partialMessage(length: number, options: Partial<SocketOptions>) {
+    const header = Buffer.from([0x82, 0x7e, length >> 8, length & 0xff]);
+    const peers: Socket[] = [];
+    const url = await serve((peer) => {
+      const { _socket: transport } = peer as unknown as { readonly _socket: Socket };
+      peers.push(transport);
+      transport.write(Buffer.concat([header, Buffer.alloc(length - 1)]));
+    });
+    const sizes: number[] = [];
+    const frames: number[] = [];
+    const socket = await open(url, {
+      maxFrameBytes: 100_000,
+      onPartial: (bytes) => {
+        sizes.push(bytes);
+        return false;
+      },
+      onFrame: (data) => void frames.push(data.length),
+      ...options,
+    });
+    return { socket, sizes, frames, finish: () => peers[0]?.write(Buffer.alloc(1)) };
+  }
+
+  it('is reported with its size until it is complete', async () => {
+    const { sizes, frames, finish } = await partialMessage(50_000, {});
+    await expect.poll(() => sizes.at(-1)).toBe(4 + 49_999);
+    expect(frames).toEqual([]);
+    finish();
+    await expect.poll(() => [frames, sizes.at(-1)]).toEqual([[50_000], 0]);
+  });
+
+  it('ends the connection when the rest does not come in time', async () => {
+    const { socket, sizes } = await partialMessage(50_000, { partialMs: 500 });
+    expect(await socket.closed).toEqual({ reason: 'dropped' });
+    expect(sizes.at(-1)).toBe(0);
+  });
+
+  it('is not read on while there is no memory for it, also when the caller resumes', async () => {
+    let isOver = true;
+    let seen = 0;
+    const { socket, frames, finish } = await partialMessage(50_000, {
+      onPartial: (bytes) => {
+        seen = Math.max(seen, bytes);
+        return bytes > 0 && isOver;
+      },
+    });
+    await expect.poll(() => seen).toBeGreaterThan(0);
+    finish();
+    socket.pause();
+    socket.resume();
+    // Longer than the wait between two looks at the memory.
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(frames).toEqual([]);
+    isOver = false;
+    await expect.poll(() => frames).toEqual([50_000]);
+  });
+});

@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
+import { inputLimits } from '../input/limits.ts';
 import type { Frontier } from '../store/port.ts';
 import { cursorBytes, cursorOfBytes } from './cursor-bytes.ts';
 import type { Cursor, GenerationMark } from './snapshot.ts';
 
 /** Longest text of a cursor, in characters. */
-export const maxCursorLength = 1024;
+export const maxCursorLength = inputLimits.cursor.bytes;
 
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;

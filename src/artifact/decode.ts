@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
+import { scanJson } from '../input/json-budget.ts';
+import { inputLimits } from '../input/limits.ts';
 import type { Malformed, Reading, Recogniser } from './reading.ts';
 import { repeatedTopLevelKey } from './repeated-key.ts';
 
 /** Deepest nesting of arrays and objects that an artifact may have; the known schemas need 5. */
-export const maxDepth = 32;
+export const maxDepth = inputLimits.artifact.depth;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Bytes to a reading: strict UTF-8, one JSON value, bounded depth, then the instrument's recogniser.
+ * Bytes to a reading: strict UTF-8, one JSON value of bounded depth and size, then the instrument's recogniser.
  * The caller has bounded the number of bytes.
  */
 export function decodeArtifact<A>(bytes: Uint8Array, modifiedAt: number, recognise: Recogniser<A>): Reading<A> {
@@ -32,7 +34,9 @@ function parseJson(bytes: Uint8Array): { kind: 'json'; json: unknown } | Malform
   } catch {
     return fault('it is not UTF-8');
   }
-  if (deeperThan(bytes, maxDepth)) return fault(`it nests deeper than ${maxDepth} levels`);
+  const shape = scanJson(bytes, inputLimits.artifact);
+  if (shape.fault === 'too_deep') return fault(`it nests deeper than ${maxDepth} levels`);
+  if (shape.fault !== null) return fault('it has more values, fields or digits than any artifact');
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -44,21 +48,4 @@ function parseJson(bytes: Uint8Array): { kind: 'json'; json: unknown } | Malform
 
 function fault(why: string): Malformed {
   return { kind: 'malformed', pointer: '', schema: null, why };
-}
-
-/** A scan of the bytes before anything is built from them, so that a deep document costs nothing. */
-function deeperThan(bytes: Uint8Array, limit: number): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (inString) {
-      if (byte === 0x5c) at++;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > limit) return true;
-    } else if (byte === 0x7d || byte === 0x5d) depth--;
-  }
-  return false;
 }

@@ -1,10 +1,11 @@
+import { inputLimits } from '../input/limits.ts';
 import type { ConnectionBounds } from './connection-table.ts';
 
 /** Limits below HTTP; each protects the other readers from one slow or greedy client. */
 export const httpLimits = {
   /** Target and headers together, in bytes. */
-  maxHeaderBytes: 16 * 1024,
-  maxHeadersCount: 100,
+  maxHeaderBytes: inputLimits.httpRequest.bytes,
+  maxHeadersCount: inputLimits.httpRequest.fields,
   /** The headers of a request must have arrived within this, in milliseconds. */
   headersTimeoutMs: 10_000,
   /** A whole request must have arrived within this. */

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { toBytes } from '@atcute/cbor';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fingerprint } from './fingerprint.ts';
 
@@ -35,5 +37,70 @@ describe('a fingerprint', () => {
     expect(new Set(odd.map(fingerprint)).size).toBe(7);
     expect(fingerprint({ b: { c: 2 }, a: 1 })).toBe(fingerprint({ a: 1, b: { c: 2 }, sig: 'x' }));
     expect(fingerprint(null)).toBe(fingerprint({}));
+  });
+});
+
+/** The text that a row is hashed as: JSON with sorted keys. Fingerprints are kept over restarts, so it must not change. */
+function canonical(value: unknown, depth = 0): string {
+  if (typeof value !== 'object' || value === null || depth > 8) {
+    return typeof value === 'object' ? '{}' : JSON.stringify(value);
+  }
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`;
+  const fields = Object.entries(value).filter(([name]) => depth > 0 || (name !== 'sig' && name !== 'id'));
+  const texts = fields
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([n, v]) => `${JSON.stringify(n)}:${canonical(v, depth + 1)}`);
+  return `{${texts.join()}}`;
+}
+
+test('the fingerprint of a row that is no label stays the same between versions', () => {
+  const rows = fc.oneof(
+    fc.jsonValue({ maxDepth: 10 }),
+    fc.record({ id: fc.nat(), src: fc.string(), extra: fc.jsonValue() }),
+  );
+  fc.assert(
+    fc.property(rows, (row) => {
+      const expected = hash('sha256', `almanac.row/1\n${canonical(row)}`, 'hex').slice(0, 32);
+      expect(fingerprint(row)).toBe(expected);
+    }),
+  );
+});
+
+describe('a row far larger than a label', () => {
+  const odd = { ...label, val: 17 };
+  const bytes = (length: number) => new Uint8Array(length).fill(7);
+  const json = (given: Uint8Array, pad = true) => {
+    const text = Buffer.from(given).toString('base64');
+    return { $bytes: pad ? text : text.replace(/=+$/, '') };
+  };
+
+  test.each([
+    ['6 MB of bytes', { ...label, note: toBytes(bytes(6_000_000)) }],
+    ['6 MB of bytes in no label', { ...odd, note: toBytes(bytes(6_000_000)) }],
+    ['a signature of 6 MB', { ...label, sig: toBytes(bytes(6_000_000)) }],
+    ['a text of 10 MB', { ...label, note: '\u0001'.repeat(10_000_000) }],
+    ['200,000 empty arrays', { ...label, note: Array.from({ length: 200_000 }, () => []) }],
+    ['20,000 fields', { ...label, note: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i])) }],
+  ])('costs little: %s', (_what, row) => {
+    const heap = process.memoryUsage().heapUsed;
+    const cpu = process.cpuUsage();
+    expect(fingerprint(row)).toMatch(/^[0-9a-f]{32}$/);
+    const { user, system } = process.cpuUsage(cpu);
+    expect(process.memoryUsage().heapUsed - heap).toBeLessThan(64 * 1024 * 1024);
+    expect(user + system).toBeLessThan(1_000_000);
+  });
+
+  test('has one fingerprint by stream and by page, with and without padding', () => {
+    for (const length of [0, 1, 2, 3, 100, 49_151, 49_152, 49_153, 200_000, 200_001, 200_002]) {
+      const given = bytes(length);
+      const prints = [toBytes(given), json(given), json(given, false)].map((note) => fingerprint({ ...odd, note }));
+      expect(new Set(prints).size).toBe(1);
+    }
+  });
+
+  test('is told apart by its length and by both of its ends', () => {
+    const text = 'x'.repeat(200_000);
+    const others = [text, `${text}x`, `y${text.slice(1)}`, `${text.slice(1)}y`];
+    expect(new Set(others.map((note) => fingerprint({ ...odd, note }))).size).toBe(4);
   });
 });

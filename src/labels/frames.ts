@@ -1,4 +1,6 @@
 import { decodeFirst } from '@atcute/cbor';
+import { type CborShape, scanCbor } from '../input/cbor-budget.ts';
+import { inputLimits } from '../input/limits.ts';
 
 /** Most labels taken out of one frame; a frame with more is not read at all. */
 export const maxFrameLabels = 10_000;
@@ -16,10 +18,29 @@ export type LabelFrame =
   /** A message that we do not know, as the protocol's later versions may bring. */
   | { readonly kind: 'unknown' }
   /** No message at all. */
-  | { readonly kind: 'malformed' };
+  | { readonly kind: 'malformed' }
+  /** More elements or depth than labels have. */
+  | { readonly kind: 'over_budget' };
 
-/** Reads one frame: two CBOR objects, header and body. Never throws. The values share the frame's memory. */
+/** Elements of the shortest frames; longer ones may have one for each eight bytes, where labels have one for twelve. */
+const minElements = 1_024;
+const bytesPerElement = 8;
+
+/** Judges the depth and the elements of a frame, header and body, on its bytes. Never throws. */
+export function scanFrame(bytes: Uint8Array): CborShape {
+  const { elements, depth, fields } = inputLimits.labelFrame;
+  const proportional = minElements + bytes.length / bytesPerElement;
+  return scanCbor(bytes, { elements: Math.min(elements, proportional), depth, fields }, 2);
+}
+
+/** Reads one frame: two CBOR objects, header and body, within their limits. Never throws. The values share the frame's memory. */
 export function readFrame(bytes: Uint8Array): LabelFrame {
+  const { fault } = scanFrame(bytes);
+  return fault === null ? decodeFrame(bytes) : { kind: fault === 'malformed' ? fault : 'over_budget' };
+}
+
+/** The same for a frame that `scanFrame` found to be within its limits. */
+export function decodeFrame(bytes: Uint8Array): LabelFrame {
   try {
     const [header, rest] = decodeFirst(bytes) as [unknown, Uint8Array];
     const [body] = decodeFirst(rest) as [unknown, Uint8Array];

@@ -1,5 +1,5 @@
-import { encode, fromBytes, isBytes } from '@atcute/cbor';
-import { type ReceivedLabel, unfit } from '../store/label.ts';
+import { BytesWrapper, encode, fromBytes, isBytes } from '@atcute/cbor';
+import { maxLabelBytes, type ReceivedLabel, unfit } from '../store/label.ts';
 
 /** Longest `val`, in bytes (lexicon). */
 export const maxValueBytes = 128;
@@ -26,8 +26,9 @@ export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLab
   }
   if (Buffer.byteLength(val) > maxValueBytes) return 'oversized';
   const sig = readSignature(value.sig);
+  if (typeof sig === 'string') return sig;
   const extra = readExtra(value);
-  if (sig === null || extra === null) return 'malformed';
+  if (typeof extra === 'string') return extra;
   const fields = {
     ...(ver === undefined ? {} : { ver }),
     src,
@@ -44,27 +45,54 @@ export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLab
 }
 
 /** Bytes of a CBOR frame, or the `$bytes` of JSON: one class in the decoder, so one way to read both. */
-function readSignature(value: unknown): Uint8Array | undefined | null {
+function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | 'oversized' {
   if (value === undefined) return undefined;
-  if (value instanceof Uint8Array) return Uint8Array.from(value);
-  if (!isBytes(value)) return null;
+  if (!isBytes(value) && !(value instanceof Uint8Array)) return 'malformed';
+  const isText = !(value instanceof Uint8Array || value instanceof BytesWrapper);
+  if (isText && value.$bytes.length > 2 * maxLabelBytes) return 'oversized';
   try {
+    const bytes = value instanceof Uint8Array ? value : fromBytes(value);
     // Copied: what a frame gave shares the frame's memory.
-    return Uint8Array.from(fromBytes(value));
+    return bytes.length > maxLabelBytes ? 'oversized' : Uint8Array.from(bytes);
   } catch {
-    return null;
+    return 'malformed';
   }
 }
 
 /** The fields that the lexicon does not name, as DAG-CBOR: the signature covers them too. */
-function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | null {
+function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | 'malformed' | 'oversized' {
   const names = Object.keys(value).filter((name) => !labelFields.has(name));
   if (names.length === 0) return undefined;
+  const extra = Object.fromEntries(names.map((name) => [name, value[name]]));
+  if (roomLeft(extra, maxLabelBytes, maxExtraDepth) < 0) return 'oversized';
   try {
-    return encode(Object.fromEntries(names.map((name) => [name, value[name]])));
+    return encode(extra);
   } catch {
-    return null;
+    return 'malformed';
   }
+}
+
+/** Containers in one another in the fields that the lexicon does not name. */
+const maxExtraDepth = 32;
+
+/**
+ * What remains of `room` bytes behind a value in DAG-CBOR, estimated too high by what its lengths take; negative where it does
+ * not fit, which is known without a look at the rest. Encoding a value that is too large would allocate it.
+ */
+function roomLeft(value: unknown, room: number, depth: number): number {
+  let left = room - 1;
+  if (left < 0) return left;
+  if (typeof value === 'string') return value.length > left ? -1 : left - Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return left;
+  if (value instanceof Uint8Array) return left - value.length;
+  if (value instanceof BytesWrapper) return left - fromBytes(value).length;
+  if (depth === 0) return -1;
+  for (const name in value) {
+    if (!Array.isArray(value)) left = roomLeft(name, left, 0);
+    left = roomLeft((value as Readonly<Record<string, unknown>>)[name], left, depth - 1);
+    if (left < 0) return left;
+  }
+  return left;
 }
 
 function optional<T extends 'number' | 'string' | 'boolean'>(

@@ -1,3 +1,4 @@
+import type { Micros } from '../contract/timestamp.ts';
 import type { AddressPolicy, Resolve } from '../network/address-policy.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import type { StoreWriter } from '../store/port.ts';
@@ -18,12 +19,13 @@ export interface LabelerEventsOptions {
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
   readonly random: () => number;
+  readonly clock: () => Micros;
   readonly log: Log;
 }
 
 /** Follows what labelers write about themselves; null where no stream is configured. */
 export async function labelerEvents(
-  { settings, store, policy, resolve, random, log }: LabelerEventsOptions,
+  { settings, store, policy, resolve, random, clock, log }: LabelerEventsOptions,
   roster: Pick<Roster, 'add' | 'saidToChange'>,
   particulars: Particulars,
   obstacles: Obstacles,
@@ -46,6 +48,7 @@ export async function labelerEvents(
     policy,
     resolve,
     random,
+    clock,
     wait,
     log,
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),

@@ -12,13 +12,13 @@ import { recordDepartures } from './departures.ts';
 import { discover } from './discover.ts';
 import { defaultMaxDailyBytes } from './disk-budget.ts';
 import { createFairShares } from './fair-shares.ts';
+import { createInputMemory } from './input-memory.ts';
 import { cursorNote, labelerEvents } from './labeler-events.ts';
 import { loadRoster } from './load-roster.ts';
 import { type Member, standingFacts } from './member.ts';
 import { watchObstacles } from './obstacles.ts';
 import { createOutbound } from './outbound.ts';
 import { pacedLog } from './paced-log.ts';
-
 import { Particulars } from './particulars.ts';
 import { publisher } from './publisher.ts';
 import { removeRequested } from './purges.ts';
@@ -214,6 +214,7 @@ async function observe(
     verify: (did, rows, given) => signatures.verify(did, rows, given),
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.saidToChange(did),
+    memory: createInputMemory(),
     refused: new RefusedMemory(),
     cap,
     pace,
@@ -259,6 +260,7 @@ async function observe(
       const member = roster.member(did);
       return member?.denied ? undefined : member;
     },
+    sourceFailed: (part) => telemetry.sourceFailed(part),
     timeoutMs: settings.rhythm.requestMs,
   });
   // A labeler that is denied by its DID is not taken up, whether seeds, a relay or a stream name it.
@@ -266,7 +268,7 @@ async function observe(
     if (roster.member(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
   };
   const services = await labelerEvents(
-    { ...options, resolve: outbound.resolveOwn },
+    { ...options, clock, resolve: outbound.resolveOwn },
     { add, saidToChange: (did) => roster.saidToChange(did) },
     particulars,
     obstacles,

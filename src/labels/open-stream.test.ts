@@ -29,7 +29,7 @@ test('as many handshakes are under way as may be, however many endpoints accept 
   });
   const open = async (name: string, privileged: boolean): Promise<string> => {
     const source = { endpoint: `http://${name}.localhost:${port}`, peer: { source: name, privileged } };
-    const error: unknown = await openStream(source, null, () => undefined, stop.signal).catch(
+    const error: unknown = await openStream(source, null, { onFrame: () => undefined }, stop.signal).catch(
       (reason: unknown) => reason,
     );
     return error instanceof ConnectError ? error.kind : 'opened';

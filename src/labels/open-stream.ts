@@ -2,7 +2,7 @@ import type { AddressPolicy, Resolve } from '../network/address-policy.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import type { Peer } from '../network/http.ts';
 import type { Slots } from '../network/slots.ts';
-import { type GuardedSocket, openSocket } from '../network/websocket.ts';
+import { type GuardedSocket, openSocket, type SocketOptions } from '../network/websocket.ts';
 import type { Rhythm } from './rhythm.ts';
 import { maxFrameBytes, streamUrl } from './stream-url.ts';
 
@@ -22,11 +22,14 @@ export interface StreamOwner {
   readonly peer: Peer;
 }
 
+/** What the reader of a stream does about its messages: see `SocketOptions`. */
+export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onPartial' | 'partialMs'>;
+
 /** Opens the stream of a source behind a cursor, or live. Rejects with ConnectError; as `busy` when no turn came. */
 export type OpenStream = (
   source: StreamOwner,
   cursor: number | null,
-  onFrame: (data: Buffer) => void,
+  events: StreamEvents,
   signal: AbortSignal,
 ) => Promise<GuardedSocket>;
 
@@ -35,7 +38,7 @@ const maxHandshakeMs = 15_000;
 
 /** Makes the one way in which streams of labelers are opened. */
 export function createStreamOpener({ policy, resolve, handshakes, rhythm }: StreamOpenerOptions): OpenStream {
-  return async ({ endpoint, peer }, cursor, onFrame, signal) => {
+  return async ({ endpoint, peer }, cursor, events, signal) => {
     const handshakeMs = Math.min(rhythm.requestMs, maxHandshakeMs);
     const turn = await handshakes.acquire({ host: new URL(endpoint).host, ...peer }, rhythm.requestMs, signal);
     if (typeof turn === 'string') throw new ConnectError(turn, `cannot open a stream: ${turn}`);
@@ -43,7 +46,15 @@ export function createStreamOpener({ policy, resolve, handshakes, rhythm }: Stre
     try {
       const socket = await openSocket(
         {
-          ...{ url: streamUrl(endpoint, cursor), policy, resolve, handshakeMs, closeMs: 2_000, maxFrameBytes, onFrame },
+          ...{
+            url: streamUrl(endpoint, cursor),
+            policy,
+            resolve,
+            handshakeMs,
+            closeMs: 2_000,
+            maxFrameBytes,
+            ...events,
+          },
           // A quiet stream is not idle: its tail is read by polls.
           ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
         },

@@ -1,8 +1,11 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Pds } from '../../sim/identity/pds.ts';
 import { createHttpClient, type HttpClient } from '../network/http.ts';
 import type { Resolution } from '../network/identity.ts';
 import { silentLog } from '../ops/log.ts';
+import { StoreError } from '../store/errors.ts';
 import type { Definitions } from '../store/roster.ts';
 import { micros } from '../store/time.ts';
 import { type Member, memberOf } from './member.ts';
@@ -44,26 +47,36 @@ function labeler(over: Partial<Member> = {}): Member {
 function ask(member: Member, dns: () => Promise<string[][]>) {
   const document = { did, handle: member.handle, labelerDeclared: true, labelerEndpoint: null, pds: null };
   const resolution: Resolution = { kind: 'resolved', document: { ...document, labelKeys: [] } };
+  return askAll(new Map([[did, member]]), { resolveTxt: dns, identities: { resolve: async () => resolution } })
+    .particulars;
+}
+
+function askAll(
+  members: ReadonlyMap<string, Member>,
+  over: Partial<ConstructorParameters<typeof Particulars>[0]>,
+  putDefinitions = async (definitions: Definitions) => {
+    kept.push(definitions);
+    return true;
+  },
+) {
   const particulars = new Particulars({
     http,
-    identities: { resolve: async () => resolution },
+    identities: { resolve: async () => ({ kind: 'not_found', status: 404 }) },
     shareOf: (source) => ({ standing: 'seeded', domain: source, source }),
-    resolveTxt: dns,
-    store: {
-      putDefinitions: async (definitions) => {
-        kept.push(definitions);
-        return true;
-      },
-    },
-    member: (asked) => (asked === did ? member : undefined),
+    resolveTxt: null,
+    store: { putDefinitions },
+    member: (asked) => members.get(asked),
     clock: () => micros(time * 1000),
     // A wait is over at once, so that the next look sees the time that a test set.
     wait: (_, signal) => wait(1, signal),
     log: silentLog,
+    sourceFailed: () => undefined,
     timeoutMs: 20_000,
+    ...over,
   });
-  void particulars.run(stop.signal);
-  return particulars;
+  const running = particulars.run(stop.signal);
+  running.catch(() => undefined);
+  return { particulars, running };
 }
 
 const names = (found: string) => async () => [[`did=${found}`]];
@@ -125,4 +138,46 @@ test.each([
   await until(() => asked() === 1);
   await wait(50, stop.signal);
   expect(member.handleConfirmed).toBe(confirmed);
+});
+
+test('a record nested 5,000 levels deep, or an error that its data causes, stops nothing for the other labelers', async () => {
+  const levels = 5_000;
+  const value = `{"policies":{"labelValues":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
+  const host = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json').end(`{"uri":"at://x","value":${value}}`);
+  });
+  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
+  const deep = labeler({ did: 'did:plc:cccccccccccccccccccccccc', handle: null });
+  deep.pds = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+  const throwing = labeler({ did: 'did:plc:dddddddddddddddddddddddd', handle: null });
+  Object.defineProperty(throwing, 'pds', {
+    get: () => {
+      throw new RangeError('Maximum call stack size exceeded');
+    },
+  });
+  const honest = labeler({ handle: null });
+  pds.records.set(did, record('spam'));
+  const members = new Map([deep, throwing, honest].map((member) => [member.did, member]));
+  const failures: string[] = [];
+  const { running, particulars } = askAll(members, { sourceFailed: (what) => void failures.push(what) });
+  // In the order in which they are asked: two at a time.
+  for (const member of [deep, labeler({ did: throwing.did }), honest]) particulars.resolved(member);
+  try {
+    await until(() => kept.length === 1);
+    expect(kept[0]?.did).toBe(did);
+    expect(failures).toEqual(['particulars']);
+    stop.abort();
+    await running;
+  } finally {
+    host.closeAllConnections();
+    host.close();
+  }
+});
+
+test('a store that cannot be trusted ends it', async () => {
+  pds.records.set(did, record('spam'));
+  const failing = () => Promise.reject(new StoreError('damaged', 'the files contradict themselves'));
+  const { running, particulars } = askAll(new Map([[did, labeler({ handle: null })]]), {}, failing);
+  particulars.resolved(labeler({ handle: null }));
+  await expect(running).rejects.toThrow('contradict');
 });

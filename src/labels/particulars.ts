@@ -1,4 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
+import { inputLimits } from '../input/limits.ts';
 import { type HttpClient, withPeer } from '../network/http.ts';
 import type { IdentityResolver } from '../network/identity.ts';
 import { resolveHandle } from '../network/resolve-handle.ts';
@@ -11,6 +12,7 @@ import { labelerCollection } from './relay-list.ts';
 import { definitionsOf } from './service-events.ts';
 import type { ShareKey } from './shares.ts';
 import { isPrivileged, standingOf } from './standing.ts';
+import type { SourcePart } from './telemetry.ts';
 
 /** What asking labelers about themselves takes; times in milliseconds. */
 export interface ParticularsOptions {
@@ -23,6 +25,8 @@ export interface ParticularsOptions {
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
+  /** Called when an error that one labeler's data caused ends the look at this labeler. */
+  readonly sourceFailed: (part: SourcePart) => void;
   readonly timeoutMs: number;
   /** A labeler is asked about itself again after this long (7 days). */
   readonly refreshMs?: number;
@@ -35,12 +39,12 @@ export interface ParticularsOptions {
   readonly shareOf: (source: string) => ShareKey;
 }
 
-/** Largest record read, in bytes. */
-const maxRecordBytes = 1024 * 1024;
 /** Labelers asked at a time: this must not hold up the reading of labels. */
 const atOnce = 8;
 /** What a host has this long for, in milliseconds: those that hang hold up the next. */
 const maxWaitMs = 10_000;
+/** Labelers that are named in the log for an error. */
+const maxLogged = 1_000;
 
 /** What labelers say of themselves: their label definitions, from their own hosts, and whether their names are theirs. */
 export class Particulars {
@@ -55,6 +59,8 @@ export class Particulars {
   readonly #taken = new Map<string, number>();
   /** The name and host that each was last asked about under. */
   readonly #known = new Map<string, string>();
+  /** Labelers whose data caused an error that was logged: once for each. */
+  readonly #logged = new Set<string>();
 
   constructor(options: ParticularsOptions) {
     this.#options = options;
@@ -89,11 +95,11 @@ export class Particulars {
     else this.#due.set(did, Math.min(next, this.#due.get(did) ?? next));
   }
 
-  /** Asks those that are due until the signal aborts. */
+  /** Asks those that are due until the signal aborts. Rejects when the store does. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const due = this.#nextDue();
-      await Promise.all(due.map((did) => this.#ask(did, signal)));
+      await Promise.all(due.map((did) => this.#contained(did, signal)));
       if (due.length === 0) await this.#options.wait(1_000, signal);
     }
   }
@@ -114,6 +120,20 @@ export class Particulars {
 
   get #now(): number {
     return this.#options.clock() / 1000;
+  }
+
+  /** Asks one labeler. An error that its data causes is counted, and does not reach the others. */
+  async #contained(did: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#ask(did, signal);
+    } catch (error) {
+      if (error instanceof StoreError && !error.retry) throw error;
+      this.#due.set(did, this.#now + this.#retryMs);
+      this.#options.sourceFailed('particulars');
+      if (this.#logged.has(did) || this.#logged.size >= maxLogged) return;
+      this.#logged.add(did);
+      this.#options.log.warn('a labeler could not be asked about itself', { labeler: did, ...errorFields(error) });
+    }
   }
 
   async #ask(did: string, signal: AbortSignal): Promise<void> {
@@ -152,7 +172,8 @@ export class Particulars {
     url.searchParams.set('repo', did);
     url.searchParams.set('collection', labelerCollection);
     url.searchParams.set('rkey', 'self');
-    const answer = await http.getJson(url, { maxBytes: maxRecordBytes, timeoutMs, signal });
+    const { labelerRecord: limits } = inputLimits;
+    const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
     if (answer.kind !== 'json') return answer.kind === 'status' && answer.status < 500;
     const content = isObject(answer.value) ? definitionsOf(answer.value.value) : null;
     if (content === null) return true;

@@ -1,4 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
+import type { ByteAccount } from '../input/decoded-bytes.ts';
 import { withPeer } from '../network/http.ts';
 import type { StoredGap } from '../store/port.ts';
 import { parseAuthored } from './authored-time.ts';
@@ -9,7 +10,7 @@ import { fingerprint } from './fingerprint.ts';
 import type { SourceIntake } from './intake.ts';
 import { isObject } from './label-fields.ts';
 import { noPosition, type ReadPosition } from './position.ts';
-import { decimal, type LabelPage, pageLimit, queryLabels } from './query-labels.ts';
+import { decimal, type LabelPage, type PageOptions, pageLimit, queryLabels } from './query-labels.ts';
 import { GoneRow, rowKey } from './replaced-row.ts';
 import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
 import { untilReadable } from './throttle.ts';
@@ -31,9 +32,21 @@ export async function pollRound(
   source: Source,
   intake: SourceIntake,
   tools: ReaderTools,
-  { checkTail, before, signal }: { readonly checkTail: boolean; readonly before: Unread; readonly signal: AbortSignal },
+  options: { readonly checkTail: boolean; readonly before: Unread; readonly signal: AbortSignal },
 ): Promise<RoundOutcome> {
-  const round = { source, intake, tools, signal };
+  const memory = tools.memory.decoded.open();
+  try {
+    return await readRound({ source, intake, tools, memory, signal: options.signal }, options);
+  } finally {
+    memory.release();
+  }
+}
+
+async function readRound(
+  round: Round,
+  { checkTail, before }: { readonly checkTail: boolean; readonly before: Unread },
+): Promise<RoundOutcome> {
+  const { source, intake, tools, memory, signal } = round;
   const found = source.position.cursor === null ? await findStart(round) : null;
   if (found?.kind === 'fault') return found;
   const start = found?.cursor ?? source.position.cursor ?? 0;
@@ -48,6 +61,8 @@ export async function pollRound(
   let gone: GoneRow | null = null;
   let rows = 0;
   while (!signal.aborted) {
+    // What the last page gave is stored.
+    if (sampled === null) memory.release();
     const { page, limit } = sampled ?? (await ask(round, cursor));
     sampled = null;
     if (page.kind === 'fault') return page;
@@ -127,6 +142,8 @@ interface Round {
   readonly source: Source;
   readonly intake: SourceIntake;
   readonly tools: ReaderTools;
+  /** Holds the memory of the pages that are decoded and not yet stored. */
+  readonly memory: ByteAccount;
   readonly signal: AbortSignal;
 }
 
@@ -134,16 +151,23 @@ interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   readonly page: Page;
   /** How many labels it was asked for. */
   readonly limit: number;
+  /** Memory that it takes. */
+  readonly cost: number;
 }
 
 /** Asks for a page. Huge labels must not stop their source: in smaller pages they can be read, and are refused. */
-async function ask({ source, tools, signal }: Round, cursor: number): Promise<Asked> {
-  const timeoutMs = tools.rhythm.requestMs;
-  const http = withPeer(tools.http, source.peer);
+async function ask({ source, tools, memory, signal }: Round, cursor: number): Promise<Asked> {
   for (let limit = pageLimit; ; limit = Math.max(1, Math.floor(limit / 16))) {
     // A labeler whose pages never end is read no faster than its share, also where none of them is new.
     await untilReadable(source, tools, signal);
-    const page = await queryLabels(http, source.endpoint, cursor, { limit, timeoutMs, signal });
+    let cost = 0;
+    const admit: PageOptions['admit'] = async (decodedBytes, length) => {
+      const outcome = await memory.take(decodedBytes, signal, length);
+      if (outcome === 'taken') cost = decodedBytes;
+      return outcome;
+    };
+    const page = await askPage({ source, tools, signal }, cursor, { limit, large: limit === 1, admit });
+    if (page.kind === 'fault') memory.release(cost);
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
     if (page.kind === 'page') {
       if (page.date !== null) tools.heardTime(page.date);
@@ -153,7 +177,30 @@ async function ask({ source, tools, signal }: Round, cursor: number): Promise<As
         cpuMs: pageCpuMs(page.labels.length),
       });
     } else if (page.why === 'busy') tools.telemetry.hostFull('poll');
-    return { page, limit };
+    return { page, limit, cost };
+  }
+}
+
+/** Asks for a page once. Large ones are asked for by few sources at a time, because each occupies as much memory. */
+async function askPage(
+  { source, tools, signal }: Pick<Round, 'source' | 'tools' | 'signal'>,
+  cursor: number,
+  options: Pick<PageOptions, 'limit' | 'large' | 'admit'>,
+): Promise<LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
+  const { rhythm, memory } = tools;
+  const http = withPeer(tools.http, source.peer);
+  const wanted = { ...options, timeoutMs: rhythm.requestMs, signal };
+  if (!options.large) return queryLabels(http, source.endpoint, cursor, wanted);
+  const turn = await memory.largePages.acquire(
+    { host: new URL(source.endpoint).host, ...source.peer },
+    rhythm.requestMs,
+    signal,
+  );
+  if (typeof turn === 'string') return { kind: 'fault', fault: null, why: turn, retryAfterMs: null };
+  try {
+    return await queryLabels(http, source.endpoint, cursor, wanted);
+  } finally {
+    turn();
   }
 }
 
@@ -173,15 +220,29 @@ export type RowAt =
   | ({ readonly kind: 'fault' } & SourceFault);
 
 /** The row that stands under exactly that number. */
-export async function rowAt({ source, tools, signal }: Omit<Round, 'intake'>, number: number): Promise<RowAt> {
-  const options = { limit: 1, timeoutMs: tools.rhythm.requestMs, signal };
-  const page = await queryLabels(withPeer(tools.http, source.peer), source.endpoint, number - 1, options);
-  if (page.kind === 'fault' && page.why === 'busy') tools.telemetry.hostFull('poll');
+export async function rowAt(reader: Pick<Round, 'source' | 'tools' | 'signal'>, number: number): Promise<RowAt> {
+  const memory = reader.tools.memory.decoded.open();
+  // It must not wait for memory: the caller may hold some, and others wait for that.
+  const admit: PageOptions['admit'] = async (decodedBytes) => (memory.tryTake(decodedBytes) ? 'taken' : 'busy');
+  try {
+    const page = await askPage(reader, number - 1, { limit: 1, admit });
+    if (page.kind === 'fault' && page.why === 'busy') reader.tools.telemetry.hostFull('poll');
+    const isLarge = page.kind === 'fault' && page.why === 'too_large';
+    return rowOf(isLarge ? await askPage(reader, number - 1, { limit: 1, large: true, admit }) : page, number);
+  } finally {
+    memory.release();
+  }
+}
+
+function rowOf(page: LabelPage | ({ readonly kind: 'fault' } & SourceFault), number: number): RowAt {
   // Who gives pages and never answers this would never be read on: that is one who does not tell.
   if (page.kind === 'fault') return page.fault === null || page.fault === 'failed' ? page : { kind: 'none' };
   if (decimal(page.cursor) !== number || page.labels.length !== 1) return { kind: 'none' };
   return { kind: 'row', fingerprint: fingerprint(page.labels[0]) };
 }
+
+/** Memory of the pages that a search keeps. What it does not keep is read again in its turn. */
+const maxSampledMemory = 4 * 1024 * 1024;
 
 interface Start {
   readonly kind: 'start';
@@ -194,15 +255,22 @@ interface Start {
 async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, intake, tools, signal } = round;
   const pages = new Map<number, Asked<LabelPage>>();
+  /** What samples showed, also where their pages were too large to keep. */
+  const seen = new Map<number, SampledPage & { readonly limit: number }>();
   const failed: { fault: SourceFault | null } = { fault: null };
-  const read = async (cursor: number): Promise<SampledPage> => {
-    const { page, limit } = pages.get(cursor) ?? (await ask(round, cursor));
+  const read = async (cursor: number): Promise<SampledPage & { readonly limit: number }> => {
+    const known = seen.get(cursor);
+    if (known) return known;
+    const { page, limit, cost } = await ask(round, cursor);
     if (page.kind === 'fault') {
       failed.fault = page;
       throw new Error('the search ends here');
     }
-    pages.set(cursor, { page, limit });
-    return { authored: page.labels.map(authoredOf), cursor: decimal(page.cursor) };
+    const found = { authored: page.labels.map(authoredOf), cursor: decimal(page.cursor), limit };
+    seen.set(cursor, found);
+    if (round.memory.held <= maxSampledMemory) pages.set(cursor, { page, limit, cost });
+    else round.memory.release(cost);
+    return found;
   };
   const start = async (cursor: number): Promise<Start> => {
     const page = pages.get(cursor) ?? null;
@@ -214,10 +282,7 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
     const first = await read(0);
     const count = first.authored.length;
     // A short page that says so itself is all there is: there is nothing to search.
-    if (
-      count < (pages.get(0)?.limit ?? pageLimit) &&
-      (first.cursor === null || (await read(first.cursor)).authored.length === 0)
-    )
+    if (count < first.limit && (first.cursor === null || (await read(first.cursor)).authored.length === 0))
       return await start(0);
     const target = fillTarget(tools.epoch, tools.clock());
     const found = await searchCursor(target, read);

@@ -1,11 +1,10 @@
-import type { HttpClient } from '../network/http.ts';
+import { inputLimits } from '../input/limits.ts';
+import type { GetJsonOptions, HttpClient } from '../network/http.ts';
 import { httpFault, type SourceFault } from './faults.ts';
 import { isObject } from './label-fields.ts';
 
 /** Labels asked for in one page: the most that the lexicon allows. */
 export const pageLimit = 250;
-/** Largest page read, in bytes. */
-const maxPageBytes = 12 * 1024 * 1024;
 
 /** A page of `com.atproto.label.queryLabels`. */
 export interface LabelPage {
@@ -17,18 +16,26 @@ export interface LabelPage {
   readonly date: number | null;
 }
 
+/** How a page is asked for. */
+export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit'> {
+  readonly limit: number;
+  /** Whether it may be as large as one huge label. */
+  readonly large?: boolean;
+}
+
 /** Asks a labeler for the labels above a cursor. Never rejects. */
 export async function queryLabels(
   http: HttpClient,
   endpoint: string,
   cursor: number,
-  { limit, ...options }: { readonly limit: number; readonly timeoutMs: number; readonly signal: AbortSignal },
+  { limit, large = false, ...options }: PageOptions,
 ): Promise<LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   const url = new URL('/xrpc/com.atproto.label.queryLabels', endpoint);
   url.searchParams.set('uriPatterns', '*');
   url.searchParams.set('limit', String(limit));
   if (cursor > 0) url.searchParams.set('cursor', String(cursor));
-  const answer = await http.getJson(url, { ...options, maxBytes: maxPageBytes });
+  const shape = large ? inputLimits.singleLabelPage : inputLimits.labelPage;
+  const answer = await http.getJson(url, { ...options, maxBytes: shape.bytes, shape });
   if (answer.kind !== 'json') return { kind: 'fault', ...httpFault(answer) };
   const { value, date } = answer;
   if (!isObject(value) || !Array.isArray(value.labels) || value.labels.length > 4 * pageLimit) {

@@ -1,4 +1,5 @@
 import { isDid } from '../contract/identifiers.ts';
+import { inputLimits } from '../input/limits.ts';
 import type { HttpClient } from '../network/http.ts';
 import { isObject } from './label-fields.ts';
 
@@ -7,7 +8,8 @@ export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
 const mostPages = 100;
-const maxPageBytes = 1024 * 1024;
+/** Characters of all DIDs that one relay may name: those of a hundred full pages. */
+const maxCharacters = 8_000_000;
 
 /** What a relay knows. */
 export interface RelayListing {
@@ -25,16 +27,21 @@ export async function listLabelers(
   const dids = new Set<string>();
   const asked = new Set<string>();
   let cursor = '';
+  let characters = 0;
   for (let pages = 0; pages < mostPages && !asked.has(cursor); pages += 1) {
     asked.add(cursor);
     const url = new URL('/xrpc/com.atproto.sync.listReposByCollection', relay);
     url.searchParams.set('collection', labelerCollection);
     url.searchParams.set('limit', String(pageSize));
     if (cursor !== '') url.searchParams.set('cursor', cursor);
-    const answer = await http.getJson(url, { maxBytes: maxPageBytes, timeoutMs, signal });
+    const { relayList: limits } = inputLimits;
+    const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
     if (answer.kind !== 'json' || !isObject(answer.value) || !Array.isArray(answer.value.repos)) break;
     for (const repo of answer.value.repos as unknown[]) {
-      if (isObject(repo) && typeof repo.did === 'string' && isDid(repo.did)) dids.add(repo.did);
+      if (!isObject(repo) || typeof repo.did !== 'string' || !isDid(repo.did) || dids.has(repo.did)) continue;
+      characters += repo.did.length;
+      if (characters > maxCharacters) return { dids: [...dids], complete: false };
+      dids.add(repo.did);
     }
     const next = answer.value.cursor;
     if (typeof next !== 'string' || next === '') return { dids: [...dids], complete: true };

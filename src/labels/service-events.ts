@@ -1,8 +1,12 @@
 import { isDid } from '../contract/identifiers.ts';
+import type { Micros } from '../contract/timestamp.ts';
+import { isNestedDeeper } from '../input/depth.ts';
+import { scanJson } from '../input/json-budget.ts';
+import { inputLimits } from '../input/limits.ts';
 import type { AddressPolicy, Resolve } from '../network/address-policy.ts';
 import { createBackoff } from '../network/backoff.ts';
 import { openSocket } from '../network/websocket.ts';
-import type { Log } from '../ops/log.ts';
+import { errorFields, type Log } from '../ops/log.ts';
 import { maxDefinitionsLength } from '../store/roster.ts';
 import { isObject } from './label-fields.ts';
 import { labelerCollection } from './relay-list.ts';
@@ -22,6 +26,7 @@ export interface ServiceEventsOptions {
   readonly random: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
+  readonly clock: () => Micros;
   readonly heardTime: (milliseconds: number) => void;
   readonly onEvent: (event: ServiceEvent) => void;
   /** Where the last run ended, in microseconds of the Jetstream's clock; null for now. */
@@ -30,6 +35,8 @@ export interface ServiceEventsOptions {
 
 /** Reconnects begin this much earlier, in microseconds: events of one instant come in any order. */
 const rewind = 3_000_000;
+/** Positions further ahead of our clock than this many microseconds are not resumed from: a lie, or a wrong clock. */
+const maxAhead = 600_000_000;
 
 /** Follows a Jetstream's labeler records and identity events. */
 export interface ServiceEvents {
@@ -41,14 +48,26 @@ export interface ServiceEvents {
 /** Makes one that is not yet connected. */
 export function followServices(options: ServiceEventsOptions): ServiceEvents {
   const { onEvent, heardTime, policy, resolve, wait, log } = options;
-  let { cursor } = options;
+  const isNear = (time: number): boolean => time <= options.clock() + maxAhead;
+  let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
+  let hasFailed = false;
 
+  /** A socket's callback must not throw: whatever a frame holds, the following ones are read. */
   function read(data: Buffer): void {
-    const frame = parse(data);
+    try {
+      readFrame(data);
+    } catch (error) {
+      if (!hasFailed) log.warn('a frame of the jetstream could not be read', errorFields(error));
+      hasFailed = true;
+    }
+  }
+
+  function readFrame(data: Buffer): void {
+    const frame = parseServiceFrame(data);
     if (frame === null) return;
-    if (frame.event) onEvent(frame.event);
-    cursor = Math.max(cursor ?? 0, frame.time);
+    if (isNear(frame.time)) cursor = Math.max(cursor ?? 0, frame.time);
     heardTime(frame.time / 1000);
+    if (frame.event) onEvent(frame.event);
   }
 
   return {
@@ -66,7 +85,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
               resolve,
               handshakeMs: 20_000,
               closeMs: 2_000,
-              maxFrameBytes: 1024 * 1024,
+              maxFrameBytes: inputLimits.serviceEvent.bytes,
               pingMs: 30_000,
               pongMs: 20_000,
               idleMs: 3_600_000,
@@ -95,7 +114,9 @@ function subscription(jetstream: string, cursor: number | null): string {
   return url.href;
 }
 
-function parse(data: Buffer): { readonly time: number; readonly event: ServiceEvent | null } | null {
+/** Reads a frame: its position and what it says of a labeler; null where it is no frame, or exceeds the limits. */
+export function parseServiceFrame(data: Buffer): { readonly time: number; readonly event: ServiceEvent | null } | null {
+  if (scanJson(data, inputLimits.serviceEvent).fault !== null) return null;
   let value: unknown;
   try {
     value = JSON.parse(data.toString('utf8'));
@@ -120,6 +141,8 @@ export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent 
 export function definitionsOf(record: unknown): string | null {
   if (!isObject(record) || !isObject(record.policies)) return null;
   const { labelValues, labelValueDefinitions } = record.policies;
+  // The record may come from a caller that did not bound it: `JSON.stringify` recurses, and would overflow the stack.
+  if (isNestedDeeper([labelValues, labelValueDefinitions], inputLimits.labelerRecord.depth)) return null;
   const text = JSON.stringify({ labelValues: labelValues ?? [], labelValueDefinitions: labelValueDefinitions ?? [] });
   return text.length <= maxDefinitionsLength ? text : null;
 }

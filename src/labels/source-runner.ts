@@ -1,11 +1,11 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { Peer } from '../network/http.ts';
 import { ClockChanged } from './acceptance.ts';
+import { containReading } from './contain-reading.ts';
 import type { Presence } from './departures.ts';
 import { type Member, maxEnrolled, standingFacts } from './member.ts';
 import { Places } from './places.ts';
 import { noPosition, type ReadPosition } from './position.ts';
-import { readSource } from './read-source.ts';
 import type { ReaderTools, Source } from './source.ts';
 import { isPrivileged, standingOf } from './standing.ts';
 
@@ -34,7 +34,7 @@ export class SourceRunner {
   readonly #failed: (error: unknown) => void;
   readonly #places: Places;
 
-  /** `failed` is told when a reader fails in a way that is not its source's: the writer's, or a mistake of ours. */
+  /** `failed` is called when a reader fails because the store does; an error that a source's data causes stays with the source. */
   constructor(tools: ReaderTools, signal: AbortSignal, failed: (error: unknown) => void, most = maxEnrolled) {
     this.#tools = tools;
     this.#signal = signal;
@@ -125,7 +125,7 @@ export class SourceRunner {
         ...{ lastKey: null, showsRows: false, seen: new Map(), live: null, contiguous: false },
       };
       try {
-        await readSource(source, this.#tools, signal);
+        await containReading(source, this.#tools, signal);
       } finally {
         this.#positions.set(key, source.position);
       }

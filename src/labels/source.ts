@@ -7,6 +7,7 @@ import type { StoredGap } from '../store/port.ts';
 import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
 import type { DailyCap } from './daily-cap.ts';
+import type { InputMemory } from './input-memory.ts';
 import type { OpenStream } from './open-stream.ts';
 import type { Pace } from './pace.ts';
 import type { ReadPosition } from './position.ts';
@@ -33,6 +34,8 @@ export interface ReaderTools {
   readonly doubt: (did: string) => void;
   /** What an upstream says the time is, in milliseconds. */
   readonly heardTime: (milliseconds: number) => void;
+  /** Memory for what sources gave and is not yet stored, shared between them. */
+  readonly memory: InputMemory;
   /** Connections to streams, bounded by host and registrable domain: many labelers may share one. */
   readonly streams: Slots;
   readonly refused: RefusedMemory;

@@ -5,6 +5,7 @@ import { WebSocketServer } from 'ws';
 import { createNameResolver } from '../network/name-resolver.ts';
 import { createSlots } from '../network/slots.ts';
 import { micros } from '../store/time.ts';
+import { createInputMemory } from './input-memory.ts';
 import { createStreamOpener } from './open-stream.ts';
 import { liveRhythm } from './rhythm.ts';
 import { findStreamStart } from './stream-search.ts';
@@ -19,7 +20,8 @@ const openStream = createStreamOpener({
   rhythm,
 });
 const peer = { source: 'did:plc:a', privileged: false };
-const tools = { openStream, rhythm, wait, clock, epoch: micros(0) };
+const memory = createInputMemory();
+const tools = { openStream, rhythm, wait, clock, epoch: micros(0), memory };
 let server: WebSocketServer | null = null;
 
 afterEach(async () => {

@@ -1,8 +1,10 @@
 import type { Micros } from '../contract/timestamp.ts';
+import type { ByteAccount } from '../input/decoded-bytes.ts';
+import { decodedCost } from '../input/limits.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { type SampledPage, searchCursor } from './cursor-search.ts';
 import { mostWaitingBytes } from './frame-queue.ts';
-import { type LabelFrame, readFrame } from './frames.ts';
+import { decodeFrame, type LabelFrame, scanFrame } from './frames.ts';
 import type { SourceIntake } from './intake.ts';
 import type { StreamOwner } from './open-stream.ts';
 import { authoredOf } from './poll-round.ts';
@@ -25,9 +27,10 @@ export async function findStreamStart(
   const over = new AbortController();
   const within = AbortSignal.any([signal, over.signal]);
   void tools.wait(mostQuiets * tools.rhythm.resumeMs, within).then(() => over.abort());
+  const memory = tools.memory.decoded.open();
   let held = 0;
   const read = async (cursor: number): Promise<SampledPage> => {
-    const taken = samples.get(cursor) ?? (await sample(source, cursor, tools, within));
+    const taken = samples.get(cursor) ?? (await sample(source, cursor, { ...tools, held: memory }, within));
     if (!samples.has(cursor)) held += taken.bytes;
     if (!signal.aborted && (over.signal.aborted || held > mostHeldBytes)) throw new SearchTooLong();
     samples.set(cursor, taken);
@@ -50,11 +53,12 @@ export async function findStreamStart(
     throw error;
   } finally {
     over.abort();
+    memory.release();
   }
 }
 
 /** What the search takes of a reader's tools. */
-type SearchTools = Pick<ReaderTools, 'openStream' | 'rhythm' | 'wait' | 'clock' | 'epoch'>;
+type SearchTools = Pick<ReaderTools, 'openStream' | 'rhythm' | 'wait' | 'clock' | 'epoch' | 'memory'>;
 
 /** The search took too long, or too much memory. */
 class SearchTooLong extends Error {}
@@ -79,7 +83,7 @@ const mostQuiets = 60;
 async function sample(
   source: StreamOwner,
   cursor: number,
-  { openStream, rhythm, wait, clock }: SearchTools,
+  { openStream, rhythm, wait, clock, held }: SearchTools & { readonly held: ByteAccount },
   signal: AbortSignal,
 ): Promise<Sample> {
   const openedAt = clock();
@@ -87,23 +91,30 @@ async function sample(
   const enough = new AbortController();
   let quiet = new AbortController();
   let [labels, bytes, count] = [0, 0, 0];
+  let hasMemory = true;
   const socket = await openStream(
     source,
     cursor,
-    (data) => {
-      if (bytes >= mostWaitingBytes || frames.length >= mostFrames) return;
-      const frame = readFrame(data);
-      count += 1;
-      bytes += data.byteLength;
-      const full = bytes >= mostWaitingBytes || count >= mostFrames;
-      if (full || frame.kind === 'future_cursor') enough.abort();
-      // What holds no label says nothing of how far the labels reach: the stream is as quiet as without it.
-      if (frame.kind !== 'labels') return;
-      frames.push(frame);
-      labels += frame.labels.length;
-      const live = frame.labels.some((label) => (authoredOf(label) ?? 0) >= openedAt);
-      if (live || labels >= pageLimit) enough.abort();
-      quiet.abort();
+    {
+      onFrame: (data) => {
+        if (bytes >= mostWaitingBytes || frames.length >= mostFrames || !hasMemory) return;
+        const { fault, elements } = scanFrame(data);
+        // Others wait for memory: the search is given up.
+        hasMemory = fault !== null || held.tryTake(decodedCost(data.byteLength, elements));
+        if (!hasMemory) return enough.abort();
+        const frame: LabelFrame = fault === null ? decodeFrame(data) : { kind: 'malformed' };
+        count += 1;
+        bytes += data.byteLength;
+        const full = bytes >= mostWaitingBytes || count >= mostFrames;
+        if (full || frame.kind === 'future_cursor') enough.abort();
+        // What holds no label says nothing of how far the labels reach: the stream is as quiet as without it.
+        if (frame.kind !== 'labels') return;
+        frames.push(frame);
+        labels += frame.labels.length;
+        const live = frame.labels.some((label) => (authoredOf(label) ?? 0) >= openedAt);
+        if (live || labels >= pageLimit) enough.abort();
+        quiet.abort();
+      },
     },
     signal,
   );
@@ -117,5 +128,6 @@ async function sample(
     if (!waiting.signal.aborted) break;
   }
   socket.close();
+  if (!hasMemory) throw new SearchTooLong();
   return { labels: frames.flatMap((frame) => frame.labels), newest: frames.at(-1)?.seq ?? null, bytes };
 }

@@ -1,12 +1,14 @@
 import type { Micros } from '../contract/timestamp.ts';
+import type { ByteAccount } from '../input/decoded-bytes.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { Alignment, aligned } from './alignment.ts';
 import { caughtUp, unread } from './catch-up.ts';
 import { connectFault, type SourceFault } from './faults.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { fingerprint } from './fingerprint.ts';
-import { FrameQueue } from './frame-queue.ts';
+import { type FrameBatch, FrameQueue } from './frame-queue.ts';
 import type { LabelFrame } from './frames.ts';
+import { reservedMemory } from './input-memory.ts';
 import type { SourceIntake } from './intake.ts';
 import { threadCpuMs } from './pace.ts';
 import { authoredOf, forgetPosition, pollRound, recordReset } from './poll-round.ts';
@@ -55,8 +57,12 @@ export async function streamSession(
     const socket = await tools.openStream(
       source,
       session.resumeFrom,
-      (data) => {
-        if (session.push(data)) opened?.pause();
+      {
+        partialMs: 30_000,
+        onPartial: (bytes) => session.holdPartial(bytes),
+        onFrame: (data) => {
+          if (session.push(data)) opened?.pause();
+        },
       },
       signal,
     );
@@ -94,6 +100,7 @@ export async function streamSession(
     if (error.kind === 'busy') tools.telemetry.hostFull('stream');
     return { kind: 'fault', ...connectFault(error) };
   } finally {
+    session.release();
     place();
   }
 }
@@ -112,7 +119,11 @@ class Session {
   readonly #intake: SourceIntake;
   readonly #tools: ReaderTools;
   readonly #signal: AbortSignal;
-  readonly #frames = new FrameQueue();
+  readonly #frames: FrameQueue;
+  /** Memory of the message that has not arrived in full. */
+  readonly #partial: ByteAccount;
+  /** Memory of the frames that are decoded and not yet stored. */
+  readonly #decoded: ByteAccount;
   /** The stream's cursor: one before the last frame, so that it comes again. */
   readonly resumeFrom: number | null;
   /** Whether it gave anything, if only what was known already. */
@@ -138,6 +149,9 @@ class Session {
     this.#intake = intake;
     this.#tools = tools;
     this.#signal = signal;
+    this.#partial = tools.memory.queued.open();
+    this.#frames = new FrameQueue(tools.memory.queued.open());
+    this.#decoded = tools.memory.decoded.open();
     this.#alignment = new Alignment(source, intake, tools, signal);
     const { seq, seqTail } = source.position;
     this.resumeFrom = seq === null ? source.replayFrom : Math.max(0, seq - 1);
@@ -164,6 +178,20 @@ class Session {
     this.#wake?.();
   }
 
+  /** Takes note of how much of a message has arrived; true when no more should be read for now. */
+  holdPartial(bytes: number): boolean {
+    this.#partial.release();
+    this.#partial.hold(bytes);
+    return this.#partial.isOver;
+  }
+
+  /** Returns the memory that it holds. */
+  release(): void {
+    this.#frames.clear();
+    this.#partial.release();
+    this.#decoded.release();
+  }
+
   async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
     const { rhythm, wait } = this.#tools;
     stream.filled.then(
@@ -177,8 +205,8 @@ class Session {
     while (!this.#signal.aborted) {
       // Frames wait here, and then in the peer, until the source may be read again.
       await untilReadable(this.#source, this.#tools, this.#signal);
-      const frames = this.#frames.take();
-      if (frames.length === 0) {
+      const batch = this.#frames.next();
+      if (batch === null) {
         if (this.#closed) return { kind: 'ended', progress: this.#progress };
         const quiet = new AbortController();
         const waking = new Promise<'woken'>((resolve) => {
@@ -198,12 +226,23 @@ class Session {
         }
         continue;
       }
-      stream.resume();
+      const frames = await this.#take(batch);
+      if (!this.#frames.isFull) stream.resume();
       const end = await this.#read(frames);
+      this.#decoded.release();
       if (end) return end;
       if (this.#joined) this.#alignment.look();
     }
     return { kind: 'ended', progress: this.#progress };
+  }
+
+  /** Decodes frames once there is memory for them; a few at once, whatever the others take. None when reading ends meanwhile. */
+  async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
+    const memory = this.#decoded;
+    if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
+    const few = this.#frames.next(reservedMemory) ?? batch;
+    const taken = await memory.take(few.cost, this.#signal);
+    return taken === 'taken' ? this.#frames.take(few) : [];
   }
 
   /** The stream was quiet: looks whether it should have been. */
@@ -355,7 +394,8 @@ class Session {
         telemetry.quirk('unknown_frame');
         return null;
       case 'malformed':
-        telemetry.quirk('malformed_frame');
+      case 'over_budget':
+        telemetry.quirk(frame.kind === 'malformed' ? 'malformed_frame' : 'frame_over_budget');
         this.#malformed += 1;
         return this.#malformed < mostMalformed
           ? null

@@ -1,5 +1,7 @@
+import { inputLimits } from '../input/limits.ts';
+
 /** A label of 10 MB has to be read to be refused: it must not stop its source. */
-export const maxFrameBytes = 12 * 1024 * 1024;
+export const maxFrameBytes = inputLimits.labelFrame.bytes;
 
 /** Address of a labeler's `subscribeLabels`; without a cursor, of what is live. */
 export function streamUrl(endpoint: string, cursor: number | null): string {

@@ -16,6 +16,8 @@ export const quirks = [
   'unordered_page',
   /** A message that cannot be read. */
   'malformed_frame',
+  /** A message with more elements or depth than labels have. */
+  'frame_over_budget',
   /** A message of a kind that we do not know. */
   'unknown_frame',
   'consumer_too_slow',
@@ -35,6 +37,11 @@ export type Way = 'stream' | 'poll';
 /** What else is counted of labelers: `paused` ones are enrolled, the others are not. */
 export type BesideSources = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
+/** Parts of the instrument that read data of one labeler. */
+export const sourceParts = ['reader', 'particulars'] as const;
+/** One of them. */
+export type SourcePart = (typeof sourceParts)[number];
+
 /** What the instrument tells its operator in numbers. Every dimension is of a closed list; none names a labeler. */
 export interface Telemetry {
   committed(accepted: number, duplicates: number, milliseconds: number): void;
@@ -43,6 +50,8 @@ export interface Telemetry {
   quirk(quirk: Quirk): void;
   /** A host had as many streams as it may, or a poll did not get its turn in time. */
   hostFull(way: Way): void;
+  /** An error that one labeler's data caused ended what read it; the other labelers are not affected. */
+  sourceFailed(part: SourcePart): void;
   /** Acceptance stands still for this reason, or goes on (null). */
   paused(reason: string | null): void;
   /** Enrolled sources by state; beside them labelers that are not enrolled, that wait for a place, and sources paused. */
@@ -69,6 +78,7 @@ export const noTelemetry: Telemetry = {
   page: () => undefined,
   quirk: () => undefined,
   hostFull: () => undefined,
+  sourceFailed: () => undefined,
   paused: () => undefined,
   sources: () => undefined,
   shares: () => undefined,

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { standings } from '../labels/shares.ts';
 import { sourceStates } from '../labels/source-state.ts';
-import { quirks, type Telemetry } from '../labels/telemetry.ts';
+import { quirks, sourceParts, type Telemetry } from '../labels/telemetry.ts';
 import { refusalReasons } from '../store/port.ts';
 
 /** Registers the metrics of the labels process: bounded names and dimensions, no identity. */
@@ -35,6 +35,13 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     registers,
   });
   for (const way of ['stream', 'poll'] as const) hostFull.inc({ way }, 0);
+  const sourceFailures = new Counter({
+    name: 'almanac_labels_source_failures_total',
+    help: 'Errors that the data of one labeler caused, by the part that read it.',
+    labelNames: ['part'],
+    registers,
+  });
+  for (const part of sourceParts) sourceFailures.inc({ part }, 0);
   const commits = new Histogram({
     name: 'almanac_labels_commit_duration_seconds',
     help: 'Time that commits took.',
@@ -109,6 +116,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     page: (way) => pages.inc({ way }),
     quirk: (quirk) => oddities.inc({ quirk }),
     hostFull: (way) => hostFull.inc({ way }),
+    sourceFailed: (part) => sourceFailures.inc({ part }),
     paused: (reason) => {
       paused.reset();
       if (reason !== null) paused.set({ reason }, 1);

@@ -1,5 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import type { TakeOutcome } from '../input/decoded-bytes.ts';
+import { type JsonLimits, scanJson } from '../input/json-budget.ts';
+import { decodedCost, inputLimits, maxDecodedBytes } from '../input/limits.ts';
 import { systemCode } from '../ops/errors.ts';
 
 /** How far an attempt came when it ended. */
@@ -18,7 +21,7 @@ export type HttpFailure =
   /** Our own limits: nobody was asked. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'aborted' }
-  /** More bytes than allowed: of headers, of the body as sent, or of the body decoded. */
+  /** More than allowed: bytes of headers, of the body as sent or decoded, or elements or depth of its JSON. */
   | { readonly kind: 'too_large' };
 
 /** An answer with a status other than 200; redirects are such answers and never followed. */
@@ -73,6 +76,7 @@ function httpDate(text: string | undefined): number | null {
 function xrpcError(headers: IncomingHttpHeaders, body: Buffer): string | null {
   const decoded = decodeBody(headers, body, maxErrorBytes);
   if (decoded.kind !== 'decoded') return null;
+  if (scanJson(decoded.bytes, inputLimits.errorBody).fault !== null) return null;
   const parsed = parseJson(decoded.bytes);
   if (parsed === null || typeof parsed.value !== 'object' || parsed.value === null) return null;
   const name = 'error' in parsed.value ? parsed.value.error : null;
@@ -81,7 +85,7 @@ function xrpcError(headers: IncomingHttpHeaders, body: Buffer): string | null {
 }
 
 /** How much of an error's body is read for its name, in bytes. */
-export const maxErrorBytes = 16_384;
+export const maxErrorBytes = inputLimits.errorBody.bytes;
 
 /** A body without its content coding. */
 export type Decoded =
@@ -90,11 +94,11 @@ export type Decoded =
   | { readonly kind: 'undecodable' };
 
 /**
- * Undoes the one content coding of a body. Synchronous: what comes in and what may come out is bounded, and the thread
- * pool behind the asynchronous forms can be full of name resolutions that nobody answers.
+ * Undoes the one content coding of a body, up to `maxBytes` and to a multiple of its length. Synchronous: the largest body
+ * takes about 30 ms, less than its JSON, and the thread pool of the asynchronous forms may be full of name resolutions.
  */
 export function decodeBody(headers: IncomingHttpHeaders, body: Buffer, maxBytes: number): Decoded {
-  const options = { maxOutputLength: maxBytes };
+  const options = { maxOutputLength: maxDecodedBytes(body.length, maxBytes) };
   try {
     switch (headers['content-encoding']?.trim().toLowerCase() ?? 'identity') {
       case 'identity':
@@ -132,8 +136,34 @@ export function parseText(bytes: Buffer): string | null {
   }
 }
 
+/** Bounds of parsing an answer. */
+export interface ParseOptions {
+  /** Depth and elements of the JSON (`inputLimits.otherJson`); checked on the bytes. */
+  readonly shape?: JsonLimits;
+  /**
+   * Asked before the bytes become objects, with an upper estimate of the memory that these take and the length of the
+   * bytes: parses when it resolves with `taken`, and otherwise drops the bytes. Never rejects.
+   */
+  readonly admit?: (decodedBytes: number, length: number) => Promise<TakeOutcome>;
+}
+
+/** The JSON value of a body within its limits. */
+export async function readJson(
+  bytes: Buffer,
+  { shape = inputLimits.otherJson, admit }: ParseOptions,
+): Promise<
+  { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'not_json' | 'too_large' | 'busy' | 'aborted' }
+> {
+  const { fault, elements } = scanJson(bytes, shape);
+  if (fault !== null) return { kind: 'too_large' };
+  const admission = (await admit?.(decodedCost(bytes.length, elements), bytes.length)) ?? 'taken';
+  if (admission !== 'taken') return { kind: admission };
+  const parsed = parseJson(bytes);
+  return parsed ? { kind: 'json', value: parsed.value } : { kind: 'not_json' };
+}
+
 /** The one JSON value that the bytes are, boxed so that `null` is a value; null where they are anything else. */
-export function parseJson(bytes: Buffer): { readonly value: unknown } | null {
+function parseJson(bytes: Buffer): { readonly value: unknown } | null {
   const text = parseText(bytes);
   if (text === null) return null;
   try {

@@ -7,9 +7,10 @@ import {
   decodeBody,
   type HttpFailure,
   type HttpStatus,
-  parseJson,
+  type ParseOptions,
   parseText,
   type RawAnswer,
+  readJson,
   readStatus,
 } from './http-answer.ts';
 import { exchange } from './http-exchange.ts';
@@ -61,6 +62,9 @@ export interface GetOptions {
   readonly peer?: Peer;
 }
 
+/** Limits of one request for JSON. */
+export interface GetJsonOptions extends GetOptions, ParseOptions {}
+
 /** What came of asking for JSON. */
 export type JsonAnswer =
   /** `date`: the peer's `Date` header in milliseconds since 1970, to the second. */
@@ -80,7 +84,7 @@ export type TextAnswer =
 /** The guarded client for everything that strangers serve. */
 export interface HttpClient {
   /** Asks for one JSON value. Never rejects. */
-  getJson(url: string | URL, options: GetOptions): Promise<JsonAnswer>;
+  getJson(url: string | URL, options: GetJsonOptions): Promise<JsonAnswer>;
   /** Asks for a text in UTF-8. Never rejects. */
   getText(url: string | URL, options: GetOptions): Promise<TextAnswer>;
   /** Ends what is under way as `aborted`, closes every connection; later requests are `aborted` at once. */
@@ -188,8 +192,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const found = await body(url, get);
       if (found.kind === 'undecodable') return { kind: 'not_json' };
       if (found.kind !== 'decoded') return found;
-      const parsed = parseJson(found.bytes);
-      return parsed ? { kind: 'json', status: 200, value: parsed.value, date: found.date } : { kind: 'not_json' };
+      const read = await readJson(found.bytes, get);
+      return read.kind === 'json' ? { ...read, status: 200, date: found.date } : read;
     },
     async getText(url, get) {
       const found = await body(url, get);

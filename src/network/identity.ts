@@ -1,4 +1,5 @@
 import { isDid } from '../contract/identifiers.ts';
+import { inputLimits } from '../input/limits.ts';
 import { type DidDocument, type InvalidDocument, parseDidDocument } from './did-document.ts';
 import type { HttpClient, JsonAnswer } from './http.ts';
 import { createSharedCache } from './shared-cache.ts';
@@ -45,9 +46,6 @@ export interface IdentityResolver {
 /** The public directory of did:plc. */
 export const defaultPlcUrl = 'https://plc.directory';
 
-/** Largest document read, in bytes. */
-const maxDocumentBytes = 65_536;
-
 /** Makes a resolver with its own bounded cache. It ends with its client. */
 export function createIdentityResolver(options: IdentityOptions): IdentityResolver {
   const { http, plcUrl = defaultPlcUrl, policy, ttlMs = 300_000, timeoutMs = 10_000, clock } = options;
@@ -66,7 +64,8 @@ export function createIdentityResolver(options: IdentityOptions): IdentityResolv
     const url = isWeb ? didWebUrl(did, policy.allowLoopback) : didPlcUrl(plcUrl, did);
     const host = isWeb ? web : directory;
     const answer = await host.http.getJson(url, {
-      maxBytes: maxDocumentBytes,
+      maxBytes: inputLimits.didDocument.bytes,
+      shape: inputLimits.didDocument,
       timeoutMs: host.timeoutMs,
       signal,
       peer: { source: did, privileged },

@@ -1,4 +1,5 @@
 import { isDid } from '../contract/identifiers.ts';
+import { inputLimits } from '../input/limits.ts';
 import { systemCode } from '../ops/errors.ts';
 import type { DidDocument } from './did-document.ts';
 import { isResolvableHandle } from './handle.ts';
@@ -70,7 +71,8 @@ async function askDns(
 ): Promise<Named> {
   try {
     const records = await within(timeoutMs, signal, (given) => resolveTxt(`_atproto.${name}`, given));
-    const texts = records.map((parts) => parts.join('')).filter((text) => text.startsWith('did='));
+    const read = records.slice(0, inputLimits.dnsText.elements);
+    const texts = read.map((parts) => parts.join('')).filter((text) => text.startsWith('did='));
     const [text, ...others] = new Set(texts);
     if (text === undefined) return { kind: 'none' };
     return others.length > 0 ? { kind: 'several' } : didIn(text.slice('did='.length));
@@ -82,7 +84,7 @@ async function askDns(
 
 async function askHost(name: string, http: HttpClient, timeoutMs: number, signal: AbortSignal): Promise<Named> {
   const answer = await http.getText(`https://${name}/.well-known/atproto-did`, {
-    maxBytes: 2048,
+    maxBytes: inputLimits.handleAnswer.bytes,
     timeoutMs,
     signal,
     accept: 'text/plain',

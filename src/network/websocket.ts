@@ -13,9 +13,10 @@ import {
 } from './address-policy.ts';
 import { ConnectError, type ConnectFailure, plainUrl } from './connect-error.ts';
 import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
+import { type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
 /** What to connect to, and within which limits; all times in milliseconds. */
-export interface SocketOptions extends LivenessOptions {
+export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   /** `wss:`; `ws:` only to loopback, where the policy allows that. */
   readonly url: string;
   readonly policy: AddressPolicy;
@@ -79,12 +80,15 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     // All messages of one read are handed on in one go; one a turn would cap the rate at that of the event loop.
     allowSynchronousEvents: true,
     finishRequest(request: ClientRequest) {
-      request.once('socket', (socket) => follow(socket, phase));
+      request.once('socket', (socket) => {
+        phase.socket = socket;
+        follow(socket, phase);
+      });
       request.end();
     },
   };
   const ws = new WebSocket(url, settings);
-  const socket = attend(ws, options);
+  const socket = attend(ws, options, phase);
   try {
     await opened(ws, { url, phase, handshakeMs: options.handshakeMs, signal });
   } finally {
@@ -102,6 +106,8 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
 /** How far a try came, to tell whose fault it was. */
 interface Phase {
   now: 'dns' | 'connect' | 'tls' | 'handshake';
+  /** The transport, once there is one. */
+  socket?: Socket;
 }
 
 function follow(socket: Socket, phase: Phase): void {
@@ -182,10 +188,11 @@ function failureOf(error: Error, url: URL, phase: Phase['now']): ConnectError {
 }
 
 /** Serves a socket from its making to its end; deadlines run from its opening. */
-function attend(ws: WebSocket, options: SocketOptions): GuardedSocket {
+function attend(ws: WebSocket, options: SocketOptions, phase: Phase): GuardedSocket {
   const { onFrame } = options;
   const { promise: closed, resolve } = Promise.withResolvers<CloseInfo>();
   let liveness: Liveness | null = null;
+  let isPaused = false;
   /** The first reason is the one; what follows from it is not. */
   let ending: CloseInfo | null = null;
 
@@ -193,10 +200,25 @@ function attend(ws: WebSocket, options: SocketOptions): GuardedSocket {
     if (ending) return false;
     ending = info;
     liveness?.stop();
+    partial.stop();
     return true;
   }
 
+  const partial = watchPartialMessage(options, {
+    pause: () => ws.pause(),
+    resume: () => {
+      if (!isPaused) ws.resume();
+    },
+    late: () => {
+      if (end({ reason: 'dropped' })) ws.terminate();
+    },
+  });
+
   ws.on('open', () => {
+    // After the listener of ws itself: the messages that a chunk completes were handed over.
+    phase.socket?.on('data', (chunk: Buffer) => {
+      if (!ending) partial.chunk(chunk.length);
+    });
     liveness = watchLiveness(options, {
       ping: () => ws.ping(),
       dead: (reason) => {
@@ -208,6 +230,7 @@ function attend(ws: WebSocket, options: SocketOptions): GuardedSocket {
   ws.on('message', (data, isBinary) => {
     if (ending || !Buffer.isBuffer(data)) return;
     liveness?.message();
+    partial.message(data.length);
     onFrame(data, isBinary);
   });
   ws.on('ping', () => liveness?.control());
@@ -225,12 +248,16 @@ function attend(ws: WebSocket, options: SocketOptions): GuardedSocket {
     closed,
     pause() {
       if (ending) return;
+      isPaused = true;
+      partial.setReading(false);
       liveness?.pause();
       ws.pause();
     },
     resume() {
       if (ending) return;
-      ws.resume();
+      isPaused = false;
+      partial.setReading(true);
+      if (!partial.isWaiting) ws.resume();
       liveness?.resume();
     },
     close() {

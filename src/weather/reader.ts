@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { inputLimits } from '../input/limits.ts';
 import { type Backoff, type BackoffOptions, createBackoff } from '../network/backoff.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import type { GuardedSocket, SocketOptions } from '../network/websocket.ts';
@@ -10,7 +11,7 @@ import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
 import type { Track } from './track.ts';
 
 /** Longest frame taken, in bytes, decompressed too. */
-export const maxFrameBytes = 10 * 1024 * 1024;
+export const maxFrameBytes = inputLimits.weatherFrame.bytes;
 /** How often a connection is looked at, in milliseconds. */
 const lookMs = 250;
 

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { labelsFrame } from '../../sim/labelers/wire.ts';
 import { DailyCap } from '../../src/labels/daily-cap.ts';
+import { createInputMemory, type InputMemory } from '../../src/labels/input-memory.ts';
 import { createIntake } from '../../src/labels/intake.ts';
 import { createStreamOpener } from '../../src/labels/open-stream.ts';
 import { Pace } from '../../src/labels/pace.ts';
@@ -15,7 +16,7 @@ import { streamSession } from '../../src/labels/stream-session.ts';
 import { noTelemetry, type Quirk } from '../../src/labels/telemetry.ts';
 import { Tracker, untracked } from '../../src/labels/tracker.ts';
 import { wait } from '../../src/labels/wait.ts';
-import type { JsonAnswer } from '../../src/network/http.ts';
+import type { GetJsonOptions, JsonAnswer } from '../../src/network/http.ts';
 import { createNameResolver } from '../../src/network/name-resolver.ts';
 import { createSlots } from '../../src/network/slots.ts';
 import { silentLog } from '../../src/ops/log.ts';
@@ -62,6 +63,7 @@ export interface LabelReader {
   readonly epoch: number;
   /** Connections so far. */
   readonly connections: number;
+  readonly memory: InputMemory;
   /** Whether what lies there is no gap. */
   misses(interval: Interval): boolean;
   /** Takes rows as if they came that way. */
@@ -84,6 +86,8 @@ export interface LabelScript {
   readonly connected?: (stream: ScriptedStream) => void;
   /** Whether the labeler answers the handshake of a stream with 501. */
   readonly streamless?: boolean;
+  /** Memory that a page is said to take once it is decoded, in bytes. */
+  readonly pageCost?: number;
   /** How long ago our epoch began, in days. */
   readonly days?: number;
   readonly rhythm?: Partial<ReaderTools['rhythm']>;
@@ -114,7 +118,7 @@ export function never({ signal }: { readonly signal: AbortSignal }): Promise<Jso
 }
 
 /** A labeler by script and its reader. */
-export async function labelReader(script: LabelScript): Promise<LabelReader> {
+export async function labelReader(script: LabelScript, memory = createInputMemory()): Promise<LabelReader> {
   const server = new WebSocketServer({
     port: 0,
     host: '127.0.0.1',
@@ -144,11 +148,12 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
   const withdrawn: StoredGap[] = [];
   const quirks: Quirk[] = [];
   const http = {
-    getJson: async (url: string | URL, options: { readonly signal?: AbortSignal }): Promise<JsonAnswer> => {
+    getJson: async (url: string | URL, options: GetJsonOptions): Promise<JsonAnswer> => {
       const { searchParams } = new URL(url);
-      const signal = options.signal ?? new AbortController().signal;
       const page = script.page ?? (() => ({ kind: 'status', status: 501, retryAfterMs: null, error: null }) as const);
-      return page(Number(searchParams.get('cursor') ?? 0), Number(searchParams.get('limit')), { signal });
+      const given = await page(Number(searchParams.get('cursor') ?? 0), Number(searchParams.get('limit')), options);
+      const admission = given.kind === 'json' ? await options.admit?.(script.pageCost ?? 1_000, 100) : 'taken';
+      return admission === undefined || admission === 'taken' ? given : { kind: admission };
     },
     getText: () => Promise.reject(new Error('not asked')),
     close: () => Promise.resolve(),
@@ -173,6 +178,7 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
     verify: (_, rows) => Promise.resolve(rows.map(() => 'unsigned' as const)),
     doubt: () => undefined,
     heardTime: () => undefined,
+    memory,
     streams: createSlots({ perHost: 32, total: 100, maxWaiting: 0 }),
     refused: new RefusedMemory(),
     cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),
@@ -206,7 +212,7 @@ export async function labelReader(script: LabelScript): Promise<LabelReader> {
   const intake = createIntake(source, tools, () => undefined);
   let reading: Promise<unknown> = Promise.resolve();
   return {
-    ...{ source, stored, gaps, withdrawn, quirks, epoch },
+    ...{ source, stored, gaps, withdrawn, quirks, epoch, memory },
     get connections() {
       return connections;
     },

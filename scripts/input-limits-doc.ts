@@ -1,0 +1,50 @@
+import { type InputLimit, inputLimits } from '../src/input/limits.ts';
+
+/** The table of every entry point's limits, made from the table that the code reads. */
+export function inputLimitsDocument(): string {
+  const rows = Object.values<InputLimit>(inputLimits).map((limit) => {
+    const { input, author, bytes, decodedBytes, depth, elements, fields, cpu, code } = limit;
+    const time = `${number(cpu.fixedMicroseconds / 1000)} ms + ${number(cpu.nanosecondsPerByte)} ns`;
+    const cells = [
+      input,
+      author,
+      size(bytes),
+      size(decodedBytes),
+      number(depth),
+      number(elements),
+      number(fields),
+      time,
+    ];
+    return `| ${cells.join(' | ')} | \`${code}\` |`;
+  });
+  return `${head}\n\n${titles}\n${rows.join('\n')}\n\n${tail}\n`;
+}
+
+function number(value: number | null): string {
+  return value === null ? '' : value.toLocaleString('en');
+}
+
+function size(bytes: number | null): string {
+  if (bytes === null) return '';
+  return bytes >= 1024 * 1024 ? `${bytes / 1024 / 1024} MiB` : `${bytes / 1024} KiB`;
+}
+
+const titles = `| input | author | bytes | decoded | depth | elements | fields | CPU, each input + byte | code |
+|---|---|--:|--:|--:|--:|--:|--:|---|`;
+
+const head = `# Input limits
+
+Every place where bytes of strangers enter, and its limits. They are applied to the bytes, before objects are made from them: a scan
+counts open containers (depth), values and keys (elements), and the fields of each object, and stops at the limit. What
+exceeds a limit is refused like any malformed input, and counts against its author alone.`;
+
+const tail = `A compressed answer may expand to 1 MiB, and beyond that to 64 times its length.
+
+The label instrument bounds the memory of everything that was decoded and is not yet stored, over all labelers
+(\`src/input/decoded-bytes.ts\`). A labeler that exceeds its share waits: its connection is not read for that time, and its pages are
+asked for later. A small amount per labeler is always granted, so that one label never waits for another labeler.
+
+The resource fuzzer (\`npm run fuzz\`) drives the code of each row with hostile inputs in a process with a small heap, and checks
+processor time and heap growth for each input. The last columns are its bounds, with room for a busy machine.
+
+This page is generated from the program: \`npm run generate\`.`;

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type ByteAccount, createDecodedBytes, type TakeOutcome } from './decoded-bytes.ts';
+
+const never = new AbortController().signal;
+const limits = { total: 1_000, reserve: 10, buffered: 500 };
+const settled = () => new Promise(setImmediate);
+
+/** Takes memory and notes when it was granted. */
+function ask(account: ByteAccount, bytes: number, name: string, order: string[], buffered = 0) {
+  void account.take(bytes, never, buffered).then((outcome) => order.push(`${name} ${outcome}`));
+}
+
+describe('the memory for decoded input', () => {
+  test('makes those wait that would exceed the total, until others return theirs', async () => {
+    const memory = createDecodedBytes(limits);
+    const [a, b] = [memory.open(), memory.open()];
+    const order: string[] = [];
+    ask(a, 900, 'a', order);
+    ask(b, 200, 'b', order);
+    await settled();
+    expect(order).toEqual(['a taken']);
+    expect([memory.held, memory.waiting]).toEqual([900, 1]);
+    a.release();
+    await settled();
+    expect(order).toEqual(['a taken', 'b taken']);
+    expect([memory.held, memory.waiting, a.held, b.held]).toEqual([200, 0, 0, 200]);
+  });
+
+  test('grants the reserve of an account at once, however much the others hold and wait for', async () => {
+    const memory = createDecodedBytes(limits);
+    const order: string[] = [];
+    for (let i = 0; i < 50; i += 1) ask(memory.open(), 1_000, `hostile ${i}`, order);
+    ask(memory.open(), 10, 'honest', order);
+    await settled();
+    expect(order).toEqual(['hostile 0 taken', 'honest taken']);
+  });
+
+  test('serves small requests before large ones, and large ones after a bounded number of them', async () => {
+    const memory = createDecodedBytes(limits);
+    const holder = memory.open();
+    holder.hold(1_000);
+    const order: string[] = [];
+    ask(memory.open(), 600, 'large', order);
+    ask(memory.open(), 500, 'small', order);
+    holder.release();
+    await settled();
+    expect(order).toEqual(['small taken']);
+
+    const busy = createDecodedBytes(limits);
+    const first = busy.open();
+    first.hold(1_000);
+    const done: string[] = [];
+    ask(busy.open(), 1_000, 'large', done);
+    let held = first;
+    let served = 0;
+    while (!done.includes('large taken')) {
+      const small = busy.open();
+      const outcome = small.take(900, never);
+      held.release();
+      if (done.length === 0) {
+        await settled();
+        if (done.length > 0) break;
+      }
+      expect(await outcome).toBe('taken');
+      held = small;
+      served += 1;
+      expect(served).toBeLessThan(300);
+    }
+    expect(served).toBeGreaterThan(200);
+  });
+
+  test('does not let an account wait that holds memory: two of them would wait for each other', async () => {
+    const memory = createDecodedBytes(limits);
+    const [a, b] = [memory.open(), memory.open()];
+    expect(await a.take(500, never)).toBe('taken');
+    expect(await b.take(500, never)).toBe('taken');
+    expect(await a.take(100, never)).toBe('busy');
+    expect(await b.take(100, never)).toBe('busy');
+  });
+
+  test('reads input alone that is larger than the total', async () => {
+    const memory = createDecodedBytes(limits);
+    const [a, b] = [memory.open(), memory.open()];
+    expect(await a.take(5_000, never)).toBe('taken');
+    const order: string[] = [];
+    ask(b, 5_000, 'b', order);
+    await settled();
+    expect(order).toEqual([]);
+    a.release();
+    await settled();
+    expect(order).toEqual(['b taken']);
+  });
+
+  test('turns the largest waiting input away when too much waits', async () => {
+    const memory = createDecodedBytes(limits);
+    memory.open().hold(1_000);
+    const order: string[] = [];
+    ask(memory.open(), 300, 'large', order, 400);
+    ask(memory.open(), 100, 'small', order, 200);
+    ask(memory.open(), 100, 'other', order, 200);
+    await settled();
+    expect(order).toEqual(['large busy']);
+    expect(memory.waiting).toBe(2);
+  });
+
+  test('ends a wait when its signal aborts', async () => {
+    const memory = createDecodedBytes(limits);
+    memory.open().hold(1_000);
+    const stop = new AbortController();
+    const outcome = memory.open().take(500, stop.signal);
+    stop.abort();
+    expect(await outcome).toBe('aborted');
+    expect(memory.waiting).toBe(0);
+    expect(await memory.open().take(1, stop.signal)).toBe('aborted');
+  });
+
+  test('says which accounts hold more than their share', () => {
+    const memory = createDecodedBytes(limits);
+    const [large, small] = [memory.open(), memory.open()];
+    large.hold(251);
+    small.hold(10);
+    expect([large.isOver, small.isOver]).toEqual([true, false]);
+    large.hold(1_000);
+    expect([large.isOver, small.isOver]).toEqual([true, false]);
+    large.release();
+    expect([large.isOver, memory.held]).toEqual([false, 10]);
+  });
+
+  test('is never exceeded by more than the reserves, and every request is served in the end', async () => {
+    const steps = fc.array(fc.record({ account: fc.nat(9), bytes: fc.integer({ min: 1, max: 800 }) }), {
+      maxLength: 60,
+    });
+    await fc.assert(
+      fc.asyncProperty(steps, async (requests) => {
+        const memory = createDecodedBytes(limits);
+        const accounts = Array.from({ length: 10 }, () => memory.open());
+        const outcomes: Promise<TakeOutcome>[] = [];
+        for (const { account, bytes } of requests) {
+          const taker = accounts[account] as ByteAccount;
+          outcomes.push(taker.take(bytes, never));
+          expect(memory.held).toBeLessThanOrEqual(limits.total + accounts.length * limits.reserve);
+        }
+        for (let round = 0; memory.held > 0; round += 1) {
+          for (const account of accounts) {
+            account.release();
+            await settled();
+            expect(memory.held).toBeLessThanOrEqual(limits.total + accounts.length * limits.reserve);
+          }
+          expect(round).toBeLessThan(100);
+        }
+        expect(memory.waiting).toBe(0);
+        expect(await Promise.all(outcomes)).not.toContain('aborted');
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

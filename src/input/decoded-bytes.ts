@@ -1,0 +1,167 @@
+/** Bounds of the memory that decoded input takes, over all sources. */
+export interface DecodedBytesLimits {
+  /** Held at once by all accounts together, beyond what each has in reserve. */
+  readonly total: number;
+  /** What each account may hold whatever the others hold. */
+  readonly reserve: number;
+  /** What input that waits for memory may itself occupy, together; beyond it the largest of it is turned away. */
+  readonly buffered: number;
+}
+
+/**
+ * What came of asking for memory. `busy`: the account holds some already, and waiting with it could block the others for
+ * ever; or too much waits.
+ */
+export type TakeOutcome = 'taken' | 'busy' | 'aborted';
+
+/** The memory that one reader holds. */
+export interface ByteAccount {
+  readonly held: number;
+  /** Whether it holds more than its share, so that it should not read on for now. */
+  readonly isOver: boolean;
+  /** Takes memory for input that is already here. */
+  hold(bytes: number): void;
+  /** Takes memory when it is free now and no other account waits for it, or within the reserve. */
+  tryTake(bytes: number): boolean;
+  /** Takes memory, and waits for it where the account holds none. `buffered`: what the input occupies meanwhile. Never rejects. */
+  take(bytes: number, signal: AbortSignal, buffered?: number): Promise<TakeOutcome>;
+  /** Returns memory; everything where no number is given. */
+  release(bytes?: number): void;
+}
+
+/** Memory for decoded input, shared fairly. */
+export interface DecodedBytes {
+  /** Held by all accounts. */
+  readonly held: number;
+  /** Accounts that wait. */
+  readonly waiting: number;
+  /** Opens an account; it costs nothing while it holds nothing. */
+  open(): ByteAccount;
+}
+
+interface Waiting {
+  readonly bytes: number;
+  readonly buffered: number;
+  readonly account: Account;
+  readonly settle: (outcome: TakeOutcome) => void;
+  /** How often another one was served first. */
+  passedOver: number;
+}
+
+interface Account {
+  held: number;
+}
+
+/** One account holds at most this part of the total, unless it holds nothing else. */
+const accountPart = 4;
+/** A large request waits for at most so many smaller ones that came later. */
+const maxPassedOver = 256;
+
+/**
+ * Makes the shared memory of a process. Small requests are served before large ones, so that a source with little to read does
+ * not wait for one with much; a large request is served after a bounded number of smaller ones. An account that waits
+ * holds nothing, so the accounts that hold memory always go on and return it.
+ */
+export function createDecodedBytes({ total, reserve, buffered: maxBuffered }: DecodedBytesLimits): DecodedBytes {
+  const queue = new Set<Waiting>();
+  let held = 0;
+  let buffered = 0;
+
+  function fits(account: Account, bytes: number): boolean {
+    const after = account.held + bytes;
+    if (after <= reserve) return true;
+    if (account.held > 0 && after > total / accountPart) return false;
+    // What is larger than the total is read alone.
+    return held + bytes <= total || held === 0;
+  }
+
+  function add(account: Account, bytes: number): void {
+    account.held += bytes;
+    held += bytes;
+  }
+
+  /** The smallest request, or the one that others were served before too often. */
+  function next(): Waiting | null {
+    let chosen: Waiting | null = null;
+    for (const one of queue) {
+      if (one.passedOver >= maxPassedOver) return one;
+      if (chosen === null || one.bytes < chosen.bytes) chosen = one;
+    }
+    return chosen;
+  }
+
+  function serve(): void {
+    for (let one = next(); one !== null && fits(one.account, one.bytes); one = next()) {
+      add(one.account, one.bytes);
+      one.settle('taken');
+      for (const other of queue) if (other.bytes > one.bytes) other.passedOver += 1;
+    }
+  }
+
+  /** Turns the largest input away while more waits than may. */
+  function shed(): void {
+    while (buffered > maxBuffered) {
+      let largest: Waiting | null = null;
+      for (const one of queue) if (largest === null || one.buffered > largest.buffered) largest = one;
+      if (largest === null) return;
+      largest.settle('busy');
+    }
+  }
+
+  function wait(account: Account, bytes: number, signal: AbortSignal, size: number): Promise<TakeOutcome> {
+    return new Promise((resolve) => {
+      const settle = (outcome: TakeOutcome): void => {
+        if (!queue.delete(entry)) return;
+        buffered -= size;
+        signal.removeEventListener('abort', abort);
+        resolve(outcome);
+      };
+      const abort = (): void => settle('aborted');
+      const entry: Waiting = { bytes, buffered: size, account, settle, passedOver: 0 };
+      signal.addEventListener('abort', abort, { once: true });
+      queue.add(entry);
+      buffered += size;
+      serve();
+      shed();
+    });
+  }
+
+  return {
+    get held() {
+      return held;
+    },
+    get waiting() {
+      return queue.size;
+    },
+    open() {
+      const account: Account = { held: 0 };
+      return {
+        get held() {
+          return account.held;
+        },
+        get isOver() {
+          return account.held > reserve && (held > total || account.held > total / accountPart);
+        },
+        hold(bytes) {
+          add(account, bytes);
+        },
+        tryTake(bytes) {
+          // Where others wait, `serve` decides between them and this one.
+          if (account.held + bytes > reserve && (queue.size > 0 || !fits(account, bytes))) return false;
+          add(account, bytes);
+          return true;
+        },
+        async take(bytes, signal, size = 0) {
+          if (signal.aborted) return 'aborted';
+          return this.tryTake(bytes) ? 'taken' : account.held > 0 ? 'busy' : wait(account, bytes, signal, size);
+        },
+        release(bytes = account.held) {
+          const returned = Math.min(bytes, account.held);
+          account.held -= returned;
+          held -= returned;
+          serve();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/** Bounds on the shape of one JSON document, judged on its bytes. */
+export interface JsonLimits {
+  /** Open arrays and objects at one place. */
+  readonly depth: number;
+  /** Values and keys in all: arrays, objects, strings, numbers, literals, and the names of fields. */
+  readonly elements: number;
+  /** Fields of one object. */
+  readonly fields: number;
+  /** Bytes of one number; a parser takes time for each of its digits. */
+  readonly numberBytes?: number;
+}
+
+/** Why a document is refused before it is parsed. */
+export type ShapeFault = 'too_deep' | 'too_many_elements' | 'too_many_fields' | 'number_too_long';
+
+/** What a scan found. */
+export interface Shape {
+  /** Null: the document is within its limits, which does not mean that it is valid. */
+  readonly fault: ShapeFault | null;
+  /** Values and keys, counted up to the fault. */
+  readonly elements: number;
+}
+
+/** Longest number in bytes where the limits do not say otherwise; an exact double needs at most 1,075 digits. */
+const defaultNumberBytes = 1_100;
+
+/** A scanner's levels are counted in an array of this length. */
+const maxDepth = 256;
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openArray = 0x5b;
+const backslash = 0x5c;
+const closeArray = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+
+/**
+ * Counts the depth and the elements of a JSON document in one pass over its bytes, and stops at the first limit. It runs
+ * before `JSON.parse`, so that a small document cannot become millions of objects. It does not validate: for every
+ * document that `JSON.parse` accepts, and for every prefix that it reads before it fails, the count is never too low.
+ */
+export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
+  const { length } = bytes;
+  const deepest = Math.min(limits.depth, maxDepth);
+  const numberBytes = limits.numberBytes ?? defaultNumberBytes;
+  /** Fields so far of each open container. */
+  const fields = new Uint32Array(deepest + 1);
+  let depth = 0;
+  let elements = 0;
+  let at = 0;
+  while (at < length) {
+    const byte = bytes[at] as number;
+    if (byte <= 0x20 || byte === comma) {
+      at += 1;
+      continue;
+    }
+    if (byte === colon) {
+      const count = (fields[depth] as number) + 1;
+      if (count > limits.fields) return { fault: 'too_many_fields', elements };
+      fields[depth] = count;
+      at += 1;
+      continue;
+    }
+    if (byte === closeArray || byte === closeObject) {
+      if (depth > 0) depth -= 1;
+      at += 1;
+      continue;
+    }
+    elements += 1;
+    if (elements > limits.elements) return { fault: 'too_many_elements', elements };
+    if (byte === openArray || byte === openObject) {
+      depth += 1;
+      if (depth > deepest) return { fault: 'too_deep', elements };
+      fields[depth] = 0;
+      at += 1;
+    } else if (byte === quote) {
+      at = afterString(bytes, at + 1);
+    } else {
+      const start = at;
+      at = afterScalar(bytes, at + 1);
+      if (at - start > numberBytes) return { fault: 'number_too_long', elements };
+    }
+  }
+  return { fault: null, elements };
+}
+
+/** Past the closing quote of a string; the end of the bytes where there is none. */
+function afterString(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  for (let at = from; at < length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) return at + 1;
+    if (byte === backslash) at += 1;
+  }
+  return length;
+}
+
+/** Past a number or a literal: up to white space, punctuation or a string. */
+function afterScalar(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte <= 0x20 || byte === quote || byte === comma || byte === colon) break;
+    if (byte === openArray || byte === closeArray || byte === openObject || byte === closeObject) break;
+  }
+  return at;
+}

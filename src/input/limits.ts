@@ -1,0 +1,237 @@
+import type { JsonLimits } from './json-budget.ts';
+
+const kib = 1024;
+const mib = 1024 * kib;
+
+/** Processor time that one input may take: a part for each input and a part for each of its bytes. */
+export interface CpuBudget {
+  readonly fixedMicroseconds: number;
+  readonly nanosecondsPerByte: number;
+}
+
+/** The limits of one place where bytes of strangers enter. Null where the kind of input has no such dimension. */
+export interface InputLimit {
+  readonly input: string;
+  /** Who chooses the bytes. */
+  readonly author: string;
+  /** As received. */
+  readonly bytes: number;
+  /** After content decoding; never more than 64 times what was received, or 1 MiB. */
+  readonly decodedBytes: number | null;
+  readonly depth: number | null;
+  readonly elements: number | null;
+  readonly fields: number | null;
+  readonly cpu: CpuBudget;
+  /** Where the limits are applied. */
+  readonly code: string;
+}
+
+/** An entry point whose bytes are JSON or DAG-CBOR, so that its shape is bounded too. */
+interface ShapedInput extends InputLimit, JsonLimits {
+  readonly depth: number;
+  readonly elements: number;
+  readonly fields: number;
+}
+
+const shaped = (input: ShapedInput): ShapedInput => input;
+const flat = <const T extends InputLimit>(input: T): T => input;
+
+/**
+ * Every place where bytes of strangers enter, with its limits. Code reads its limits here, the resource fuzzer drives each entry
+ * against them, and `docs/input-limits.md` is made from this table.
+ */
+export const inputLimits = {
+  labelFrame: shaped({
+    input: 'label frame (`subscribeLabels`)',
+    author: 'a labeler',
+    // A label of 10 MB is read so that it can be refused and counted.
+    bytes: 12 * mib,
+    decodedBytes: null,
+    depth: 32,
+    // 10,000 labels with every field of the lexicon have 190,000.
+    elements: 262_144,
+    fields: 256,
+    cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 120 },
+    code: 'src/labels/frames.ts',
+  }),
+  labelPage: shaped({
+    input: 'label page (`queryLabels`) of several labels',
+    author: 'a labeler',
+    bytes: 2 * mib,
+    decodedBytes: 2 * mib,
+    depth: 32,
+    // 1,000 labels with every field have 19,000.
+    elements: 65_536,
+    fields: 256,
+    cpu: { fixedMicroseconds: 6_000, nanosecondsPerByte: 200 },
+    code: 'src/labels/query-labels.ts',
+  }),
+  singleLabelPage: shaped({
+    input: 'label page (`queryLabels`) of one label',
+    author: 'a labeler',
+    bytes: 12 * mib,
+    decodedBytes: 12 * mib,
+    depth: 32,
+    elements: 65_536,
+    fields: 256,
+    cpu: { fixedMicroseconds: 6_000, nanosecondsPerByte: 200 },
+    code: 'src/labels/query-labels.ts',
+  }),
+  labelerRecord: shaped({
+    input: 'labeler record (`getRecord`)',
+    author: 'a labeler',
+    bytes: mib,
+    decodedBytes: mib,
+    depth: 32,
+    elements: 65_536,
+    fields: 1_024,
+    cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
+    code: 'src/labels/particulars.ts',
+  }),
+  didDocument: shaped({
+    input: 'DID document',
+    author: 'the holder of a DID',
+    bytes: 64 * kib,
+    decodedBytes: 64 * kib,
+    depth: 16,
+    elements: 8_192,
+    fields: 256,
+    cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 200 },
+    code: 'src/network/identity.ts',
+  }),
+  relayList: shaped({
+    input: 'relay list (`listReposByCollection`)',
+    author: 'a relay',
+    bytes: mib,
+    decodedBytes: mib,
+    depth: 16,
+    // A page of 1,000 accounts has 3,000.
+    elements: 32_768,
+    fields: 256,
+    cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
+    code: 'src/labels/relay-list.ts',
+  }),
+  serviceEvent: shaped({
+    input: 'Jetstream frame of the label instrument',
+    author: 'a Jetstream host, and labelers through it',
+    bytes: mib,
+    decodedBytes: null,
+    depth: 32,
+    elements: 65_536,
+    fields: 1_024,
+    cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
+    code: 'src/labels/service-events.ts',
+  }),
+  weatherFrame: flat({
+    input: 'Jetstream frame of the weather instrument',
+    author: 'a Jetstream host, and every account through it',
+    bytes: 10 * mib,
+    decodedBytes: 10 * mib,
+    // The classifier makes no objects, and keeps one byte for each open container.
+    depth: null,
+    elements: null,
+    fields: null,
+    // A few hundred bytes of zstd may expand to the limit.
+    cpu: { fixedMicroseconds: 80_000, nanosecondsPerByte: 60 },
+    code: 'src/weather/classify.ts',
+  }),
+  artifact: shaped({
+    input: 'artifact, as a file or by URL',
+    author: 'an instrument',
+    bytes: 4 * mib,
+    decodedBytes: 4 * mib,
+    depth: 32,
+    elements: 262_144,
+    fields: 65_536,
+    cpu: { fixedMicroseconds: 30_000, nanosecondsPerByte: 200 },
+    code: 'src/artifact/decode.ts',
+  }),
+  otherJson: shaped({
+    input: 'any other JSON answer',
+    author: 'a host that is asked',
+    bytes: mib,
+    decodedBytes: mib,
+    depth: 32,
+    elements: 65_536,
+    fields: 1_024,
+    cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
+    code: 'src/network/http-answer.ts',
+  }),
+  errorBody: shaped({
+    input: 'body of an HTTP error',
+    author: 'a host that is asked',
+    bytes: 16 * kib,
+    decodedBytes: 16 * kib,
+    depth: 16,
+    elements: 1_024,
+    fields: 256,
+    cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
+    code: 'src/network/http-answer.ts',
+  }),
+  handleAnswer: flat({
+    input: 'handle answer (`/.well-known/atproto-did`)',
+    author: 'the host of a handle',
+    bytes: 2 * kib,
+    decodedBytes: 2 * kib,
+    depth: null,
+    elements: null,
+    fields: null,
+    cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
+    code: 'src/network/resolve-handle.ts',
+  }),
+  dnsText: flat({
+    input: 'DNS TXT answer of a handle',
+    author: 'the DNS server of a handle',
+    // The length of a DNS message over TCP; records beyond the 64th are not read.
+    bytes: 64 * kib,
+    decodedBytes: null,
+    depth: null,
+    elements: 64,
+    fields: null,
+    cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
+    code: 'src/network/resolve-handle.ts',
+  }),
+  httpRequest: flat({
+    input: 'HTTP request, target and headers',
+    author: 'a client',
+    bytes: 16 * kib,
+    decodedBytes: null,
+    depth: null,
+    elements: null,
+    fields: 100,
+    cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
+    code: 'src/http/limits.ts',
+  }),
+  cursor: flat({
+    input: 'cursor of the account view',
+    author: 'a client',
+    bytes: kib,
+    decodedBytes: null,
+    depth: null,
+    elements: null,
+    fields: null,
+    cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
+    code: 'src/account/cursor.ts',
+  }),
+} as const;
+
+/** The name of an entry point. */
+export type InputName = keyof typeof inputLimits;
+
+/** A body may decode to this many bytes whatever its length was. */
+const alwaysDecoded = mib;
+/** And otherwise to this many times its length; JSON of real labels compresses to a tenth. */
+const maxRatio = 64;
+
+/** How far a body of so many bytes may be decoded: small bodies that expand a thousand times are bombs. */
+export function maxDecodedBytes(encodedBytes: number, limit: number): number {
+  return Math.min(limit, Math.max(alwaysDecoded, maxRatio * encodedBytes));
+}
+
+/** Bytes of heap that one decoded element takes at most, on average over an input; measured with objects of unique fields. */
+const bytesPerElement = 128;
+
+/** An upper estimate of the memory that a decoded input takes: its text may take two bytes a character. */
+export function decodedCost(bytes: number, elements: number): number {
+  return 2 * bytes + bytesPerElement * elements;
+}

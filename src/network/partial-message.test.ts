@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { watchPartialMessage } from './partial-message.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function watch(max = Number.POSITIVE_INFINITY) {
+  const noted = { acts: [] as string[], bytes: 0, max };
+  const note = (what: string) => () => void noted.acts.push(what);
+  const onPartial = (bytes: number) => {
+    noted.bytes = bytes;
+    return bytes > noted.max;
+  };
+  const partial = watchPartialMessage(
+    { onPartial, partialMs: 30_000 },
+    { pause: note('pause'), resume: note('resume'), late: note('late') },
+  );
+  return { noted, partial };
+}
+
+describe('a message that arrives in parts', () => {
+  test('is counted until it is complete', () => {
+    const { noted, partial } = watch();
+    partial.chunk(60_000);
+    partial.chunk(40_000);
+    expect(noted.bytes).toBe(100_000);
+    partial.message(100_000 + 20_000 - 10);
+    partial.chunk(20_000);
+    expect(noted.bytes).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is counted behind whole ones of the same chunk', () => {
+    const { noted, partial } = watch();
+    partial.message(100);
+    partial.message(1_000);
+    partial.chunk(102 + 1_004 + 500);
+    expect(noted.bytes).toBe(500);
+  });
+
+  test('pauses its connection while there is no memory for it', () => {
+    const { noted, partial } = watch(50_000);
+    partial.chunk(60_000);
+    expect(noted.acts).toEqual(['pause']);
+    noted.max = 100_000;
+    vi.advanceTimersByTime(500);
+    expect(noted.acts).toEqual(['pause', 'resume']);
+  });
+
+  test('ends its connection when it is not complete in time, and not for time in which the caller does not read', () => {
+    const { noted, partial } = watch();
+    partial.chunk(10);
+    vi.advanceTimersByTime(20_000);
+    partial.setReading(false);
+    vi.advanceTimersByTime(100_000);
+    partial.setReading(true);
+    expect(noted.acts).toEqual([]);
+    vi.advanceTimersByTime(10_000);
+    expect(noted.acts).toEqual(['late']);
+    partial.stop();
+    expect([vi.getTimerCount(), noted.bytes]).toEqual([0, 0]);
+  });
+
+  test('that follows whole ones again and again is not late', () => {
+    const { noted, partial } = watch();
+    for (let second = 0; second < 100; second += 1) {
+      partial.message(100);
+      partial.chunk(110);
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(noted.acts).toEqual([]);
+  });
+});

@@ -38,7 +38,7 @@ const { value: values } = fc.letrec((tie) => ({
       fc.uint8Array({ maxLength: 300 }).map((bytes) => toBytes(bytes)),
     ),
     fc.array(tie('value'), { maxLength: 6 }),
-    fc.dictionary(fc.oneof(fc.string(), fc.nat(2_000).map(String)), tie('value'), {
+    fc.dictionary(fc.oneof(fc.string(), fc.constant(''), fc.nat(2_000).map(String)), tie('value'), {
       maxKeys: 6,
       noNullPrototype: true,
     }),

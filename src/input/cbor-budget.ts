@@ -87,11 +87,13 @@ export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): Cbor
   }
 }
 
+const emptyText = 0x60;
+
 /** Whether a text begins with a digit, as every key does that is kept in an array. */
 function startsWithDigit(bytes: Uint8Array, at: number, first: number): boolean {
   const text = at + Math.max(0, argumentBytes(first & 0x1f));
   const byte = bytes[text] ?? 0;
-  return first >> 5 === 3 && byte >= 0x30 && byte <= 0x39;
+  return first >> 5 === 3 && first !== emptyText && byte >= 0x30 && byte <= 0x39;
 }
 
 /** Bytes of an argument behind its first byte; -1 for the indefinite and reserved lengths, which DAG-CBOR does not have. */

@@ -12,6 +12,8 @@ export type HostileCommand =
       /** Names of kinds. */
       readonly kinds: readonly string[];
       readonly names: boolean;
+      /** The port of addresses of one's own; shared ones take those that follow. */
+      readonly port: number;
       readonly lateShare: number;
       readonly floodBytesPerSecond: number;
       readonly bystanders: readonly string[];
@@ -25,9 +27,6 @@ export type HostileAnswer =
   | { readonly kind: 'report'; readonly met: Readonly<Record<string, Met>>; readonly floodBytes: number }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** The first port that is tried; on loopback addresses of one's own there is hardly anybody else. */
-const firstPort = 20_080;
-
 let network: HostileNetwork | null = null;
 
 async function obey(command: HostileCommand): Promise<HostileAnswer> {
@@ -35,7 +34,6 @@ async function obey(command: HostileCommand): Promise<HostileAnswer> {
     network = new HostileNetwork({
       ...command,
       kinds: kinds.filter(({ name }) => command.kinds.includes(name)),
-      port: firstPort,
       now: Date.now,
       multikey: await new SigningKey('k256', 'hostile').multikey(),
     });

@@ -62,7 +62,10 @@ if (problems.length > 0) process.exitCode = 1;
 
 function print(): void {
   const lines: readonly (readonly [string, string])[] = [
-    ['honest labels', `${rows.stored} stored of ${rows.emitted}, ${rows.lost} lost, ${rows.surplus} too many`],
+    [
+      'honest labels',
+      `${rows.stored} stored of ${rows.emitted}, ${rows.lost} lost, ${rows.replaced} replaced before they were read, ${rows.surplus} too many`,
+    ],
     ['lag before', lag(rows.before)],
     ['lag in the attack', lag(rows.streamed)],
     ['lag, polled', lag(rows.polled)],

@@ -46,7 +46,14 @@ describe('what the siege measures by', () => {
     for (let at = 0; at < 100; at += 1) {
       const rssMegabytes = at < 20 ? 50 : 200 + at * 0.1 + (at % 2);
       samples.list.push({
-        ...{ atMs: at * 36_000, phase: 'attack', rssMegabytes, cpuSeconds: at, stallSeconds: 0 },
+        ...{
+          atMs: at * 36_000,
+          phase: 'attack',
+          rssMegabytes,
+          peakMegabytes: rssMegabytes,
+          cpuSeconds: at,
+          stallSeconds: 0,
+        },
         ...{ diskMegabytes: 0, openFiles: 0 },
       });
     }

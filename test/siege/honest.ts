@@ -33,10 +33,12 @@ export interface Lag {
 
 /** What became of the honest labels. */
 export interface HonestRows {
-  /** Labels that had to be stored, and those that were. */
+  /** Labels that could be stored, and those that were. */
   readonly emitted: number;
   readonly stored: number;
+  /** Not stored, though their labelers still show them; and not stored, and replaced since. */
   readonly lost: number;
+  readonly replaced: number;
   /** Rows that were stored twice, or that nobody sent. */
   readonly surplus: number;
   /** Lags of labels that were emitted during the attack while the instrument ran, by the way they are read. */
@@ -60,18 +62,19 @@ export interface Spans {
 interface Due {
   readonly labeler: string;
   readonly emittedUs: number;
+  /** A server that keeps one row for each thing shows it no more: who was away when it was emitted cannot read it. */
+  readonly replaced: boolean;
 }
 
-/** Labels that an instrument must have stored by now, by their identity; of those that were emitted in a span. */
+/** Labels that an instrument can have stored by now, by their identity; of those that were emitted in a span. */
 function dueLabels({ labelers }: Sim, epochUs: number, fromUs = epochUs, toUs?: number): Map<string, Due> {
   const due = new Map<string, Due>();
   for (const one of labelers.truth.emitted(fromUs, toUs)) {
     if (verdict(one, epochUs, one.emittedUs) !== null) continue;
     const { profile, log, edge } = labelers.of(one.labeler);
-    // A server that keeps one row for each thing no longer shows what was replaced before it was read.
-    if (!one.served && profile.software === 'ozone' && log.replaced(one.n, edge)) continue;
+    const replaced = profile.software === 'ozone' && log.replaced(one.n, edge);
     const key = identityOf(one.label);
-    if (!due.has(key)) due.set(key, { labeler: one.labeler, emittedUs: one.emittedUs });
+    if (!due.has(key)) due.set(key, { labeler: one.labeler, emittedUs: one.emittedUs, replaced });
   }
   return due;
 }
@@ -84,7 +87,9 @@ export async function areAllCounted(sim: Sim, store: StoreReader): Promise<boole
     (await store.countsByLabeler({ start, end })).map((row) => [row.labeler, row.applied + row.removed]),
   );
   const due = new Map<string, number>();
-  for (const { labeler } of dueLabels(sim, start).values()) due.set(labeler, (due.get(labeler) ?? 0) + 1);
+  for (const { labeler, replaced } of dueLabels(sim, start).values()) {
+    if (!replaced) due.set(labeler, (due.get(labeler) ?? 0) + 1);
+  }
   return [...due].every(([did, count]) => (stored.get(did) ?? 0) >= count);
 }
 
@@ -98,7 +103,7 @@ export async function areStored(sim: Sim, store: StoreReader, fromUs: number, to
       for (const { label } of rows) due.delete(identityOf(label));
     }
   }
-  return due.size === 0;
+  return [...due.values()].every(({ replaced }) => replaced);
 }
 
 /** Later than anything that is stored. */
@@ -140,11 +145,20 @@ export async function judgeRows(sim: Sim, store: StoreReader, spans: Spans): Pro
     }
   }
   const losses = new Map<string, number>();
-  for (const [key, { labeler }] of due) if (!met.has(key)) losses.set(labeler, (losses.get(labeler) ?? 0) + 1);
+  let [lost, gone] = [0, 0];
+  for (const [key, { labeler, replaced }] of due) {
+    if (met.has(key)) continue;
+    if (replaced) gone += 1;
+    else {
+      lost += 1;
+      losses.set(labeler, (losses.get(labeler) ?? 0) + 1);
+    }
+  }
   return {
     emitted: due.size,
     stored: met.size,
-    lost: due.size - met.size,
+    lost,
+    replaced: gone,
     surplus,
     streamed: lagOf(lags.streamed),
     polled: lagOf(lags.polled),

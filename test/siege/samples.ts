@@ -6,6 +6,8 @@ export interface Sample {
   readonly atMs: number;
   readonly phase: string;
   readonly rssMegabytes: number;
+  /** The highest resident set that this process ever had. */
+  readonly peakMegabytes: number;
   /** Processor time so far, in seconds. */
   readonly cpuSeconds: number;
   /** The longest stall of the event loop since the sample before, in seconds; null where it did not answer. */
@@ -14,7 +16,7 @@ export interface Sample {
   readonly openFiles: number;
 }
 
-const columns = ['at', 'phase', 'rss_mb', 'cpu_s', 'stall_s', 'disk_mb', 'open_files'] as const;
+const columns = ['at', 'phase', 'rss_mb', 'peak_mb', 'cpu_s', 'stall_s', 'disk_mb', 'open_files'] as const;
 
 /** Samples of a process, kept and written as CSV. */
 export class Samples {
@@ -40,11 +42,12 @@ export class Samples {
     };
     this.list.push(sample);
     if (this.#csv === null) return;
-    const { atMs, rssMegabytes, cpuSeconds, stallSeconds, diskMegabytes, openFiles } = sample;
+    const { atMs, rssMegabytes, peakMegabytes, cpuSeconds, stallSeconds, diskMegabytes, openFiles } = sample;
     const cells = [
       new Date(atMs).toISOString(),
       phase,
       rssMegabytes.toFixed(1),
+      peakMegabytes.toFixed(1),
       cpuSeconds.toFixed(2),
       stallSeconds?.toFixed(3) ?? '',
       diskMegabytes.toFixed(1),
@@ -55,7 +58,7 @@ export class Samples {
 
   /** The highest resident set, in megabytes. */
   get maxRss(): number {
-    return Math.max(0, ...this.list.map(({ rssMegabytes }) => rssMegabytes));
+    return Math.max(0, ...this.list.map(({ peakMegabytes }) => peakMegabytes));
   }
 
   /** The longest stall, in seconds; five where the process did not answer. */
@@ -95,16 +98,19 @@ export class Samples {
 }
 
 /** Memory, processor time and open files of a process, from /proc; null where it is gone. */
-function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'cpuSeconds' | 'openFiles'> | null {
+function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'peakMegabytes' | 'cpuSeconds' | 'openFiles'> | null {
   try {
-    const [, rss = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const megabytes = (name: string): number =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1024;
     // Fields after the command, which may hold blanks: utime and stime are the 12th and 13th of them.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');
     const ticks = Number(fields[11]) + Number(fields[12]);
     return {
-      rssMegabytes: Number(rss) / 1024,
+      rssMegabytes: megabytes('VmRSS'),
+      peakMegabytes: megabytes('VmHWM'),
       cpuSeconds: ticks / 100,
       openFiles: readdirSync(`/proc/${pid}/fd`).length,
     };

@@ -98,10 +98,15 @@ export class Instrument {
     this.stops.push({ tookMs: Math.round(performance.now() - asked), code });
   }
 
-  /** Ends it at once. */
-  async kill(): Promise<void> {
+  /** Ends it at once, without waiting. */
+  killNow(): void {
     this.#wanted = false;
     this.#child?.kill('SIGKILL');
+  }
+
+  /** Ends it at once; resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.killNow();
     await this.#ended;
     await this.#recovering;
   }

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DnsServer } from '../../sim/dns/server.ts';
 import { hostileZone } from '../../sim/dns/zone.ts';
@@ -13,7 +12,7 @@ export interface NameServer {
 }
 
 /** Starts one where this user may listen on port 53 and give a process another /etc/resolv.conf; null elsewhere. */
-export async function startNameServer(): Promise<NameServer | null> {
+export async function startNameServer(folder: string): Promise<NameServer | null> {
   if (!canReplaceNameServer()) return null;
   const server = new DnsServer(hostileZone);
   const address = `127.53.${(process.pid >> 8) & 255}.${process.pid & 255 || 1}`;
@@ -23,15 +22,7 @@ export async function startNameServer(): Promise<NameServer | null> {
     await server.stop();
     return null;
   }
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-siege-dns-'));
   const resolvConf = join(folder, 'resolv.conf');
   writeFileSync(resolvConf, `nameserver ${address}\n`);
-  return {
-    resolvConf,
-    fired: server.fired,
-    stop: async () => {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  return { resolvConf, fired: server.fired, stop: () => server.stop() };
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const unitFile = join(import.meta.dirname, '../../deploy/systemd/almanac-labels.service');
@@ -70,11 +70,34 @@ export function canReplaceNameServer(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/hosts', '/etc/resolv.conf']).status === 0;
 }
 
+const groupName = /^almanac-siege-(\d+)-/;
+
+/** Removes the groups of sieges that were killed. */
+function sweepGroups(): void {
+  for (const folder of [join(cgroups, 'memory'), cgroups]) {
+    if (!existsSync(folder)) continue;
+    for (const name of readdirSync(folder)) {
+      const [, pid] = groupName.exec(name) ?? [];
+      if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+      removeGroup(join(folder, name));
+    }
+  }
+}
+
+function removeGroup(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // A process of it is not gone yet; an empty group costs nothing.
+  }
+}
+
 let groups = 0;
 
 /** A cgroup of its own with a bound on memory; null where there is none to be had. */
 function memoryGroup(bytes: number): { readonly processes: string; remove(): void } | null {
   groups += 1;
+  sweepGroups();
   const name = `almanac-siege-${process.pid}-${groups}`;
   const isFirstVersion = existsSync(join(cgroups, 'memory', 'memory.limit_in_bytes'));
   const path = isFirstVersion ? join(cgroups, 'memory', name) : join(cgroups, name);
@@ -84,13 +107,7 @@ function memoryGroup(bytes: number): { readonly processes: string; remove(): voi
   } catch {
     return null;
   }
-  const remove = (): void => {
-    try {
-      rmdirSync(path);
-    } catch {
-      // A process of it is not gone yet; an empty group costs nothing.
-    }
-  };
+  const remove = (): void => removeGroup(path);
   try {
     // A file of that name means that the kernel takes it; in a plain folder it would be made.
     if (!existsSync(bound)) throw new Error('no memory controller');

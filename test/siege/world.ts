@@ -57,7 +57,7 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
   const folder = mkdtempSync(join(tmpdir(), 'almanac-siege-'));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   const [store, artifacts] = [join(folder, 'store'), join(folder, 'artifacts')];
-  const nameServer = await startNameServer();
+  const nameServer = await startNameServer(folder);
   if (nameServer) cleanups.push(() => nameServer.stop());
   const kinds = everyKind.filter(
     ({ name, needsNames }) => (options.kinds?.includes(name) ?? true) && (nameServer !== null || !needsNames),
@@ -95,11 +95,19 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
     nameServer?.resolvConf ?? null,
   );
   cleanups.push(() => instrument.kill());
+  // A siege that is ended by a signal leaves neither a process nor a store of gigabytes behind.
+  const onExit = (): void => {
+    instrument.killNow();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', onExit);
+  cleanups.push(() => process.off('exit', onExit));
   return {
     ...{ sim, honest, kinds, names: nameServer !== null, attackers, instrument, metricsPort, store, artifacts, clear },
     serveFacts: async () => {
       const facts = await startAlmanac(['facts', '--artifacts', artifacts, '--port', '0']);
       cleanups.push(() => facts.stop());
+      process.once('exit', () => facts.process.kill('SIGKILL'));
       return facts.url;
     },
     attack: async () => {

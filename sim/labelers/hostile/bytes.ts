@@ -65,10 +65,12 @@ export function deepJson(depth: number): string {
   return `${'['.repeat(depth)}${']'.repeat(depth)}`;
 }
 
-/** The head of a CBOR item: its major type and its length. */
+/** The head of a CBOR item: its major type and its length, as short as DAG-CBOR wants it. */
 function head(major: number, length: number): Buffer {
+  const type = major << 5;
+  if (length < 24) return Buffer.from([type | length]);
   const bytes = Buffer.alloc(5);
-  bytes[0] = (major << 5) | 26;
+  bytes[0] = type | 26;
   bytes.writeUInt32BE(length, 1);
   return bytes;
 }

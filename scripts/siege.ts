@@ -49,6 +49,8 @@ const report = await runSiege({
   floodMegabytesPerSecond: Number(values.flood),
   diskBudgetMegabytes: Number(values.disk),
   csv: values.csv ?? null,
+  // The runtime takes types away, and leaves JSX alone.
+  readPage: null,
   onProgress: (what) => {
     if (!values.json) console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${what}`);
   },

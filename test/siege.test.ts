@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Samples } from './siege/samples.ts';
 import { runSiege } from './siege/siege.ts';
 import { unitLimits } from './siege/unit-limits.ts';
+import { untrueOn } from './support/page-figures.ts';
 
 /**
  * A minute of what `npm run siege` does for hours: the built program, within the limits of its unit, against hostile
@@ -20,6 +21,7 @@ test('a hundred hostile labelers of every kind take nothing from twenty honest o
     floodMegabytesPerSecond: 40,
     diskBudgetMegabytes: 1_000,
     csv: null,
+    readPage: untrueOn,
     onProgress: () => undefined,
   });
   expect({ problems, undeserved, crashes, lost: rows.lost, surplus: rows.surplus }).toEqual({

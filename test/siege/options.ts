@@ -1,6 +1,7 @@
 import type { Met } from '../../sim/labelers/hostile/network.ts';
 import type { HonestRows } from './honest.ts';
 import type { Crash, Stop } from './instrument.ts';
+import type { ReadPage } from './judge-publication.ts';
 import type { Undeserved } from './judge-state.ts';
 
 /** What a siege is made of. */
@@ -25,6 +26,8 @@ export interface SiegeOptions {
   readonly diskBudgetMegabytes: number;
   /** Where samples are written; null for nowhere. */
   readonly csv: string | null;
+  /** Reads the observatory's page back; null where the runtime cannot load the components of pages. */
+  readonly readPage: ReadPage | null;
   /** Called with what happens. */
   readonly onProgress: (what: string) => void;
 }

@@ -61,6 +61,11 @@ export class Samples {
     return Math.max(0, ...this.list.map(({ peakMegabytes }) => peakMegabytes));
   }
 
+  /** The most that the store ever took, in megabytes. */
+  get maxDisk(): number {
+    return Math.max(0, ...this.list.map(({ diskMegabytes }) => diskMegabytes));
+  }
+
   /** The longest stall, in seconds; five where the process did not answer. */
   get maxStall(): number {
     return Math.max(0, ...this.list.map(({ stallSeconds }) => stallSeconds ?? 5));

@@ -1,4 +1,5 @@
 import { areAllCounted, areStored, type HonestRows, judgeRows, type Spans } from './honest.ts';
+import { publicationProblems } from './judge-publication.ts';
 import { establishedOf, overviewProblems, readOverview, undeservedGaps } from './judge-state.ts';
 import { maxRssMegabytes, type SiegeOptions, type SiegeReport } from './options.ts';
 import { bytesUnder } from './samples.ts';
@@ -27,7 +28,8 @@ async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport
   const { onProgress } = options;
   const problems: string[] = [];
   await instrument.start();
-  const watch = startWatch(world, await world.serveFacts(), options.csv);
+  const factsUrl = await world.serveFacts();
+  const watch = startWatch(world, factsUrl, options.csv);
   try {
     onProgress(
       `${honest.size} honest labelers, ${options.hostile} hostile ones of ${world.kinds.length} kinds; ` +
@@ -54,7 +56,8 @@ async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport
     watch.phase = 'end';
     await instrument.stop();
     await watch.stop();
-    const diskMegabytes = bytesUnder(store) / 1e6;
+    problems.push(...(await publicationProblems(factsUrl, world.artifacts, options.readPage)));
+    const diskMegabytes = Math.max(bytesUnder(store) / 1e6, watch.samples.maxDisk);
     problems.push(...rowProblems(rows), ...runProblems(world, watch, met), ...diskProblems(diskMegabytes, options));
     return {
       ...{ problems, rows, diskMegabytes, met, recoveredAfterSeconds },

@@ -17,7 +17,8 @@ test('a hundred hostile labelers of every kind take nothing from twenty honest o
     restarts: 3,
     recoverySeconds: 120,
     labelRate: 20,
-    lateShare: 0.2,
+    // Of each kind one is established when it turns: in a minute not every new labeler gets its turn.
+    lateShare: 0.5,
     floodMegabytesPerSecond: 40,
     diskBudgetMegabytes: 1_000,
     csv: null,

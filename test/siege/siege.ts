@@ -138,7 +138,7 @@ function rowProblems({ lost, surplus, losers }: HonestRows): string[] {
   return problems;
 }
 
-function runProblems({ instrument }: World, watch: Watch, met: SiegeReport['met']): string[] {
+function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeReport['met']): string[] {
   const problems = instrument.crashes.map(({ code, said }) => `it ended by itself with ${code}: ${said}`);
   for (const { code, tookMs } of instrument.stops) {
     if (code !== 0) problems.push(`a stop ended with ${code} after ${tookMs} ms`);
@@ -150,15 +150,13 @@ function runProblems({ instrument }: World, watch: Watch, met: SiegeReport['met'
   if (rss > maxRssMegabytes) problems.push(`it held ${rss.toFixed(0)} MB`);
   const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
   for (const [status, count] of refused) problems.push(`the overview was answered with ${status} ${count} times`);
-  // A kind that was never met proves nothing; those that nothing listens for cannot be.
-  for (const [kind, counts] of Object.entries(met)) {
-    if (!unmeetable.has(kind) && Object.values(counts).every((count) => count === 0))
-      problems.push(`${kind} was never met`);
+  // A kind that was never met proves nothing. Where nothing listens it cannot be; a did:web waits for its turn in an attack.
+  for (const { name, elsewhere, identity } of kinds) {
+    if (elsewhere === undefined && identity !== 'web' && Object.values(met[name] ?? {}).every((count) => count === 0))
+      problems.push(`${name} was never met`);
   }
   return problems;
 }
-
-const unmeetable = new Set(['unresolvable', 'slow-names', 'refused-addresses']);
 
 function diskProblems(megabytes: number, { diskBudgetMegabytes }: SiegeOptions): string[] {
   return megabytes <= diskBudgetMegabytes

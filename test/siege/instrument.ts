@@ -10,6 +10,8 @@ const stopTimeoutMs = 15_000;
 const restartMs = 2_000;
 /** Crashes after which there is nothing more to learn. */
 const maxCrashes = 10;
+/** Lines of a run that are remembered, for its last words. */
+const maxLines = 1_000;
 /** A start that does not observe within this time is taken for stuck. */
 const startTimeoutMs = 120_000;
 
@@ -53,7 +55,7 @@ export class Instrument {
   #observingSinceMs: number | null = null;
   #ended: Promise<number | string> = Promise.resolve(0);
   #recovering: Promise<void> = Promise.resolve();
-  readonly #lines: string[] = [];
+  #lines: string[] = [];
 
   /** `args` of `almanac`; `resolvConf`: what it finds as /etc/resolv.conf, null for the machine's. */
   constructor(args: readonly string[], resolvConf: string | null) {
@@ -111,11 +113,6 @@ export class Instrument {
     await this.#recovering;
   }
 
-  /** The newest lines that it printed, logs too. */
-  get lines(): readonly string[] {
-    return this.#lines;
-  }
-
   async #spawn(): Promise<void> {
     const enclosure = enclose(
       [process.execPath, bin, ...this.#args],
@@ -128,7 +125,7 @@ export class Instrument {
       env: { PATH: process.env.PATH ?? '', ...enclosure.env },
     });
     this.#child = child;
-    const since = this.#lines.length;
+    this.#lines = [];
     this.#ended = new Promise((resolve) => {
       child.once('error', () => resolve('not started'));
       child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
@@ -142,20 +139,20 @@ export class Instrument {
       void this.#ended.then(() => resolve(false));
       setTimeout(() => resolve(false), startTimeoutMs).unref();
     });
-    void this.#ended.then((code) => this.#over(child, code, since));
+    void this.#ended.then((code) => this.#over(child, code));
     if (!(await observing)) return;
     if (this.#downSinceMs !== null) this.downtimes.push({ fromMs: this.#downSinceMs, toMs: Date.now() });
     this.#downSinceMs = null;
     this.#observingSinceMs = Date.now();
   }
 
-  #over(child: ChildProcess, code: number | string, since: number): void {
+  #over(child: ChildProcess, code: number | string): void {
     this.#enclosure?.release();
     if (this.#child === child) this.#child = null;
     this.#observingSinceMs = null;
     if (!this.#wanted) return;
     this.#downSinceMs ??= Date.now();
-    this.crashes.push({ atMs: Date.now(), code, said: lastWords(this.#lines.slice(since)) });
+    this.crashes.push({ atMs: Date.now(), code, said: lastWords(this.#lines) });
     if (this.givenUp) {
       this.#wanted = false;
       return;
@@ -170,6 +167,7 @@ export class Instrument {
 
   #keep(line: string): void {
     this.#lines.push(line);
+    if (this.#lines.length > 2 * maxLines) this.#lines = this.#lines.slice(-maxLines);
   }
 }
 

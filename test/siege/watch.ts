@@ -86,7 +86,7 @@ export async function comesToHold(holds: () => Promise<boolean>, withinMs: numbe
   const deadline = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > deadline) return false;
-    await pause(500);
+    await pause(1_000);
   }
   return true;
 }

@@ -40,6 +40,8 @@ export interface SimOptions {
   readonly labelRate?: number;
   /** `plain`, the default: all labelers are well. `troubled`: with the troubles of the network. */
   readonly population?: Population;
+  /** The loopback address that each labeler listens on, by its rank. Default `host`. */
+  readonly labelerHost?: (index: number) => string;
   /** How many relays list them. Default 2. */
   readonly relays?: number;
   /** Changes what a labeler is like; for tests. */
@@ -116,6 +118,7 @@ export function createSim(options: SimOptions = {}): Sim {
   const labelers = new LabelerNetwork({
     seed,
     host,
+    ...(options.labelerHost ? { labelerHost: options.labelerHost } : {}),
     labelers: options.labelers ?? 0,
     labelRate: options.labelRate ?? 20,
     population: options.population ?? 'plain',

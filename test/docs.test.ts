@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inputLimitsDocument } from '../scripts/input-limits-doc.ts';
@@ -229,6 +229,36 @@ describe('docs/invariants.md', () => {
     const named = [...page('docs/invariants.md').matchAll(/`((?:src|test|sim)\/[^`]+)`/g)].map(([, path = '']) => path);
     expect(named.length).toBeGreaterThan(8);
     for (const path of named) expect(() => page(path), path).not.toThrow();
+  });
+});
+
+describe('docs/threat-model.md', () => {
+  const text = page('docs/threat-model.md');
+  const testsOf = (words: string): string[] =>
+    [...words.matchAll(/`?((?:src|test|sim)\/[\w./-]+\.test\.tsx?)`?/g)].map(([, path = '']) => path);
+
+  it('names tests that exist', () => {
+    const named = testsOf(text);
+    expect(named.length).toBeGreaterThan(60);
+    expect([...new Set(named)].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it('names a test for every claim', () => {
+    const claims = text
+      .split(/\n#+ /)
+      .flatMap((section) => section.split('\n\n'))
+      .filter((table) => /^\|.*\| test +\|$/m.test(table))
+      .flatMap(rowsOf);
+    expect(claims.length).toBeGreaterThan(50);
+    expect(claims.filter((cells) => testsOf(cells.at(-1) ?? '').length === 0)).toEqual([]);
+  });
+
+  it('names every process that has a unit, and what each may write', () => {
+    const units = readdirSync(join(root, 'deploy', 'systemd'))
+      .filter((name) => name.endsWith('.service'))
+      .map((name) => name.replace(/^almanac-|\.service$/g, ''));
+    const listed = firstCells(text, '## Processes and what each may touch');
+    expect(units.filter((name) => !listed.includes(name))).toEqual([]);
   });
 });
 

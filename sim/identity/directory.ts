@@ -34,6 +34,8 @@ export class Directory {
   readonly #host: HttpHost;
 
   readonly #pds: () => string;
+  /** Answers for DIDs that were not entered; `asked` counts from 1. Null: not registered. */
+  others: (did: string, asked: number) => unknown = () => null;
 
   /** `pds`: the origin of the host of their records. */
   constructor(nowUs: () => number, pds: () => string = () => 'https://pds.example.com') {
@@ -123,6 +125,8 @@ export class Directory {
 
   async #answer(did: string): Promise<{ status: number; body: unknown }> {
     const entry = did.startsWith('did:plc:') ? this.#entries.get(did) : undefined;
+    const other = entry === undefined ? this.others(did, this.asked.get(did) ?? 0) : null;
+    if (other !== null) return { status: 200, body: other };
     if (entry === undefined) return { status: 404, body: { message: `DID not registered: ${did}` } };
     this.#count(entry.state);
     if (entry.state === 'no_document') return { status: 404, body: { message: `DID not registered: ${did}` } };

@@ -22,6 +22,8 @@ const deadDids = 5;
 export interface LabelerNetworkOptions {
   readonly seed: number;
   readonly host: string;
+  /** The address that a labeler listens on; `host` unless given. */
+  readonly labelerHost?: (index: number) => string;
   readonly labelers: number;
   readonly labelRate: number;
   readonly population: Population;
@@ -80,9 +82,11 @@ export class LabelerNetwork {
 
   /** Listens everywhere; rejects with the system's error when it cannot. */
   async start(): Promise<LabelerAddresses> {
-    const { host } = this.#options;
+    const { host, labelerHost = () => host } = this.#options;
     for (let from = 0; from < this.list.length; from += startsAtOnce) {
-      await Promise.all(this.list.slice(from, from + startsAtOnce).map((labeler) => labeler.start(host)));
+      await Promise.all(
+        this.list.slice(from, from + startsAtOnce).map((labeler) => labeler.start(labelerHost(labeler.profile.index))),
+      );
     }
     for (const labeler of this.list) this.directory.enter(labeler, documentState(labeler.profile));
     this.#list();

@@ -30,7 +30,7 @@ function ailmentGaps({ profile: { ailment } }: Labeler): readonly StoredGap['rea
 }
 
 /** A labeler that replaces rows takes away what was read last: a gap, which overstates. */
-function isReplacement({ profile, log, edge }: Labeler, { reason, start, end }: StoredGap): boolean {
+export function isReplacement({ profile, log, edge }: Labeler, { reason, start, end }: StoredGap): boolean {
   if (reason !== 'cursor_reset' || profile.software !== 'ozone' || profile.rate === 0) return false;
   for (let n = log.pace.edge(end); n > 0 && log.pace.emittedUs(n) > start - 60_000_000; n -= 1) {
     if (log.replaced(n, edge)) return true;

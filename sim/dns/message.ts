@@ -1,0 +1,62 @@
+/** The question of a DNS query (RFC 1035), as far as a resolver for tests reads it. */
+export interface Question {
+  readonly id: number;
+  /** In lower case, without the final dot. */
+  readonly name: string;
+  readonly type: number;
+  /** The question section as it came: an answer repeats it. */
+  readonly bytes: Buffer;
+}
+
+/** Record types that are answered. */
+export const recordTypes = { a: 1, txt: 16, aaaa: 28 } as const;
+/** Response codes. */
+export const responseCodes = { noError: 0, serverFailure: 2, noSuchName: 3 } as const;
+
+const headerBytes = 12;
+
+/** Reads the first question of a query; null where the message is not a query that can be answered. */
+export function readQuestion(message: Buffer): Question | null {
+  if (message.length < headerBytes || message.readUInt16BE(4) < 1) return null;
+  const labels: string[] = [];
+  let at = headerBytes;
+  for (;;) {
+    const length = message[at];
+    // A compressed name in a question is legal and unused.
+    if (length === undefined || length > 63) return null;
+    if (length === 0) break;
+    labels.push(message.toString('latin1', at + 1, at + 1 + length).toLowerCase());
+    at += length + 1;
+  }
+  if (message.length < at + 5) return null;
+  const bytes = message.subarray(headerBytes, at + 5);
+  return { id: message.readUInt16BE(0), name: labels.join('.'), type: message.readUInt16BE(at + 1), bytes };
+}
+
+/** An answer with IPv4 addresses; other record types get an empty answer. */
+export function writeAnswer(
+  question: Question,
+  code: number,
+  addresses: readonly string[],
+  ttlSeconds: number,
+): Buffer {
+  const given = question.type === recordTypes.a ? addresses : [];
+  const header = Buffer.alloc(headerBytes);
+  header.writeUInt16BE(question.id, 0);
+  // A response, recursion desired and available.
+  header.writeUInt16BE(0x8180 | code, 2);
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(given.length, 6);
+  const records = given.map((address) => {
+    const record = Buffer.alloc(16);
+    // The name is a pointer to the question's.
+    record.writeUInt16BE(0xc00c, 0);
+    record.writeUInt16BE(recordTypes.a, 2);
+    record.writeUInt16BE(1, 4);
+    record.writeUInt32BE(ttlSeconds, 6);
+    record.writeUInt16BE(4, 10);
+    record.set(address.split('.').map(Number), 12);
+    return record;
+  });
+  return Buffer.concat([header, question.bytes, ...records]);
+}

@@ -1,0 +1,43 @@
+import { Resolver } from 'node:dns/promises';
+import { afterEach, expect, test } from 'vitest';
+import { DnsServer } from './server.ts';
+import { hostileZone } from './zone.ts';
+
+const server = new DnsServer(hostileZone);
+afterEach(() => server.stop());
+
+async function resolver(): Promise<Resolver> {
+  const port = await server.start('127.0.0.1');
+  const made = new Resolver({ timeout: 200, tries: 1 });
+  made.setServers([`127.0.0.1:${port}`]);
+  return made;
+}
+
+test('a name says what comes of it', async () => {
+  const dns = await resolver();
+  const outcome = (name: string): Promise<unknown> => dns.resolve4(name).catch((error: { code: string }) => error.code);
+  expect({
+    address: await outcome('a-127-64-3-9.d7.test'),
+    many: ((await outcome('many-127-64-3-9.d7.test')) as string[]).length,
+    never: await outcome('never-1.d7.test'),
+    nx: await outcome('nx-1.d7.test'),
+    failure: await outcome('fail-1.d7.test'),
+    junk: await outcome('junk-1.d7.test'),
+    outside: await outcome('example.com'),
+    localhost: await outcome('a.localhost'),
+  }).toEqual({
+    address: ['127.64.3.9'],
+    many: 25,
+    never: 'ETIMEOUT',
+    nx: 'ENOTFOUND',
+    failure: 'ESERVFAIL',
+    junk: expect.stringMatching(/^E/) as string,
+    outside: 'ENOTFOUND',
+    localhost: ['127.0.0.1'],
+  });
+});
+
+test('only IPv4 addresses are known', async () => {
+  const dns = await resolver();
+  await expect(dns.resolve6('a-127-64-3-9.d7.test')).rejects.toMatchObject({ code: 'ENODATA' });
+});

@@ -1,0 +1,81 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { readQuestion, responseCodes, writeAnswer } from './message.ts';
+
+/** What a name server does with one name. */
+export type DnsVerdict =
+  | { readonly kind: 'answer'; readonly addresses: readonly string[]; readonly ttlSeconds?: number }
+  /** The same, but so many milliseconds later. */
+  | { readonly kind: 'slow'; readonly addresses: readonly string[]; readonly delayMs: number }
+  | { readonly kind: 'never' | 'nxdomain' | 'servfail' | 'garbage' };
+
+/** A name server on loopback UDP that answers as its zone says. */
+export class DnsServer {
+  /** Queries by what came of them. */
+  readonly fired = new Map<DnsVerdict['kind'], number>();
+  readonly #zone: (name: string) => DnsVerdict;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #socket: Socket | null = null;
+
+  constructor(zone: (name: string) => DnsVerdict) {
+    this.#zone = zone;
+  }
+
+  /** Listens; rejects with the system's error when it cannot. Resolves with the port. */
+  start(address: string, port = 0): Promise<number> {
+    const socket = createSocket('udp4');
+    this.#socket = socket;
+    socket.on('message', (message, peer) => this.#answer(message, peer.port, peer.address));
+    return new Promise((resolve, reject) => {
+      socket.once('error', reject);
+      socket.bind({ port, address }, () => {
+        socket.off('error', reject);
+        // A client that has closed its socket makes the next send fail.
+        socket.on('error', () => undefined);
+        resolve(socket.address().port);
+      });
+    });
+  }
+
+  /** Answers no more. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket) await new Promise<void>((resolve) => socket.close(() => resolve()));
+  }
+
+  #answer(message: Buffer, port: number, address: string): void {
+    const question = readQuestion(message);
+    if (question === null) return;
+    const verdict = this.#zone(question.name);
+    this.fired.set(verdict.kind, (this.fired.get(verdict.kind) ?? 0) + 1);
+    const send = (bytes: Buffer): void => {
+      this.#socket?.send(bytes, port, address, () => undefined);
+    };
+    switch (verdict.kind) {
+      case 'answer':
+        send(writeAnswer(question, responseCodes.noError, verdict.addresses, verdict.ttlSeconds ?? 60));
+        return;
+      case 'slow': {
+        const bytes = writeAnswer(question, responseCodes.noError, verdict.addresses, 0);
+        const timer = setTimeout(() => {
+          this.#timers.delete(timer);
+          send(bytes);
+        }, verdict.delayMs);
+        this.#timers.add(timer);
+        return;
+      }
+      case 'nxdomain':
+        send(writeAnswer(question, responseCodes.noSuchName, [], 0));
+        return;
+      case 'servfail':
+        send(writeAnswer(question, responseCodes.serverFailure, [], 0));
+        return;
+      case 'garbage':
+        send(Buffer.concat([message.subarray(0, 2), Buffer.alloc(40, 0xff)]));
+        return;
+      case 'never':
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { DnsVerdict } from './server.ts';
+
+/**
+ * The zone of hostile hosts: the first word of a name says what comes of it, so that the zone keeps nothing.
+ *
+ *   a-127-64-0-1.d7.test   that address
+ *   slow-127-64-0-1.…      that address after four seconds
+ *   never-…, nx-…, fail-…, junk-…   no answer, no such name, a server failure, bytes that are no answer
+ *   private-…              addresses that no guard may let through
+ *   many-127-64-0-1.…      that address among two dozen that refuse connections
+ *
+ * Names outside `.test` do not exist, but for `localhost`.
+ */
+export function hostileZone(name: string): DnsVerdict {
+  if (name === 'localhost' || name.endsWith('.localhost')) return { kind: 'answer', addresses: ['127.0.0.1'] };
+  if (!name.endsWith('.test')) return { kind: 'nxdomain' };
+  const [word = '', ...rest] = (name.split('.')[0] ?? '').split('-');
+  const address = rest.length >= 4 ? rest.slice(0, 4).map(Number).join('.') : '127.127.0.1';
+  switch (word) {
+    case 'a':
+      return { kind: 'answer', addresses: [address] };
+    case 'slow':
+      return { kind: 'slow', addresses: [address], delayMs: 4_000 };
+    case 'many':
+      return { kind: 'answer', addresses: [...manyDead, address] };
+    case 'private':
+      return { kind: 'answer', addresses: ['10.0.0.1', '169.254.169.254', '192.168.0.1', '0.0.0.0'] };
+    case 'never':
+      return { kind: 'never' };
+    case 'fail':
+      return { kind: 'servfail' };
+    case 'junk':
+      return { kind: 'garbage' };
+    default:
+      return { kind: 'nxdomain' };
+  }
+}
+
+/** Nothing listens there. */
+const manyDead = Array.from({ length: 24 }, (_, at) => `127.127.1.${at + 1}`);

@@ -1,0 +1,76 @@
+import { gzipSync } from 'node:zlib';
+import { encode } from '@atcute/cbor';
+
+/** Inputs that are made once and shared by all who send them. */
+const made = new Map<string, Buffer>();
+
+function once(name: string, make: () => Buffer): Buffer {
+  const known = made.get(name);
+  if (known) return known;
+  const bytes = make();
+  made.set(name, bytes);
+  return bytes;
+}
+
+/** A websocket frame from a server: unmasked. */
+export function webSocketFrame(payload: Uint8Array, { opcode = 2, final = true } = {}): Buffer {
+  const first = (final ? 0x80 : 0) | opcode;
+  const { length } = payload;
+  if (length < 126) return Buffer.concat([Buffer.from([first, length]), payload]);
+  const header = Buffer.alloc(length < 65_536 ? 4 : 10);
+  header[0] = first;
+  header[1] = length < 65_536 ? 126 : 127;
+  if (length < 65_536) header.writeUInt16BE(length, 2);
+  else header.writeBigUInt64BE(BigInt(length), 2);
+  return Buffer.concat([header, payload]);
+}
+
+const labelsHeader = encode({ op: 1, t: '#labels' });
+
+/** CBOR that decodes to very many empty values; `where` they stand in the frame. */
+export function wideFrame(
+  item: 'array' | 'map' | 'integer' | 'text',
+  where: 'labels' | 'field',
+  count: number,
+): Buffer {
+  return once(`wide ${item} ${where} ${count}`, () => {
+    const byte = { array: 0x80, map: 0xa0, integer: 0x01, text: 0x60 }[item];
+    const items = Buffer.concat([head(4, count), Buffer.alloc(count, byte)]);
+    const text = (value: string): Uint8Array => encode(value);
+    const body =
+      where === 'labels'
+        ? [head(5, 2), text('seq'), encode(1), text('labels'), items]
+        : [head(5, 2), text('seq'), encode(1), text('labels'), head(4, 1), head(5, 1), text('x'), items];
+    return webSocketFrame(Buffer.concat([labelsHeader, ...body]));
+  });
+}
+
+/** CBOR nested that deep. */
+export function deepFrame(depth: number): Buffer {
+  return once(`deep ${depth}`, () => {
+    const nest = Buffer.concat([Buffer.alloc(depth, 0x81), Buffer.from([0x80])]);
+    return webSocketFrame(
+      Buffer.concat([labelsHeader, head(5, 2), encode('seq'), encode(1), encode('labels'), head(4, 1), nest]),
+    );
+  });
+}
+
+/** A page whose few compressed bytes decode to as many empty arrays. */
+export function gzipPage(count: number): Buffer {
+  return once(`gzip ${count}`, () => gzipSync(`{"labels":[${'[],'.repeat(count)}[]]}`));
+}
+
+/** JSON nested that deep, as an array. */
+export function deepJson(depth: number): string {
+  return `${'['.repeat(depth)}${']'.repeat(depth)}`;
+}
+
+/** The head of a CBOR item: its major type and its length, as short as DAG-CBOR wants it. */
+function head(major: number, length: number): Buffer {
+  const type = major << 5;
+  if (length < 24) return Buffer.from([type | length]);
+  const bytes = Buffer.alloc(5);
+  bytes[0] = type | 26;
+  bytes.writeUInt32BE(length, 1);
+  return bytes;
+}

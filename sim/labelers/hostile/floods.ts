@@ -1,0 +1,54 @@
+import type { Duplex } from 'node:stream';
+
+/** How often floods write, in milliseconds. */
+const tickMs = 5;
+/** Bytes of one flood that may wait in the process. */
+const waitingBytes = 256 * 1024;
+
+interface Flood {
+  readonly socket: Duplex;
+  readonly next: () => Uint8Array;
+}
+
+/** All floods of a process, in turn, within one bound on bytes a second: the attackers share the machine with the rest. */
+export class Floods {
+  /** Bytes written so far. */
+  bytes = 0;
+  readonly #bytesPerTick: number;
+  readonly #floods = new Set<Flood>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(bytesPerSecond: number) {
+    this.#bytesPerTick = (bytesPerSecond * tickMs) / 1000;
+  }
+
+  /** Writes to a socket until it closes. `next` gives the bytes of one write. */
+  add(socket: Duplex, next: () => Uint8Array): void {
+    const flood = { socket, next };
+    this.#floods.add(flood);
+    socket.once('close', () => this.#floods.delete(flood));
+    this.#timer ??= setInterval(() => this.#pump(), tickMs);
+  }
+
+  /** Ends all floods; their sockets stay open. */
+  stop(): void {
+    this.#floods.clear();
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #pump(): void {
+    let left = this.#bytesPerTick;
+    // Each once: a flood goes to the end of the line, so that the next tick begins with one that had no turn.
+    for (const flood of [...this.#floods]) {
+      if (left <= 0) return;
+      this.#floods.delete(flood);
+      this.#floods.add(flood);
+      if (flood.socket.writableLength > waitingBytes) continue;
+      const bytes = flood.next();
+      left -= bytes.length;
+      this.bytes += bytes.length;
+      flood.socket.write(bytes);
+    }
+  }
+}

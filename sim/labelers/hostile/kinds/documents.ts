@@ -1,0 +1,87 @@
+import type { Kind } from '../attack.ts';
+import { deepJson } from '../bytes.ts';
+import { churnedKey } from '../churned-keys.ts';
+import { floodOfLabels } from '../label-bytes.ts';
+import { sendJson, sendText } from '../sound.ts';
+
+/** A document that names another key each time it is read; nothing that it signs verifies. */
+export const keyChurn: Kind = {
+  name: 'key-churn',
+  does: 'names another key in its document at each reading; its labels never verify',
+  describe: (sound, { did }, asked) => ({
+    ...sound,
+    verificationMethod: [
+      { id: `${did}#atproto_label`, type: 'Multikey', controller: did, publicKeyMultibase: churnedKey(asked) },
+    ],
+  }),
+  attack: ({ labeler, chance, now }) => ({
+    stream: (stream) => {
+      stream.every(1_000, () => {
+        const signature = Uint8Array.from({ length: 64 }, (_, at) => (at % 32 === 0 ? 1 : chance.below(256)));
+        const about = { src: labeler.did, account: labeler.did, nowMs: now(), signature };
+        stream.raw(floodOfLabels({ ...about, perFrame: 1, frames: 5 })());
+      });
+    },
+  }),
+};
+
+/** A document that names another endpoint each time it is read. */
+export const moving: Kind = {
+  name: 'moving',
+  does: 'names another endpoint in its document at each reading',
+  origins: 4,
+  describe: (sound, { endpoints, pds }, asked) => ({
+    ...sound,
+    service: [
+      { id: '#atproto_pds', type: 'AtprotoPersonalDataServer', serviceEndpoint: pds },
+      {
+        id: '#atproto_labeler',
+        type: 'AtprotoLabeler',
+        serviceEndpoint: endpoints[asked % endpoints.length],
+      },
+    ],
+  }),
+  attack: () => ({ stream: (stream) => void setTimeout(() => stream.end(), 1_000).unref() }),
+};
+
+/** A document of almost the largest size in the directory. */
+export const hugeDocuments: Kind = {
+  name: 'huge-documents',
+  does: 'has a document with thousands of names, keys and services in the directory',
+  describe: (sound, { did }) => ({
+    ...sound,
+    alsoKnownAs: Array.from({ length: 400 }, (_, at) => `at://${'x'.repeat(20)}${at}.test`),
+    verificationMethod: Array.from({ length: 150 }, (_, at) => ({
+      id: `${did}#atproto_label`,
+      type: 'Multikey',
+      controller: did,
+      publicKeyMultibase: churnedKey(at),
+    })),
+  }),
+  attack: () => ({ stream: null }),
+};
+
+/** A did:web whose host takes the connection and never answers. */
+export const webHangs: Kind = {
+  name: 'web-hangs',
+  does: 'is a did:web whose document never comes',
+  identity: 'web',
+  attack: () => ({ document: () => undefined }),
+};
+
+/** A did:web whose document is too large, too deep or of another DID. */
+export const webDocuments: Kind = {
+  name: 'web-documents',
+  does: 'is a did:web whose document is too large, nested too deeply or of another DID',
+  identity: 'web',
+  attack: ({ labeler, chance }) => ({
+    document: ({ response }, sound) => {
+      const which = chance.below(4);
+      if (which === 0) sendText(response, `{"id":"${labeler.did}","service":${deepJson(30_000)}}`);
+      else if (which === 1) sendText(response, `{"id":"${labeler.did}","pad":"${'x'.repeat(4_000_000)}"}`);
+      else if (which === 2) sendJson(response, { ...sound, id: 'did:web:example.com' });
+      else sendText(response, `{"id":"${labeler.did}","service":[${'{},'.repeat(20_000)}{}]}`);
+    },
+    stream: null,
+  }),
+};

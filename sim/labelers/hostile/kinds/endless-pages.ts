@@ -1,0 +1,31 @@
+import type { Kind } from '../attack.ts';
+import { pageLabels } from '../label-bytes.ts';
+import { sendJson } from '../sound.ts';
+
+/** Ways in which cursors make no progress. */
+const tricks = [
+  // The same page for ever.
+  (from: number) => from,
+  // Back to the beginning.
+  () => 0,
+  // Back by half.
+  (from: number) => Math.floor(from / 2),
+  // As far ahead as numbers go.
+  () => Number.MAX_SAFE_INTEGER,
+] as const;
+
+/** Pages that never come to an end: their cursors stand still, go back or jump; their labels have no order. */
+export const endlessPages: Kind = {
+  name: 'endless-pages',
+  does: 'answers pages whose cursor repeats, goes back or jumps, with labels in no order',
+  attack: ({ labeler, chance, now }) => {
+    const trick = tricks[labeler.index % tricks.length] ?? tricks[0];
+    return {
+      page: ({ response, target }) => {
+        const asked = Number(target.searchParams.get('cursor') ?? 0);
+        const labels = pageLabels(labeler.did, labeler.did, chance.below(1_000), 250, now() - chance.below(3_600_000));
+        sendJson(response, { cursor: String(trick(asked)), labels: chance.shuffled(labels) });
+      },
+    };
+  },
+};

@@ -1,0 +1,100 @@
+import { errorFrame, garbageFrames, infoFrame, labelsFrame } from '../../wire.ts';
+import type { Kind } from '../attack.ts';
+import { webSocketFrame } from '../bytes.ts';
+import { pageLabels } from '../label-bytes.ts';
+
+/** Says again and again that the cursor is too old, which asks for a gap on disk each time. */
+export const outdatedFlood: Kind = {
+  name: 'outdated-flood',
+  does: 'streams #info OutdatedCursor at full speed',
+  attack: () => {
+    const frames = repeated(webSocketFrame(infoFrame('OutdatedCursor', '')), 64);
+    return { stream: (stream) => stream.flood(() => frames) };
+  },
+};
+
+/** Frames that nobody can read; some end within the stream's patience and are followed by a sound one. */
+export const malformedFlood: Kind = {
+  name: 'malformed-flood',
+  does: 'streams frames that cannot be decoded, one sound frame among each nineteen',
+  attack: () => {
+    const garbage = Object.values(garbageFrames).map((one) => webSocketFrame(Buffer.from(one)));
+    const sound = webSocketFrame(labelsFrame(7, []));
+    const write = Buffer.concat([...garbage, ...garbage.slice(0, 9), sound]);
+    return { stream: (stream) => stream.flood(() => write) };
+  },
+};
+
+/** A message in pieces without a byte: it grows in number and never in size. */
+export const emptyFragments: Kind = {
+  name: 'empty-fragments',
+  does: 'streams one message in fragments without bytes, without an end',
+  attack: () => {
+    const first = webSocketFrame(Buffer.alloc(0), { final: false });
+    const more = repeated(webSocketFrame(Buffer.alloc(0), { opcode: 0, final: false }), 8_192);
+    return {
+      stream: (stream) => {
+        stream.raw(first);
+        stream.flood(() => more);
+      },
+    };
+  },
+};
+
+/** Pings whose answers it never reads. */
+export const pingFlood: Kind = {
+  name: 'ping-flood',
+  does: 'sends pings at full speed and never reads the pongs',
+  attack: () => {
+    const pings = repeated(webSocketFrame(Buffer.alloc(125), { opcode: 9 }), 256);
+    return {
+      stream: (stream) => {
+        stream.socket.pause();
+        stream.flood(() => pings);
+      },
+    };
+  },
+};
+
+/** Opens, gives one label or none, tells an error, and ends, again and again. */
+export const flapping: Kind = {
+  name: 'flapping',
+  does: 'opens the stream, sends one label and an error, and ends it',
+  attack: ({ labeler, now }) => {
+    let opened = 0;
+    return {
+      stream: (stream) => {
+        opened += 1;
+        stream.send(labelsFrame(opened, pageLabels(labeler.did, labeler.did, opened, 1, now())));
+        stream.send(errorFrame(opened % 2 === 0 ? 'ConsumerTooSlow' : 'InternalServerError', ''));
+        stream.raw(Buffer.alloc(0));
+        setTimeout(() => stream.end(), 5).unref();
+      },
+    };
+  },
+};
+
+/** Gives labels, and calls every cursor a future one: its database begins anew without end. */
+export const futureCursors: Kind = {
+  name: 'future-cursors',
+  does: 'answers every cursor with FutureCursor, so that each connection is a reset',
+  attack: ({ labeler, now }) => {
+    let seq = 0;
+    return {
+      stream: (stream) => {
+        if (stream.cursor !== null) {
+          stream.send(errorFrame('FutureCursor', ''));
+          setTimeout(() => stream.end(), 5).unref();
+          return;
+        }
+        seq += 1;
+        stream.send(labelsFrame(seq, pageLabels(labeler.did, labeler.did, seq, 1, now())));
+        setTimeout(() => stream.end(), 200).unref();
+      },
+    };
+  },
+};
+
+function repeated(bytes: Buffer, times: number): Buffer {
+  return Buffer.concat(Array.from({ length: times }, () => bytes));
+}

@@ -1,0 +1,84 @@
+import { base32 } from '../../../events/identifiers.ts';
+import type { AttackTools, Kind } from '../attack.ts';
+import { floodOfEmptyFrames, floodOfLabels, pageLabels } from '../label-bytes.ts';
+import { sendJson } from '../sound.ts';
+
+function account({ chance }: AttackTools): string {
+  return `did:plc:${chance.text(base32, 24)}`;
+}
+
+/** Labels of almost the largest size, as fast as they are read. */
+export const fatLabels: Kind = {
+  name: 'fat-labels',
+  does: 'streams labels of 15 kB at full speed',
+  attack: (tools) => ({
+    stream: (stream) => {
+      const { labeler, now } = tools;
+      const about = { src: labeler.did, account: account(tools), nowMs: now() };
+      stream.flood(floodOfLabels({ ...about, perFrame: 4, frames: 1, padding: 15_000 }));
+    },
+  }),
+};
+
+/** Small labels, as fast as they are read. */
+export const smallLabels: Kind = {
+  name: 'small-labels',
+  does: 'streams small labels at full speed',
+  attack: (tools) => ({
+    stream: (stream) => {
+      const { labeler, now } = tools;
+      const about = { src: labeler.did, account: account(tools), nowMs: now() };
+      stream.flood(floodOfLabels({ ...about, perFrame: 1, frames: 100 }));
+    },
+  }),
+};
+
+/** Pages that are full of new labels, without an end. */
+export const pageFlood: Kind = {
+  name: 'page-flood',
+  does: 'answers every page with 250 new labels and a higher cursor; it has no stream',
+  attack: (tools) => {
+    const about = account(tools);
+    return {
+      page: ({ response, target }) => {
+        const from = Number(target.searchParams.get('cursor') ?? 0);
+        const labels = pageLabels(tools.labeler.did, about, from, 250, tools.now());
+        sendJson(response, { cursor: String(from + 250), labels });
+      },
+    };
+  },
+};
+
+/** Labels whose signature is wrong: each has to be checked. */
+export const badSignatures: Kind = {
+  name: 'bad-signatures',
+  does: 'streams labels with wrong signatures at full speed',
+  attack: (tools) => ({
+    stream: (stream) => {
+      const { labeler, now, chance } = tools;
+      // r and s lie within the order of the curve, and s in its lower half, so that no cheap check refuses them.
+      const signature = Uint8Array.from({ length: 64 }, (_, at) => (at % 32 === 0 ? 1 : chance.below(256)));
+      const about = { src: labeler.did, account: account(tools), nowMs: now() };
+      stream.flood(floodOfLabels({ ...about, perFrame: 20, frames: 10, signature }));
+    },
+  }),
+};
+
+/** Labels in the name of another: none may be stored, all have to be read. */
+export const foreignLabels: Kind = {
+  name: 'foreign-labels',
+  does: 'streams labels in the name of other labelers at full speed',
+  attack: (tools) => ({
+    stream: (stream) => {
+      const src = tools.chance.pick(tools.others());
+      stream.flood(floodOfLabels({ src, account: account(tools), nowMs: tools.now(), perFrame: 50, frames: 4 }));
+    },
+  }),
+};
+
+/** Frames without a label, each of which moves the position. */
+export const emptyFrames: Kind = {
+  name: 'empty-frames',
+  does: 'streams frames without labels whose seq rises, at full speed',
+  attack: () => ({ stream: (stream) => stream.flood(floodOfEmptyFrames(200)) }),
+};

@@ -1,0 +1,26 @@
+import type { Kind } from '../attack.ts';
+
+/** Spellings of addresses that no guard may let through. Names of them come from the zone. */
+const literals = [
+  'http://10.0.0.1',
+  'http://169.254.169.254',
+  'http://192.168.1.1:8080',
+  'http://[fd00::1]',
+  'http://[::ffff:10.0.0.1]',
+  'http://0x0a000001',
+  'http://167772161',
+  'http://0.0.0.0',
+  'http://100.64.0.1',
+  'https://10.0.0.1',
+];
+
+/** Endpoints at private, link-local and reserved addresses, spelled in odd ways or behind a name. */
+export const refusedAddresses: Kind = {
+  name: 'refused-addresses',
+  does: 'has an endpoint at a private or reserved address, spelled oddly or behind a name',
+  elsewhere: (index, names) =>
+    names && index % 2 === 0
+      ? `http://private-${index}.hostile${index}.test`
+      : (literals[index % literals.length] ?? ''),
+  attack: () => ({}),
+};

@@ -1,0 +1,21 @@
+import type { Kind } from '../attack.ts';
+import { sendJson, sendRecord } from '../sound.ts';
+
+/** Just within the time that a request may take. */
+const delayMs = 28_000;
+
+/** Answers every request a moment before it would be given up. */
+export const slowPages: Kind = {
+  name: 'slow-pages',
+  does: 'answers every page and record after 28 s',
+  attack: ({ labeler }) => ({
+    page: ({ response }) => {
+      const timer = setTimeout(() => sendJson(response, { labels: [] }), delayMs);
+      response.once('close', () => clearTimeout(timer));
+    },
+    record: ({ response }) => {
+      const timer = setTimeout(() => sendRecord(response, labeler.did, '{}'), delayMs);
+      response.once('close', () => clearTimeout(timer));
+    },
+  }),
+};

@@ -1,0 +1,23 @@
+import type { Kind } from '../attack.ts';
+
+const sorts = ['never', 'never', 'never', 'fail', 'junk', 'nx'] as const;
+
+/** Hosts whose names are never resolved: most name servers stay silent. */
+export const unresolvable: Kind = {
+  name: 'unresolvable',
+  does: 'has an endpoint whose name server never answers, fails, answers junk or knows no such name',
+  needsNames: true,
+  elsewhere: (index, names) =>
+    names ? `http://${sorts[index % sorts.length]}-${index}.hostile${index}.test` : `http://127.99.99.99:9`,
+  attack: () => ({}),
+};
+
+/** Hosts whose names take seconds, or have very many addresses. */
+export const slowNames: Kind = {
+  name: 'slow-names',
+  does: 'has an endpoint whose name takes 4 s to resolve, or has two dozen dead addresses',
+  needsNames: true,
+  elsewhere: (index, names) =>
+    names ? `http://${index % 2 === 0 ? 'slow' : 'many'}-127-127-2-1.hostile${index}.test:9` : `http://127.99.99.99:9`,
+  attack: () => ({}),
+};

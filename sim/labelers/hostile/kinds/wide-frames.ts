@@ -1,0 +1,27 @@
+import type { Kind } from '../attack.ts';
+import { deepFrame, wideFrame } from '../bytes.ts';
+
+/** Just below the largest frame that is read. */
+const count = 11_900_000;
+const depth = 2_000_000;
+const items = ['array', 'map', 'integer', 'text'] as const;
+
+/** Frames of almost the largest size that decode to millions of values. */
+export const wideFrames: Kind = {
+  name: 'wide-frames',
+  does: 'sends 11.9 MB frames of empty arrays, maps, integers or texts, and frames nested two million deep',
+  attack: ({ labeler, chance }) => ({
+    stream: (stream) => {
+      let sent = labeler.index;
+      const send = (): void => {
+        if (stream.socket.writableLength > 0) return;
+        const item = items[sent % items.length] ?? 'array';
+        const frame = sent % 5 === 4 ? deepFrame(depth) : wideFrame(item, sent % 2 === 0 ? 'labels' : 'field', count);
+        stream.raw(frame);
+        sent += 1;
+      };
+      send();
+      stream.every(2_000 + chance.below(1_000), send);
+    },
+  }),
+};

@@ -1,0 +1,97 @@
+import { encode, toBytes } from '@atcute/cbor';
+import { webSocketFrame } from './bytes.ts';
+
+/** `seq` begins there, so that it is always nine bytes of CBOR. */
+export const firstSeq = 2 ** 40;
+
+const rkeyMark = '3lzzzzzzzzzzz';
+const digits = '234567abcdefghijklmnopqrstuvwxyz';
+
+/** What the labels of a flood are like. */
+export interface FloodLabels {
+  readonly src: string;
+  readonly nowMs: number;
+  /** Labels in a frame, and frames in a write. */
+  readonly perFrame: number;
+  readonly frames: number;
+  /** Bytes of an unknown field of each label. */
+  readonly padding?: number;
+  /** Random bytes as a signature; the verifier has to look at each. */
+  readonly signature?: Uint8Array;
+  /** The account that they are about. */
+  readonly account: string;
+}
+
+/**
+ * Frames of labels that are all different, at the cost of a copy: the frames are encoded once, and each write gets
+ * other record keys and other sequence numbers. Returns a function that gives the next write.
+ */
+export function floodOfLabels({
+  src,
+  nowMs,
+  perFrame,
+  frames,
+  padding,
+  signature,
+  account,
+}: FloodLabels): () => Buffer {
+  const label = {
+    src,
+    uri: `at://${account}/app.bsky.feed.post/${rkeyMark}`,
+    val: 'spam',
+    cts: new Date(nowMs).toISOString(),
+    ...(padding === undefined ? {} : { pad: 'x'.repeat(padding) }),
+    ...(signature === undefined ? {} : { sig: toBytes(new Uint8Array(signature)) }),
+  };
+  const body = encode({ seq: firstSeq, labels: Array.from({ length: perFrame }, () => label) });
+  const frame = webSocketFrame(Buffer.concat([encode({ op: 1, t: '#labels' }), body]));
+  const template = Buffer.concat(Array.from({ length: frames }, () => frame));
+  const rkeys = marks(template, Buffer.from(rkeyMark)).map((at) => at + 2);
+  const seqs = marks(template, Buffer.concat([encode('seq'), Buffer.from([0x1b])])).map((at) => at + 5);
+  let given = 0;
+  let seq = firstSeq;
+  return () => {
+    const bytes = Buffer.from(template);
+    for (const at of rkeys) writeDigits(bytes, at, given++);
+    for (const at of seqs) bytes.writeBigUInt64BE(BigInt(seq++), at);
+    return bytes;
+  };
+}
+
+/** Frames without a label whose number rises, as one write. */
+export function floodOfEmptyFrames(frames: number): () => Buffer {
+  const body = encode({ seq: firstSeq, labels: [] });
+  const frame = webSocketFrame(Buffer.concat([encode({ op: 1, t: '#labels' }), body]));
+  const template = Buffer.concat(Array.from({ length: frames }, () => frame));
+  const seqs = marks(template, Buffer.concat([encode('seq'), Buffer.from([0x1b])])).map((at) => at + 5);
+  let seq = firstSeq;
+  return () => {
+    const bytes = Buffer.from(template);
+    for (const at of seqs) bytes.writeBigUInt64BE(BigInt(seq++), at);
+    return bytes;
+  };
+}
+
+/** Labels of a page, all different. */
+export function pageLabels(src: string, account: string, from: number, count: number, nowMs: number): unknown[] {
+  const cts = new Date(nowMs).toISOString();
+  return Array.from({ length: count }, (_, at) => {
+    const key = Buffer.from(rkeyMark);
+    writeDigits(key, 2, from + at);
+    return { src, uri: `at://${account}/app.bsky.feed.post/${key.toString('latin1')}`, val: 'spam', cts };
+  });
+}
+
+function marks(bytes: Buffer, mark: Buffer): number[] {
+  const found: number[] = [];
+  for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length)) found.push(at);
+  return found;
+}
+
+function writeDigits(bytes: Buffer, at: number, number: number): void {
+  let rest = number;
+  for (let place = 10; place >= 0; place--) {
+    bytes[at + place] = digits.charCodeAt(rest % 32);
+    rest = Math.floor(rest / 32);
+  }
+}

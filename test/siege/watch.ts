@@ -1,0 +1,102 @@
+import type { StoreReader } from '../../src/store/port.ts';
+import type { RosterRow } from '../../src/store/roster.ts';
+import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { StateWatch } from './judge-state.ts';
+import { Samples } from './samples.ts';
+import type { World } from './world.ts';
+
+const sampleMs = 2_000;
+/** Of samples: how often the roster is read and the facts are asked. */
+const rosterEvery = 5;
+
+/** Looks at everything that runs, again and again. */
+export interface Watch {
+  readonly samples: Samples;
+  readonly states: StateWatch;
+  /** Answers for the overview, by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Samples from now on belong to it. */
+  phase: string;
+  stop(): Promise<void>;
+}
+
+/** Begins to look. */
+export function startWatch(world: World, factsUrl: string, csv: string | null): Watch {
+  const samples = new Samples(csv);
+  const states = new StateWatch(world.honest);
+  const statuses: Record<string, number> = {};
+  const stopping = new AbortController();
+  const watch = {
+    ...{ samples, states, statuses, phase: 'before' },
+    stop: async () => {
+      stopping.abort();
+      await looking;
+    },
+  };
+  const look = async (): Promise<void> => {
+    for (let round = 0; !stopping.signal.aborted; round += 1) {
+      const { instrument, store, metricsPort } = world;
+      await samples.take(instrument.pid, watch.phase, store, metricsPort);
+      if (round % rosterEvery === 0 && watch.phase !== 'before') {
+        const status = await statusOf(`${factsUrl}/v1/labels/overview`);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        const since = instrument.observingSinceMs;
+        if (since !== null) states.look(await rosterOf(store), Date.now(), since);
+      }
+      await pause(sampleMs, stopping.signal);
+    }
+  };
+  const looking = look();
+  return watch;
+}
+
+/** Reads a store that another process writes; resolves with what `read` makes of it, null where it cannot be opened. */
+export async function reading<T>(folder: string, read: (store: StoreReader) => Promise<T>): Promise<T | null> {
+  let store: StoreReader;
+  try {
+    store = openSqliteReader(folder);
+  } catch {
+    return null;
+  }
+  try {
+    return await read(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The roster as it was last kept. */
+export async function rosterOf(folder: string): Promise<readonly RosterRow[]> {
+  return (await reading(folder, (store) => store.roster())) ?? [];
+}
+
+/** Waits; an abort ends it. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** Whether something comes to hold in time. */
+export async function comesToHold(holds: () => Promise<boolean>, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > deadline) return false;
+    await pause(1_000);
+  }
+  return true;
+}
+
+async function statusOf(url: string): Promise<string> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+    await answer.arrayBuffer();
+    return String(answer.status);
+  } catch {
+    return 'no answer';
+  }
+}

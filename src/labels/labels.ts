@@ -27,6 +27,7 @@ import { Signatures } from './signatures.ts';
 import { beat, numberNote, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
+import { isPrivileged } from './standing.ts';
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
 import { timeAsker } from './time-asker.ts';
@@ -210,7 +211,7 @@ async function observe(
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.saidToChange(did),
     streams: createSlots({ perHost: settings.maxStreamsPerHost ?? 32, total: maxKnown, maxWaiting: 0 }),
-    refused: new RefusedMemory(),
+    refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).standing)),
     cap,
     pace,
     usage,

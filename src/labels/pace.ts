@@ -1,5 +1,5 @@
 import { FairQueue } from './fair-queue.ts';
-import { type ShareKey, type Standing, standings, standingWeights } from './shares.ts';
+import { type ShareKey, type Standing, standingWeights } from './shares.ts';
 import type { SourceUsage } from './source-usage.ts';
 
 /** What reading a source costs. */

@@ -1,5 +1,5 @@
 import { FairQueue } from './fair-queue.ts';
-import { type ShareKey, type Standing, standings, standingWeights } from './shares.ts';
+import { type ShareKey, type Standing, standingWeights } from './shares.ts';
 import type { SourceUsage } from './source-usage.ts';
 
 /** What reading a source costs. */
@@ -301,8 +301,3 @@ export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
-
-/** No source waits. */
-export const noneThrottled: Readonly<Record<Standing, number>> = Object.fromEntries(
-  standings.map((standing) => [standing, 0]),
-) as Record<Standing, number>;

@@ -90,6 +90,13 @@ describe('the memory of refused rows', () => {
     expect(take(['a', 'b'], 'poll', { source: 'did:plc:o' })).toBe(0);
   });
 
+  test('forgets what a protected source gave only once there is nothing else to forget', () => {
+    const { take } = kept(new RefusedMemory(60_000, (source) => source === 'did:plc:seed'));
+    take(many(1_000), 'stream', { source: 'did:plc:seed' });
+    for (let i = 0; i < 100; i += 1) take(many(100, `flood ${i}`), 'stream', { source: `did:plc:flood${i}` });
+    expect(take(many(1_000), 'poll', { source: 'did:plc:seed' })).toBe(0);
+  });
+
   test('forgets what is too old to come again, where nothing more is refused too', () => {
     const { take, stored } = kept();
     take(['a', 'b', 'c'], 'stream');

@@ -35,6 +35,8 @@ const namePattern = /^refused\/([0-9a-f])$/;
 const mostHours = 50;
 /** Characters of all sources together; the one that has most is forgotten beyond it. */
 const mostCharacters = 16_000_000;
+/** How much of the bound stays when it is exceeded. */
+const trimmedTo = 0.95;
 /** Texts that go with one commit because they are forgotten. */
 const mostForgotten = 100;
 
@@ -46,12 +48,17 @@ const mostForgotten = 100;
  */
 export class RefusedMemory {
   readonly #most: number;
+  readonly #isProtected: (source: string) => boolean;
+  /** Characters of each source. */
+  readonly #sizes = new Map<string, number>();
   readonly #sources = new Map<string, Map<number, string>>();
   #forgotten: readonly PositionChange[] = [];
   #characters = 0;
 
-  constructor(most = mostCharacters) {
+  /** What a protected source had refused is forgotten last. */
+  constructor(most = mostCharacters, isProtected: (source: string) => boolean = () => false) {
     this.#most = most;
+    this.#isProtected = isProtected;
   }
 
   /** Takes over what was kept; false when it is something else. */
@@ -117,31 +124,37 @@ export class RefusedMemory {
 
   #put(source: string, at: number, text: string): void {
     const kept = this.#sources.get(source) ?? new Map<number, string>();
-    this.#characters += text.length - (kept.get(at)?.length ?? 0);
+    const added = text.length - (kept.get(at)?.length ?? 0);
+    this.#characters += added;
+    this.#sizes.set(source, (this.#sizes.get(source) ?? 0) + added);
     if (text === '') kept.delete(at);
     else kept.set(at, text);
-    if (kept.size === 0) this.#sources.delete(source);
-    else this.#sources.set(source, kept);
+    if (kept.size > 0) this.#sources.set(source, kept);
+    else {
+      this.#sources.delete(source);
+      this.#sizes.delete(source);
+    }
   }
 
   #trim(): void {
-    while (this.#characters > this.#most) {
-      const sizes = [...this.#sources].map(([source, kept]) => ({ source, kept, size: sizeOf(kept) }));
-      const largest = sizes.reduce((one, other) => (other.size > one.size ? other : one));
-      const { source } = largest;
-      const forgotten = [...largest.kept.keys()].map((at) => ({ source, endpoint: nameOf(at), value: null }));
-      for (const at of [...largest.kept.keys()]) this.#put(source, at, '');
-      this.#forgotten = [...this.#forgotten, ...forgotten];
+    if (this.#characters <= this.#most) return;
+    // The largest first; some more than has to be, as otherwise each page of a flood would look for them again.
+    const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
+    const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
+    const forgotten: PositionChange[] = [];
+    for (const source of inOrder) {
+      if (this.#characters <= this.#most * trimmedTo) break;
+      for (const at of [...(this.#sources.get(source)?.keys() ?? [])]) {
+        forgotten.push({ source, endpoint: nameOf(at), value: null });
+        this.#put(source, at, '');
+      }
     }
+    this.#forgotten = [...this.#forgotten, ...forgotten];
   }
 }
 
 function nameOf(at: number): string {
   return `refused/${at.toString(16)}`;
-}
-
-function sizeOf(kept: ReadonlyMap<number, string>): number {
-  return [...kept.values()].reduce((sum, { length }) => sum + length, 0);
 }
 
 const rowPattern = /^([\w-]{11})([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)$/;

@@ -2,7 +2,7 @@ import { accountPaths } from '../contract/account.ts';
 import type { AccountErrorCode } from '../contract/account-errors.ts';
 import type { AssetFile } from '../http/asset-file.ts';
 import type { ReadRequest } from '../http/read-request.ts';
-import { json, jsonType, preflight, withBody } from '../http/reply.ts';
+import { json, jsonType, preflight, type Reply, withBody } from '../http/reply.ts';
 import { below, pathOf } from '../http/target.ts';
 import { StoreError } from '../store/errors.ts';
 import type { ClientBudget } from './client-budget.ts';
@@ -72,7 +72,10 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       // Before anything is read: what cannot be held must not be made.
       if (!reserve(reservedBytes)) throw new StoreBusy('unsent', unsentRetrySeconds);
       const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
-      return reading.run({ client, signal: gone, onCost, ...(account === null ? {} : { account }) }, work);
+      const found = await reading.run({ client, signal: gone, onCost, ...(account === null ? {} : { account }) }, work);
+      // To draw a page costs more than to read for it: nothing is drawn for a client that has left.
+      if (gone.aborted) throw new StoreBusy('left', 1);
+      return found;
     },
     sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
@@ -128,7 +131,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     async answer(request, now, gone) {
       const { route, reply } = await replyTo(request, now, gone);
       if ('body' in reply && request.method === 'GET')
-        services.sent({ client: request.client ?? 'unknown' }, reply.body?.length ?? 0);
+        services.sent({ client: request.client ?? 'unknown' }, costBytes(reply));
       answered?.(route, reply.status);
       return reply;
     },
@@ -156,6 +159,15 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
 /** Whether an error says that the store is damaged: a client waits, and an operator must be told. */
 export function isDamage(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'damaged';
+}
+
+/** A page for a person is drawn, which costs this process ten times what it costs to pass on rows. */
+const drawnWeight = 10;
+
+/** The bytes that a reply counts as. */
+function costBytes({ headers, body }: Reply): number {
+  const isDrawn = headers.some((value) => value.startsWith('text/html'));
+  return (body?.length ?? 0) * (isDrawn ? drawnWeight : 1);
 }
 
 /** What a client is told of an error of reading; null where it is our own fault. */

@@ -1,5 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import { networkTiers } from '../http/network-tiers.ts';
+import { saltedMark } from './salted-mark.ts';
 
 /** Most accounts of all clients that are remembered at once; beyond it the clients seen first are forgotten. */
 const maxRemembered = 1_000_000;
@@ -24,18 +24,14 @@ export interface ClientBudget {
  */
 export function createClientBudget(accounts: number | null): ClientBudget {
   let today = Number.NaN;
-  let salt = randomBytes(32);
+  let mark = saltedMark();
   let remembered = 0;
-  const asked = new Map<string, Set<number>>();
+  const asked = new Map<string, Set<string>>();
   const sums = new Map<string, number>();
-
-  function mark(text: string): number {
-    return createHmac('sha256', salt).update(text).digest().readUIntBE(0, 6);
-  }
 
   function begin(day: number): void {
     today = day;
-    salt = randomBytes(32);
+    mark = saltedMark();
     asked.clear();
     sums.clear();
     remembered = 0;
@@ -60,11 +56,11 @@ export function createClientBudget(accounts: number | null): ClientBudget {
       const day = Math.floor(now / dayMs);
       if (day !== today) begin(day);
       const [narrowest, ...wider] = networkTiers(client).map(({ network, share }) => ({
-        name: String(mark(`client ${network}`)),
+        name: mark(`client ${network}`),
         share,
       }));
       if (!narrowest) return null;
-      const own = asked.get(narrowest.name) ?? new Set<number>();
+      const own = asked.get(narrowest.name) ?? new Set<string>();
       const one = mark(`account ${account}`);
       if (own.has(one)) return null;
       const spent = wider.some(({ name, share }) => (sums.get(name) ?? 0) >= accounts * share);

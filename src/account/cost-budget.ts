@@ -1,5 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import { networkTiers } from '../http/network-tiers.ts';
+import { saltedMark } from './salted-mark.ts';
 
 /** Minutes of its allowance that a client may use at once. */
 const burstMinutes = 5;
@@ -33,12 +33,8 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
   const perMs = msPerMinute / minuteMs;
   const capacity = msPerMinute * burstMinutes;
   let today = Number.NaN;
-  let salt = randomBytes(32);
+  let mark = saltedMark();
   let buckets = new Map<string, Bucket>();
-
-  function mark(network: string): string {
-    return createHmac('sha256', salt).update(network).digest('base64url').slice(0, 16);
-  }
 
   function refill(bucket: Bucket, now: number): Bucket {
     const passed = Math.max(0, now - bucket.at);
@@ -51,7 +47,7 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
     const day = Math.floor(now / dayMs);
     if (day === today) return;
     today = day;
-    salt = randomBytes(32);
+    mark = saltedMark();
     buckets = new Map();
   }
 

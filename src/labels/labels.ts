@@ -34,7 +34,7 @@ import { beat, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
 
-import { compareStanding, standingOf } from './standing.ts';
+import { compareStanding, isPrivileged, standingOf } from './standing.ts';
 
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -215,7 +215,7 @@ async function observe(
     heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
     doubt: (did) => roster.saidToChange(did),
     memory: createInputMemory(),
-    refused: new RefusedMemory(),
+    refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).standing)),
     cap,
     pace,
     usage,

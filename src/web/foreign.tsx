@@ -39,8 +39,10 @@ const hidden =
  * taken for others by what reads the page. The last step before a page leaves.
  */
 export function withoutControls(html: string): string {
-  return html.replace(controls, '\uFFFD').toWellFormed();
+  const clean = controls.test(html) ? html.replace(allControls, '\uFFFD') : html;
+  return clean.isWellFormed() ? clean : clean.toWellFormed();
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
-const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
+const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/;
+const allControls = new RegExp(controls, 'g');

@@ -176,6 +176,7 @@ function accountRoute(
       return await answer(request);
     } catch (error) {
       const refused = refusalOf(error);
+      if (request.gone.aborted) return accountError('store_busy');
       if (!refused || isDamage(error)) alarm('/account', error);
       if (refused?.code === 'snapshot_expired') return pages.refusal(request, refused.code, { message: agedOut });
       if (refused) return pages.refusal(request, refused.code, refused);

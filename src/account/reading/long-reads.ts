@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { saltedMark } from '../salted-mark.ts';
 
 /** A turn that took this long is long, in milliseconds. */
 const longMs = 300;
@@ -12,7 +12,7 @@ const maxRemembered = 10_000;
  */
 export class LongReads {
   readonly #monotonic: () => number;
-  readonly #salt = randomBytes(32);
+  readonly #mark = saltedMark();
   readonly #until = new Map<string, number>();
 
   constructor(monotonic: () => number) {
@@ -31,9 +31,5 @@ export class LongReads {
     this.#until.delete(mark);
     if (this.#until.size >= maxRemembered) this.#until.delete(this.#until.keys().next().value ?? '');
     this.#until.set(mark, this.#monotonic() + rememberedMs);
-  }
-
-  #mark(account: string): string {
-    return createHmac('sha256', this.#salt).update(account).digest('base64url');
   }
 }

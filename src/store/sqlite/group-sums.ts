@@ -41,11 +41,14 @@ function keysOf(part: GroupPart, day: number): readonly [from: number, to: numbe
   return n === 1 ? [0, 1] : [day * n, (day + 1) * n];
 }
 
-/** The rows of the groups `from <= key < to`, without their key; those without rows too, as their absence is checked as well. */
+/** The rows of the groups `from <= key < to` that have any, without their key. */
 function rowsByGroup(all: All, part: GroupPart, from: number, to: number): Map<number, Cell[][]> {
   const groups = new Map<number, Cell[][]>();
-  for (let key = from; key < to; key++) groups.set(key, []);
-  for (const [key, ...row] of all<[number, ...Cell[]]>(groupSql[part], [from, to])) groups.get(key)?.push(row);
+  for (const [key, ...row] of all<[number, ...Cell[]]>(groupSql[part], [from, to])) {
+    const rows = groups.get(key);
+    if (rows) rows.push(row);
+    else groups.set(key, [row]);
+  }
   return groups;
 }
 
@@ -53,12 +56,19 @@ function groupSum(day: number, part: GroupPart, key: number, rows: readonly Cell
   return sumOf([[day, part, key], ...rows]);
 }
 
-/** The checksum of every group of a day. */
+/** Where the checksum of the keys of a part's groups is kept: it proves that the other groups have no row. */
+const keysAt = -1;
+
+function keysSum(day: number, part: GroupPart, keys: readonly number[]): Buffer {
+  return sumOf([[day, part, 'keys', ...keys]]);
+}
+
+/** The checksums of a day's groups. */
 export function* sumsOfDay(all: All, day: number): Generator<readonly [GroupPart, number, Buffer]> {
   for (const part of groupParts) {
-    for (const [key, rows] of rowsByGroup(all, part, ...keysOf(part, day))) {
-      yield [part, key, groupSum(day, part, key, rows)];
-    }
+    const groups = rowsByGroup(all, part, ...keysOf(part, day));
+    for (const [key, rows] of groups) yield [part, key, groupSum(day, part, key, rows)];
+    yield [part, keysAt, keysSum(day, part, [...groups.keys()])];
   }
 }
 
@@ -66,6 +76,7 @@ export function* sumsOfDay(all: All, day: number): Generator<readonly [GroupPart
 export class CheckedGroups {
   readonly #file: DayFile;
   readonly #day: number;
+  readonly #keys = new Map<GroupPart, ReadonlySet<number>>();
 
   constructor(file: DayFile, day: number) {
     this.#file = file;
@@ -102,15 +113,36 @@ export class CheckedGroups {
     }
   }
 
+  /** Each group of the keys `from <= key < to` that has rows or should, and whether it is as it was sealed. */
   *#soundness(part: GroupPart, from: number, to: number): Generator<readonly [number, boolean, Cell[][]]> {
     if (from >= to) return;
+    const all: All = (query, parameters) => this.#file.all(query, parameters);
     const sql = 'SELECT key, sum FROM group_sum WHERE part = ? AND key >= ? AND key < ?';
     const sums = new Map(this.#file.all<[number, Cell]>(sql, [part, from, to]));
-    const all: All = (query, parameters) => this.#file.all(query, parameters);
-    for (const [key, rows] of rowsByGroup(all, part, from, to)) {
+    const groups = rowsByGroup(all, part, from, to);
+    const expected = [...this.#keysOf(part)].filter((key) => key >= from && key < to);
+    for (const key of new Set([...expected, ...groups.keys()])) {
       const kept = sums.get(key);
+      const rows = groups.get(key) ?? [];
       const isSound = Buffer.isBuffer(kept) && kept.equals(groupSum(this.#day, part, key, rows));
       yield [key, isSound, rows];
     }
+  }
+
+  /** The keys of the groups that have rows. */
+  #keysOf(part: GroupPart): ReadonlySet<number> {
+    const known = this.#keys.get(part);
+    if (known) return known;
+    const entries = this.#file.all<[number, Cell]>('SELECT key, sum FROM group_sum WHERE part = ? ORDER BY key', [
+      part,
+    ]);
+    const [first, ...others] = entries;
+    const keys = others.map(([key]) => key);
+    const isSound =
+      first?.[0] === keysAt && Buffer.isBuffer(first[1]) && first[1].equals(keysSum(this.#day, part, keys));
+    if (!isSound) throw altered(this.#file.path, `the list of groups of ${part}`);
+    const found = new Set(keys);
+    this.#keys.set(part, found);
+    return found;
   }
 }

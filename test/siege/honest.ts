@@ -48,7 +48,7 @@ export interface HonestRows {
   readonly before: Lag;
   /** Emitted after it. */
   readonly after: Lag;
-  /** How many were lost, by labeler: the first few. */
+  /** How many were lost, by labeler, and when they were emitted: the first few. */
   readonly losers: readonly string[];
 }
 
@@ -144,14 +144,14 @@ export async function judgeRows(sim: Sim, store: StoreReader, spans: Spans): Pro
       }
     }
   }
-  const losses = new Map<string, number>();
+  const losses = new Map<string, number[]>();
   let [lost, gone] = [0, 0];
-  for (const [key, { labeler, replaced }] of due) {
+  for (const [key, { labeler, emittedUs, replaced }] of due) {
     if (met.has(key)) continue;
     if (replaced) gone += 1;
     else {
       lost += 1;
-      losses.set(labeler, (losses.get(labeler) ?? 0) + 1);
+      losses.set(labeler, [...(losses.get(labeler) ?? []), emittedUs]);
     }
   }
   return {
@@ -164,8 +164,15 @@ export async function judgeRows(sim: Sim, store: StoreReader, spans: Spans): Pro
     polled: lagOf(lags.polled),
     before: lagOf(lags.before),
     after: lagOf(lags.after),
-    losers: [...losses].slice(0, 10).map(([did, count]) => `${count} of ${did}`),
+    losers: [...losses].slice(0, 10).map(([did, times]) => {
+      const [first = 0, last = first] = [times[0], times.at(-1)];
+      return `${times.length} of ${did} (emitted ${timeOf(first)} to ${timeOf(last)})`;
+    }),
   };
+}
+
+function timeOf(us: number): string {
+  return new Date(us / 1000).toISOString().slice(11, 23);
 }
 
 function spanOf(ms: number, { attackFromMs, attackToMs, downtimes }: Spans): 'before' | 'during' | 'after' | null {

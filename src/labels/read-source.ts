@@ -4,8 +4,9 @@ import { CapReached } from './daily-cap.ts';
 import { type SourceFault, worseOf } from './faults.ts';
 import { createIntake, type SourceIntake } from './intake.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
+import type { SessionOutcome } from './session-outcome.ts';
 import type { ReaderTools, Source } from './source.ts';
-import { type SessionOutcome, streamSession } from './stream-session.ts';
+import { streamSession } from './stream-session.ts';
 
 /** Least wait between two connections to one source, in milliseconds, however well the last one went. */
 const leastWaitMs = 100;

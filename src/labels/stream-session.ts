@@ -3,7 +3,7 @@ import type { ByteAccount } from '../input/decoded-bytes.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { Alignment, aligned } from './alignment.ts';
 import { caughtUp, unread } from './catch-up.ts';
-import { connectFault, type SourceFault } from './faults.ts';
+import { connectFault } from './faults.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type FrameBatch, FrameQueue } from './frame-queue.ts';
@@ -13,17 +13,9 @@ import type { SourceIntake } from './intake.ts';
 import { threadCpuMs } from './pace.ts';
 import { authoredOf, forgetPosition, pollRound, recordReset } from './poll-round.ts';
 import type { ReadPosition } from './position.ts';
+import type { SessionOutcome } from './session-outcome.ts';
 import { type ReaderTools, remember, type Source } from './source.ts';
 import { untilReadable } from './throttle.ts';
-
-/** How a connection to a stream ended. */
-export type SessionOutcome =
-  /** It was read, and can be resumed. `progress`: something new came of it; `poll`: how polls beside it failed, and nothing came of it at all. */
-  | { readonly kind: 'ended'; readonly progress: boolean; readonly poll?: SourceFault | null }
-  /** Nothing of use came of it. */
-  | ({ readonly kind: 'fault' } & SourceFault)
-  /** The labeler began anew: read it as one that was never read. */
-  | { readonly kind: 'reset' };
 
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
 const mostMalformed = 20;

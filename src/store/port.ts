@@ -28,7 +28,7 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
 import type { Purge, PurgeWriter } from './removals.ts';
-import type { Definitions, LabelerKey, RosterRow } from './roster.ts';
+import type { DefinitionShares, Definitions, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
 
 /** Why a label was not stored. `duplicate` is found by the store alone. */
@@ -140,14 +140,6 @@ export interface Frontier {
 export interface StoredGap extends Interval {
   readonly source: string | null;
   readonly reason: GapReason;
-}
-
-/** Whose definitions give way to others. */
-export interface DefinitionShares {
-  /** Whether a labeler's newest revision gives way last. */
-  readonly isProtected: (did: string) => boolean;
-  /** The owner whose labelers share what they take. */
-  readonly groupOf: (did: string) => string;
 }
 
 /** A gap to record, or to take back. */

@@ -86,3 +86,11 @@ export interface Definitions {
   readonly seenAt: Micros;
   readonly content: string;
 }
+
+/** Whose definitions give way to others. */
+export interface DefinitionShares {
+  /** Whether a labeler's newest revision gives way last. */
+  readonly isProtected: (did: string) => boolean;
+  /** The owner whose labelers share what they take. */
+  readonly groupOf: (did: string) => string;
+}

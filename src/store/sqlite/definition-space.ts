@@ -1,4 +1,4 @@
-import type { DefinitionShares } from '../port.ts';
+import type { DefinitionShares } from '../roster.ts';
 import type { Sqlite } from './connection.ts';
 
 /** What is kept of one labeler's definitions. */

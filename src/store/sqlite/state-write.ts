@@ -1,8 +1,9 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { addGap, withoutGap } from '../gaps.ts';
-import type { DefinitionShares, GapChange, StoredGap } from '../port.ts';
+import type { GapChange, StoredGap } from '../port.ts';
 import {
+  type DefinitionShares,
   type Definitions,
   type LabelerKey,
   maxDefinitionRevisions,

@@ -10,9 +10,13 @@ export type Presence = 'read' | 'waiting' | 'gone';
  * The gap of a labeler that has left: since it was last read to its end, nothing is known of what it gives. Null while it
  * is read, while its document is not known, and where it was never read.
  */
-export function departureGap({ did, finding, tracker }: Member, presence: Presence, now: Micros): StoredGap | null {
-  // After a crash a document may have to be read again: nobody has left yet.
-  if (finding === 'unresolved') return null;
+export function departureGap(
+  { did, finding, denied, tracker }: Member,
+  presence: Presence,
+  now: Micros,
+): StoredGap | null {
+  // A denial records its own gap, from its moment on. After a crash a document may have to be read again: nobody has left yet.
+  if (denied || finding === 'unresolved') return null;
   const { lastAnswered } = tracker.tracked;
   const start = tracker.unreadSince ?? lastAnswered;
   if (lastAnswered === null || start === null || start >= now) return null;

@@ -5,6 +5,7 @@ import type { SignatureVerdict } from '../store/label.ts';
 import type { StoreWriter } from '../store/port.ts';
 import { isObject } from './label-fields.ts';
 import type { ShareKey } from './shares.ts';
+import { isPrivileged } from './standing.ts';
 import type { Verifier } from './verifier.ts';
 
 /** What judging signatures takes. */
@@ -58,12 +59,13 @@ export class Signatures {
   }
 
   async #learn(did: string, fresh: boolean, signal: AbortSignal): Promise<readonly LabelKey[]> {
-    const { identities, store, clock } = this.#options;
+    const { identities, store, clock, shareOf } = this.#options;
     if (fresh) {
       if (this.#askedAt.size >= maxRemembered) this.#askedAt.clear();
       this.#askedAt.set(did, clock());
     }
-    const resolution = await identities.resolve(did, { signal, fresh });
+    const privileged = isPrivileged(shareOf(did).standing);
+    const resolution = await identities.resolve(did, { signal, fresh, privileged });
     const current = resolution.kind === 'resolved' ? resolution.document.labelKeys : [];
     await this.#keep(did, current);
     const known = await store.keys(did);

@@ -97,7 +97,8 @@ async function sample(
     cursor,
     {
       onFrame: (data) => {
-        if (bytes >= mostWaitingBytes || frames.length >= mostFrames || !hasMemory) return;
+        // Frames still arrive while the connection closes; a whole history of them would take the memory of the search.
+        if (enough.signal.aborted) return;
         const { fault, elements } = scanFrame(data);
         // Others wait for memory: the search is given up.
         hasMemory = fault !== null || held.tryTake(decodedCost(data.byteLength, elements));

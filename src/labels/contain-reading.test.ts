@@ -10,7 +10,7 @@ const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const now = micros(20_000 * day);
 const source = (): Source => ({
   ...{ did, endpoint: 'https://a', tracker: new Tracker(did, untracked(now)), position: noPosition, replayFrom: null },
-  ...{ peer: { source: did, privileged: false }, lastKey: null, showsRows: false },
+  ...{ peer: { source: did, privileged: false } },
   ...{ unplaced: new Set<string>(), lastPage: null, seen: new Map(), live: null, contiguous: false },
 });
 

@@ -1,7 +1,6 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { ByteAccount } from '../input/decoded-bytes.ts';
 import { withPeer } from '../network/http.ts';
-import type { StoredGap } from '../store/port.ts';
 import { parseAuthored } from './authored-time.ts';
 import { beginsToRead, type Unread } from './catch-up.ts';
 import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
@@ -11,7 +10,6 @@ import type { SourceIntake } from './intake.ts';
 import { isObject } from './label-fields.ts';
 import { noPosition, type ReadPosition } from './position.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit, queryLabels } from './query-labels.ts';
-import { GoneRow, rowKey } from './replaced-row.ts';
 import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
 import { untilReadable } from './throttle.ts';
 
@@ -58,7 +56,6 @@ async function readRound(
   let unlooked =
     tail === null && source.position.cursor !== null && cursorTail !== null ? { row: cursorTail, number: start } : null;
   let cursor = tail === null ? start : start - 1;
-  let gone: GoneRow | null = null;
   let rows = 0;
   while (!signal.aborted) {
     // What the last page gave is stored.
@@ -72,8 +69,7 @@ async function readRound(
       const known = tail;
       if (!page.labels.some((row) => fingerprint(row) === known)) {
         const lost = await lostTail(round, page, start, known);
-        if (lost.kind !== 'gone') return lost;
-        gone = lost.row;
+        if (lost.kind !== 'gap') return lost;
       }
       fresh = fresh.filter((row) => fingerprint(row) !== known);
       tail = null;
@@ -89,15 +85,8 @@ async function readRound(
         await forgetPosition(source, intake);
         return { kind: 'reset' };
       }
-      if (row.kind === 'row') source.showsRows = true;
-      // A labeler that showed rows by their numbers before no longer has this one.
-      else if (source.showsRows) {
-        tools.telemetry.quirk('tail_missing');
-        gone = new GoneRow(source.lastKey, await recordReset(source, tools));
-      }
       unlooked = null;
     }
-    if (gone !== null && (await gone.isReplacedBy(fresh, tools))) gone = null;
     const next = nextCursor(page, cursor, tools);
     const full = page.labels.length >= limit;
     // A full page of known rows is no end: what lies beyond is behind its cursor, or nobody knows it.
@@ -127,7 +116,6 @@ async function readRound(
     );
     rows += fresh.length;
     source.lastPage = new Set(page.labels.map(digitsOf));
-    source.lastKey = rowKey(page.labels.at(-1));
     source.unplaced = moves ? new Set() : new Set(page.labels.map(fingerprint));
     // A short page was the whole rest, in whatever order; of a full one nobody knows what lies beyond.
     if (!moves) return full ? unverified() : { kind: 'quiet', rows };
@@ -295,26 +283,20 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
   }
 }
 
-/** The last row that was read is not where it was: a gap, unless the rows behind it show that it was replaced. */
+/** The last row that was read is not where it was. A labeler that replaces rows does that too: a gap, which overstates. */
 async function lostTail(
   round: Round,
   page: LabelPage,
   number: number,
   tail: string,
-): Promise<
-  | { readonly kind: 'gone'; readonly row: GoneRow }
-  | { readonly kind: 'reset' }
-  | ({ readonly kind: 'fault' } & SourceFault)
-> {
+): Promise<{ readonly kind: 'gap' } | { readonly kind: 'reset' } | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, intake, tools } = round;
   const row = page.labels.length > 0 ? await rowAt(round, number) : null;
   if (row?.kind === 'fault') return row;
   tools.telemetry.quirk('tail_missing');
-  const gap = await recordReset(source, tools);
+  await recordReset(source, tools);
   // Another row under its number is another database.
-  if (row !== null && (row.kind === 'none' || row.fingerprint === tail)) {
-    return { kind: 'gone', row: new GoneRow(source.lastKey, gap) };
-  }
+  if (row !== null && (row.kind === 'none' || row.fingerprint === tail)) return { kind: 'gap' };
   await forgetPosition(source, intake);
   return { kind: 'reset' };
 }
@@ -329,21 +311,12 @@ export async function forgetPosition(source: Source, intake: SourceIntake): Prom
   });
 }
 
-/**
- * Records that the labels since the source was last complete may be missing, and returns that gap; null where it is empty.
- * The stream's earlier rows no longer join what follows.
- */
-export async function recordReset(source: Source, tools: ReaderTools): Promise<StoredGap | null> {
+/** Records that labels since the source was last complete may be missing. The stream's earlier rows no longer join what follows. */
+export async function recordReset(source: Source, tools: ReaderTools): Promise<void> {
   source.seen.clear();
-  const gap: StoredGap = {
-    source: source.did,
-    start: unreadSince(source, tools.epoch),
-    end: tools.clock(),
-    reason: 'cursor_reset',
-  };
-  if (gap.start >= gap.end) return null;
-  await tools.recordGap(gap);
-  return gap;
+  const start = unreadSince(source, tools.epoch);
+  const end = tools.clock();
+  if (start < end) await tools.recordGap({ source: source.did, start, end, reason: 'cursor_reset' });
 }
 
 /** The position after a page. Where the stream gave the same row under that number, numbers and cursors are one. */

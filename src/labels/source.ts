@@ -70,10 +70,6 @@ export interface Source {
   unplaced: ReadonlySet<string>;
   /** Rows of the last page, by the first digits of their fingerprints: pages without an order overlap. Null before the first. */
   lastPage: ReadonlySet<number> | null;
-  /** Key of the last row of the last page that was read; null before the first. See `replaced-row.ts`. */
-  lastKey: string | null;
-  /** Whether a page showed a row under its number before: only then does an empty place mean that a row is gone. */
-  showsRows: boolean;
   /** The last rows of the stream's newest frames without a hole between them, by their numbers. */
   readonly seen: Map<number, string>;
   /** The stream's newest frame that is committed, of the last connection; null where there is none. */

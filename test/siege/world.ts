@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sim } from '../../sim/index.ts';
@@ -90,7 +90,7 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
       ...[...relays, hostileAt.relay].flatMap((relay) => ['--relay', relay]),
       ...['--plc', plc ?? '', '--jetstream', hostileAt.jetstream, '--allow-loopback', '--publish-seconds', '5'],
       ...['--discovery-seconds', '20', '--metrics-port', String(metricsPort)],
-      ...['--min-free-megabytes', String(freeFloor(options.diskBudgetMegabytes))],
+      ...['--disk-budget-megabytes-per-day', String(options.diskBudgetMegabytes)],
     ],
     nameServer?.resolvConf ?? null,
   );
@@ -145,10 +145,4 @@ async function describeHostile(
     const describe = isHostile(one) ? kindOf.get(one.kind)?.describe : undefined;
     return describe ? describe(sound, one, asked) : sound;
   };
-}
-
-/** Free space below which the instrument has to pause: the disk is as large as the budget, and half as much again. */
-function freeFloor(budgetMegabytes: number): number {
-  const { bavail, bsize } = statfsSync(tmpdir());
-  return Math.max(0, Math.floor((bavail * bsize) / 1e6 - budgetMegabytes * 1.5));
 }

@@ -202,8 +202,6 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
     replayFrom: null,
     unplaced: new Set(),
     lastPage: null,
-    lastKey: null,
-    showsRows: false,
     seen: new Map(),
     live: null,
     contiguous: false,

@@ -63,7 +63,7 @@ http { ${temporary.join(' ')}
 
 function caddy(folder: string, { listen, unused: [facts], account }: ProxyPorts): ProxyRun {
   const config = readFileSync(join(root, 'deploy/caddy/Caddyfile'), 'utf8')
-    .replace('{\n\tlog', '{\n\tadmin off\n\tauto_https off\n\tlog')
+    .replace('{\n\tservers', '{\n\tadmin off\n\tauto_https off\n\tservers')
     .replace('facts.example.org {', `http://facts.invalid:${facts} {`)
     .replace('account.example.org {', `http://${host}:${listen} {`)
     .replace('127.0.0.1:8401', `127.0.0.1:${account}`);

@@ -35,6 +35,8 @@ test('large pages wait for memory that others hold, while a labeler with a few l
   const hostile = await made({
     page: (cursor) => (cursor === 0 ? answer([row(1, 600_000)], '1') : answer([])),
     pageCost: 20_000_000,
+    // A connection that ends would end the wait with it.
+    streamless: true,
   });
   const { decoded } = hostile.memory;
   const others = decoded.open();

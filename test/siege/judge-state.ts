@@ -9,8 +9,10 @@ import { micros } from '../../src/store/time.ts';
 import { isReplacement } from '../truth/gaps.ts';
 import type { Downtime } from './instrument.ts';
 
-/** After a start an honest source may take this long until it is established again. */
+/** After a start a seeded source may take this long until it is established again. */
 const graceMs = 60_000;
+/** A source that was found and is new shares turns and processor time with every hostile one, so it may take longer. */
+const newGraceMs = 120_000;
 
 /** A state that an honest source did not deserve. */
 export interface Undeserved {
@@ -32,10 +34,12 @@ export class StateWatch {
 
   /** Looks at a roster; `runningSinceMs`: when the instrument last began to observe, null while it does not. */
   look(roster: readonly RosterRow[], nowMs: number, runningSinceMs: number | null): void {
-    if (runningSinceMs === null || nowMs < runningSinceMs + graceMs) return;
+    if (runningSinceMs === null) return;
     const rows = new Map(roster.map((row) => [row.did, row]));
     for (const did of this.#honest) {
       const row = rows.get(did);
+      const grace = row === undefined || row.origin === 'seeded' ? graceMs : newGraceMs;
+      if (nowMs < runningSinceMs + grace) continue;
       const state = row === undefined ? 'unknown' : row.enrolled ? row.state : `not enrolled (${row.state})`;
       const known = this.#current.get(did);
       if (known && known.state === state) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { day, hour, micros } from '../store/time.ts';
-import { departureGap } from './departures.ts';
+import { absenceGap } from './departures.ts';
 import type { Member } from './member.ts';
 import { Tracker, untracked } from './tracker.ts';
 
@@ -24,24 +24,24 @@ function answered(): Tracker {
 }
 
 test('a labeler that is read, or was never read, leaves no gap', () => {
-  expect(departureGap(labeler(answered()), 'read', now)).toBe(null);
-  expect(departureGap(labeler(new Tracker(did, untracked(start))), 'gone', now)).toBe(null);
+  expect(absenceGap(labeler(answered()), 'read', now)).toBe(null);
+  expect(absenceGap(labeler(new Tracker(did, untracked(start))), 'gone', now)).toBe(null);
 });
 
 test('a labeler whose document has still to be read after a crash has not left', () => {
-  expect(departureGap({ ...labeler(answered()), finding: 'unresolved' }, 'gone', now)).toBe(null);
+  expect(absenceGap({ ...labeler(answered()), finding: 'unresolved' }, 'gone', now)).toBe(null);
 });
 
 test('one that lost its place leaves a gap of ours since it was last read to its end', () => {
   const gap = { source: did, start: micros(start + hour), end: now, reason: 'ingest_paused' };
-  expect(departureGap(labeler(answered()), 'waiting', now)).toEqual(gap);
+  expect(absenceGap(labeler(answered()), 'waiting', now)).toEqual(gap);
 });
 
 test('one that has been unreachable for 7 days, or names no endpoint any more, leaves a gap of its own', () => {
   const gap = { source: did, start: micros(start + hour), end: now, reason: 'source_unavailable' };
   const unreachable = answered();
   unreachable.failed(micros(start + 2 * hour), 'failed');
-  expect(departureGap(labeler(unreachable), 'read', micros(start + 7 * day))).toBe(null);
-  expect(departureGap(labeler(unreachable), 'read', now)).toEqual(gap);
-  expect(departureGap(labeler(answered()), 'gone', now)).toEqual(gap);
+  expect(absenceGap(labeler(unreachable), 'read', micros(start + 7 * day))).toBe(null);
+  expect(absenceGap(labeler(unreachable), 'read', now)).toEqual(gap);
+  expect(absenceGap(labeler(answered()), 'gone', now)).toEqual(gap);
 });

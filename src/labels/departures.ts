@@ -10,7 +10,7 @@ export type Presence = 'read' | 'waiting' | 'gone';
  * The gap of a labeler that has left: since it was last read to its end, nothing is known of what it gives. Null while it
  * is read, while its document is not known, and where it was never read.
  */
-export function departureGap(
+export function absenceGap(
   { did, finding, denied, tracker }: Member,
   presence: Presence,
   now: Micros,
@@ -34,7 +34,7 @@ export async function recordDepartures(
   { clock, recordGap }: Pick<ReaderTools, 'clock' | 'recordGap'>,
 ): Promise<void> {
   for (const member of members) {
-    const gap = departureGap(member, presence(member), clock());
+    const gap = absenceGap(member, presence(member), clock());
     if (gap) await recordGap(gap);
   }
 }

@@ -1,5 +1,4 @@
 import type { AddressPolicy } from '../network/address-policy.ts';
-
 import { errorFields, type Log } from '../ops/log.ts';
 import { claimOrigin } from '../store/origin.ts';
 import type { StoreWriter } from '../store/port.ts';
@@ -23,19 +22,15 @@ import { Particulars } from './particulars.ts';
 import { publisher } from './publisher.ts';
 import { removeRequested } from './purges.ts';
 import { RefusedMemory } from './refused-memory.ts';
-
 import { repeat } from './repeat.ts';
 import { sourcesReporter } from './report-sources.ts';
 import type { Rhythm } from './rhythm.ts';
 import { Roster } from './roster.ts';
-
 import { Signatures } from './signatures.ts';
 import { beat, recordDowntime } from './signs-of-life.ts';
 import type { ReaderTools } from './source.ts';
 import { SourceRunner } from './source-runner.ts';
-
 import { compareStanding, isPrivileged, standingOf } from './standing.ts';
-
 import { clockAtStart } from './start-clock.ts';
 import type { Telemetry } from './telemetry.ts';
 import { timeAsker } from './time-asker.ts';

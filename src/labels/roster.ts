@@ -221,12 +221,12 @@ export class Roster {
 
   async #resolve({ did, fresh, privileged }: DueResolution, signal: AbortSignal): Promise<void> {
     const { identities, clock, changed, retryMs, mayResolve = () => true } = this.#options;
+    const member = this.#members.get(did);
+    if (!member) return;
     if (!mayResolve(did)) {
       this.#due.set(did, clock() / 1000 + retryMs, { fresh, privileged });
       return;
     }
-    const member = this.#members.get(did);
-    if (!member) return;
     if (fresh) this.#freshAt.set(did, clock() / 1000);
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
     // It may have given up its place meanwhile.

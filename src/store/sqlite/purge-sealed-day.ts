@@ -1,19 +1,16 @@
-import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
 import { checkDay } from './check-day.ts';
-import { openImmutable, pageBytes, type Sqlite, setPragma, storeError } from './connection.ts';
+import { openImmutable, type Sqlite, storeError } from './connection.ts';
 import { DayFile } from './day-file.ts';
-import { metaNames, rowColumns, sealedDayMigrations, sharedTables } from './day-schema.ts';
-import { removeDatabase } from './files.ts';
+import { metaNames, rowColumns, sharedTables } from './day-schema.ts';
 import { flush } from './flush.ts';
+import { createGrowingDay, growingCacheBytes, prepareGrowingDay } from './growing-day.ts';
 import { keepChecksums } from './keep-checksums.ts';
-import { migrate } from './migrate.ts';
 import { hasChecksums } from './replace-day.ts';
 import type { SubjectKey } from './row.ts';
 import { completeSealedDay } from './seal-day.ts';
 
 const rowsAtOnce = 20_000;
-const cacheBytes = 32 * 1024 * 1024;
 
 /** Whether a sealed day names a source: it then holds rows or refusals of it. */
 export function sealedDayNames(path: string, source: string): boolean {
@@ -31,7 +28,7 @@ export function sealedDayNames(path: string, source: string): boolean {
 function assertUnaltered(sealed: string, day: number): void {
   // A day of an earlier version has none: its rows are compared with its counters alone.
   if (!hasChecksums(sealed)) return;
-  const db = openImmutable(sealed, cacheBytes);
+  const db = openImmutable(sealed, growingCacheBytes);
   try {
     const { value: problem } = checkDay(new DayFile(db, sealed), day).next();
     if (problem) throw new StoreError('damaged', problem.problem);
@@ -46,16 +43,9 @@ function assertUnaltered(sealed: string, day: number): void {
  */
 export function purgeSealedDay(sealed: string, growing: string, day: number, source: string): number {
   assertUnaltered(sealed, day);
-  removeDatabase(growing);
-  const db = new Database(growing, { timeout: 0 });
+  const db = createGrowingDay(growing);
   try {
-    setPragma(db, 'page_size', pageBytes);
-    setPragma(db, 'journal_mode', 'memory');
-    setPragma(db, 'synchronous', 0);
-    setPragma(db, 'temp_store', 2);
-    setPragma(db, 'cache_size', -cacheBytes / 1024);
-    migrate(db, sealedDayMigrations, new Date().toISOString());
-    db.prepare('ATTACH ? AS day').run(sealed);
+    prepareGrowingDay(db, sealed);
     const number = db.prepare<[string], number>('SELECT id FROM day.source WHERE name = ?').pluck().get(source) ?? -1;
     const rows = copyRows(db, growing, number);
     const before = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get() ?? 0;

@@ -1,20 +1,17 @@
-import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
 import { dayName, minute } from '../time.ts';
 import { countBusy } from './busy.ts';
-import { pageBytes, type Sqlite, setPragma, storeError } from './connection.ts';
-import { metaNames, rowColumns, sealedDayMigrations } from './day-schema.ts';
-import { removeDatabase } from './files.ts';
+import { type Sqlite, storeError } from './connection.ts';
+import { metaNames, rowColumns } from './day-schema.ts';
 import { flush } from './flush.ts';
+import { createGrowingDay, prepareGrowingDay } from './growing-day.ts';
 import { keepChecksums } from './keep-checksums.ts';
-import { migrate } from './migrate.ts';
 import { removalFlag } from './row.ts';
 import { packStamps, type Stamp } from './stamps.ts';
 import { keepFilter } from './subject-filter.ts';
 
 /** What a sealed day takes over as it is: nothing of it follows from the rows. */
 const takenOver = ['source', 'val', 'collection', 'refusal', 'position', 'meta'] as const;
-const cacheBytes = 32 * 1024 * 1024;
 
 /**
  * Writes a sealed day again into `growing`, complete and durable on return: rows as they are, and from them its
@@ -22,16 +19,9 @@ const cacheBytes = 32 * 1024 * 1024;
  * checksums must not vouch for what is wrong already. Gives its rows.
  */
 export function rebuildDay(sealed: string, growing: string, day: number, isStrict: boolean): number {
-  removeDatabase(growing);
-  const db = new Database(growing, { timeout: 0 });
+  const db = createGrowingDay(growing);
   try {
-    setPragma(db, 'page_size', pageBytes);
-    setPragma(db, 'journal_mode', 'memory');
-    setPragma(db, 'synchronous', 0);
-    setPragma(db, 'temp_store', 2);
-    setPragma(db, 'cache_size', -cacheBytes / 1024);
-    migrate(db, sealedDayMigrations, new Date().toISOString());
-    db.prepare('ATTACH ? AS day').run(sealed);
+    prepareGrowingDay(db, sealed);
     const columns = rowColumns.replace('id, subject', 'subject, id');
     const copy = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation ORDER BY subject, id`;
     const rows = db.prepare(copy).run().changes;

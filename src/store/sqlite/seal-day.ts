@@ -1,21 +1,17 @@
-import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
 import { minute } from '../time.ts';
 import { countBusy } from './busy.ts';
-import { openWritable, pageBytes, type Sqlite, setPragma, storeError } from './connection.ts';
-import { metaNames, rowColumns, sealedDayMigrations, sharedTables } from './day-schema.ts';
-import { removeDatabase } from './files.ts';
+import { openWritable, type Sqlite, setPragma, storeError } from './connection.ts';
+import { metaNames, rowColumns, sharedTables } from './day-schema.ts';
 import { flush } from './flush.ts';
+import { createGrowingDay, prepareGrowingDay } from './growing-day.ts';
 import { keepChecksums } from './keep-checksums.ts';
-import { migrate } from './migrate.ts';
 import { removalFlag, type SubjectKey } from './row.ts';
 import { packStamps, type Stamp } from './stamps.ts';
 import { keepFilter } from './subject-filter.ts';
 
 /** Rows written between two flushes: a writer beside us then never waits for a whole day's bytes. */
 const rowsAtOnce = 20_000;
-/** Source and target pages in memory. */
-const cacheBytes = 32 * 1024 * 1024;
 
 /**
  * Rewrites a day clustered by (subject, id) into `growing`, complete and durable on return; gives its rows.
@@ -23,16 +19,9 @@ const cacheBytes = 32 * 1024 * 1024;
  */
 export function sealDay(open: string, growing: string, day: number): number {
   foldLog(open);
-  removeDatabase(growing);
-  const db = new Database(growing, { timeout: 0 });
+  const db = createGrowingDay(growing);
   try {
-    setPragma(db, 'page_size', pageBytes);
-    setPragma(db, 'journal_mode', 'memory');
-    setPragma(db, 'synchronous', 0);
-    setPragma(db, 'temp_store', 2);
-    setPragma(db, 'cache_size', -cacheBytes / 1024);
-    migrate(db, sealedDayMigrations, new Date().toISOString());
-    db.prepare('ATTACH ? AS day').run(open);
+    prepareGrowingDay(db, open);
     const rows = copyRows(db, growing);
     for (const table of sharedTables) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
     copyStamps(db, day);

@@ -99,9 +99,11 @@ describe.each([
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
     await until('the gap', async () => (await gaps(observed)).length > before.length);
+    // The labeler answers slowly, so that the rows are stored well before the next answer shows that they were the last.
+    labeler.faults.delayed(1_000);
     await labeler.faults.revive();
     await until('all that was missed', async () => (await rows(observed)) === 15);
-    // Before a stream is known to have given all of it, two days are over.
+    // Two days pass before the reader knows that it has everything.
     stage.passed += 49 * hour;
     await until('no gap', async () => (await gaps(observed)).length === before.length);
     expect(await gaps(observed)).toEqual(before);

@@ -11,7 +11,7 @@ export function policyPage(): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="description" content="What a client of this service may rely on, what may change, and how a change is told.">
+<meta name="description" content="What clients of this service may rely on, what may change, and how changes are announced.">
 <title>Almanac: compatibility</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="assets/almanac.css">

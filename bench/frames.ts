@@ -26,6 +26,7 @@ async function ours(port: string): Promise<number> {
     {
       url: `ws://127.0.0.1:${port}/`,
       policy: { allowLoopback: true },
+      userAgent: 'Almanac/test',
       resolve: createNameResolver({ hostsFile: null }).resolve,
       handshakeMs: 5000,
       closeMs: 1000,

@@ -5,8 +5,8 @@ import { accountOpenApiDocument } from '../src/contract/account-openapi/document
 import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { packageRoot, packageVersion } from '../src/main/command.ts';
 import { clientTypes } from './client-types.ts';
+import { documentPage, forLabelersPage, policyPage } from './document-pages.ts';
 import { inputLimitsDocument } from './input-limits-doc.ts';
-import { policyPage } from './policy-page.ts';
 import { settingsDocument } from './settings-doc.ts';
 
 const document = openApiDocument(packageVersion());
@@ -14,7 +14,8 @@ const files = {
   'assets/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'assets/account-openapi.json': `${JSON.stringify(accountOpenApiDocument(packageVersion()), null, 2)}\n`,
   'src/client/schemas.ts': await clientTypes(document),
-  'assets/policy.html': policyPage(),
+  'assets/policy.html': documentPage(policyPage),
+  'assets/for-labelers.html': documentPage(forLabelersPage),
   'docs/settings.md': settingsDocument(),
   'docs/input-limits.md': inputLimitsDocument(),
 };

@@ -108,7 +108,7 @@ describe('docs/api.md', () => {
   const api = page('docs/api.md');
 
   it('lists every route, and no other', () => {
-    const documents = factsDocuments(join(root, 'assets'), [], '');
+    const documents = factsDocuments(join(root, 'assets'), [], '', { userAgent: '', contact: null });
     const listed = firstCells(`\n# x\n${api}`, '# The facts API for a client');
     for (const path of Object.values(paths)) expect(listed).toContain(path);
     expect(listed).toContain(pagePath);

@@ -50,6 +50,7 @@ function flags(of: SimAddresses = network): string[] {
     ['--seeds', of.seeds ?? ''],
     ...of.relays.map((relay) => ['--relay', relay]),
     ['--allow-loopback'],
+    ['--contact', 'ops@example.org'],
   ].flat();
 }
 
@@ -127,6 +128,7 @@ describe('almanac doctor', () => {
     const lines = said.stdout.filter((line) => !/^\w+ +disk/.test(line));
     expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
       'ok    runtime',
+      'ok    contact',
       'ok    data folder',
       'ok    label store',
       'ok    label writer',
@@ -180,6 +182,18 @@ describe('almanac doctor', () => {
     ]);
     expect([said.verdict, said.code]).toEqual(['warn', 2]);
     expect(readdirSync(data)).toEqual([]);
+  });
+
+  it('asks for a contact where none is set', async () => {
+    const withoutContact = flags().filter((_, i, all) => all[i] !== '--contact' && all[i - 1] !== '--contact');
+    expect((await doctor(withoutContact)).of('contact')).toEqual([
+      {
+        check: 'contact',
+        level: 'warn',
+        found: 'requests name the program alone: operators of labelers cannot reach you',
+        todo: 'set --contact to a web or mail address',
+      },
+    ]);
   });
 
   it('ends with 1 when something fails, and says what to do about it', async () => {

@@ -9,7 +9,7 @@ const never = new AbortController().signal;
 const limits: GetOptions = { maxBytes: 100_000, timeoutMs: 5000, signal: new AbortController().signal };
 
 function clientFor(options: Partial<HttpClientOptions> = {}): HttpClient {
-  const client = createHttpClient({ policy: { allowLoopback: true }, ...options });
+  const client = createHttpClient({ policy: { allowLoopback: true }, userAgent: 'Almanac/test', ...options });
   onTestFinished(() => client.close());
   return client;
 }
@@ -81,7 +81,7 @@ describe('JSON', () => {
     await clientFor().getJson(url, { ...limits, accept: 'application/did+ld+json' });
     expect(asked).toEqual([
       ['GET', 'application/json', 'gzip, deflate, br', 'almanac/1'],
-      ['GET', 'application/did+ld+json', 'gzip, deflate, br', undefined],
+      ['GET', 'application/did+ld+json', 'gzip, deflate, br', 'Almanac/test'],
     ]);
     for (const [coding, body] of [
       ['gzip', gzipSync('"x"')],

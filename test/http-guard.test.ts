@@ -9,7 +9,7 @@ import { certificate, everyAddress, listenForTest, trustCertificate } from './su
 const limits: GetOptions = { maxBytes: 1000, timeoutMs: 5000, signal: new AbortController().signal };
 
 function clientFor(options: Partial<HttpClientOptions> = {}): HttpClient {
-  const client = createHttpClient({ policy: { allowLoopback: false }, ...options });
+  const client = createHttpClient({ policy: { allowLoopback: false }, userAgent: 'Almanac/test', ...options });
   onTestFinished(() => client.close());
   return client;
 }

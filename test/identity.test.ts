@@ -13,7 +13,7 @@ const document = (name: string): unknown =>
 const labelerDocument = document('mod.bsky.app_labeler_did_doc.json');
 
 function clientFor(allowLoopback: boolean, resolve?: Resolve): HttpClient {
-  const http = createHttpClient({ policy: { allowLoopback }, ...(resolve && { resolve }) });
+  const http = createHttpClient({ policy: { allowLoopback }, userAgent: 'Almanac/test', ...(resolve && { resolve }) });
   onTestFinished(() => http.close());
   return http;
 }

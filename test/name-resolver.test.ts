@@ -152,7 +152,11 @@ describe('many names that are never answered', () => {
 
   it('end with the requests that asked for them', async () => {
     const { resolver } = await world(() => 'silence');
-    const client = createHttpClient({ policy: { allowLoopback: true }, resolve: resolver.resolve });
+    const client = createHttpClient({
+      policy: { allowLoopback: true },
+      userAgent: 'Almanac/test',
+      resolve: resolver.resolve,
+    });
     onTestFinished(() => client.close());
     const limits = { maxBytes: 100, timeoutMs: 60_000 };
     const stop = new AbortController();
@@ -170,6 +174,7 @@ describe('a request to a name that could not be looked up', () => {
     const { url } = await listening();
     const client = createHttpClient({
       policy: { allowLoopback: true },
+      userAgent: 'Almanac/test',
       resolve: (_name, _options, done) => done(new BusyResolverError(), []),
     });
     onTestFinished(() => client.close());

@@ -47,7 +47,17 @@ describe('/policy', () => {
   let program: Almanac;
 
   beforeAll(async () => {
-    program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder.path, '--base-path', '/atproto']);
+    program = await startAlmanac([
+      'facts',
+      '--port',
+      '0',
+      '--artifacts',
+      folder.path,
+      '--base-path',
+      '/atproto',
+      '--contact',
+      'ops@example.org',
+    ]);
   });
   afterAll(async () => {
     await program?.stop();
@@ -70,42 +80,52 @@ describe('/policy', () => {
     }
   });
 
-  it.skipIf(!hasBrowser).each(['light', 'dark'] as const)(
-    'is read by everyone, %s, on a phone, without a foreign request',
-    async (colorScheme) => {
-      const browser = await startBrowser();
-      onTestFinished(() => browser.close());
-      const page = await browser.newPage({ colorScheme, viewport: { width: 320, height: 640 }, bypassCSP: true });
-      const asked: string[] = [];
-      const complaints: string[] = [];
-      page.on('request', (request) => asked.push(request.url()));
-      page.on('console', (message) => complaints.push(message.text()));
-      await page.goto(`${program.url}/policy`);
-      expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
-        `${program.url}/policy`,
-        `${program.url}/assets/almanac.css`,
-      ]);
-      expect(complaints).toEqual([]);
-      const wide = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      );
-      expect(wide).toBe(0);
-      // As many lines as words at most: no word of a table's head is broken.
-      const lines = await page.locator('thead th').evaluateAll((cells) =>
-        cells.map((cell) => {
-          const range = document.createRange();
-          range.selectNodeContents(cell);
-          return [cell.textContent, range.getClientRects().length];
-        }),
-      );
-      expect(lines.map(([, count]) => count)).toEqual([1, 1, 1, 1]);
-      await page.evaluate(axe.source);
-      const found = await page.evaluate(async () =>
-        (await window.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
-      );
-      expect(found).toEqual([]);
-    },
-  );
+  it('has a page for operators of labelers beside it, which names the program and the contact', async () => {
+    const response = await fetch(`${program.url}/for-labelers`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const page = await response.text();
+    expect(page).toContain('<code>Almanac/0.1.0 (+ops@example.org)</code>');
+    expect(page).toContain('can be reached at <code>ops@example.org</code>');
+    expect(page).not.toMatch(/\{[a-z-]+\}/);
+  });
+
+  it.skipIf(!hasBrowser).each([
+    ['/policy', 'light'],
+    ['/policy', 'dark'],
+    ['/for-labelers', 'light'],
+    ['/for-labelers', 'dark'],
+  ] as const)('is accessible: %s, %s, on a phone, without a foreign request', async (path, colorScheme) => {
+    const browser = await startBrowser();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage({ colorScheme, viewport: { width: 320, height: 640 }, bypassCSP: true });
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('console', (message) => complaints.push(message.text()));
+    await page.goto(`${program.url}${path}`);
+    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
+      `${program.url}${path}`,
+      `${program.url}/assets/almanac.css`,
+    ]);
+    expect(complaints).toEqual([]);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(wide).toBe(0);
+    // As many lines as words at most: no word of a table's head is broken.
+    const lines = await page.locator('thead th').evaluateAll((cells) =>
+      cells.map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return [cell.textContent, range.getClientRects().length];
+      }),
+    );
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.filter(([, count]) => count !== 1)).toEqual([]);
+    await page.evaluate(axe.source);
+    const found = await page.evaluate(async () =>
+      (await window.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+    );
+    expect(found).toEqual([]);
+  });
 });
 
 declare global {

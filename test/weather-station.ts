@@ -88,6 +88,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
         dictionary: options.dictionary ?? null,
       },
       policy: { allowLoopback: true },
+      userAgent: 'Almanac/test',
       clock: () => {
         lookedAtMs = clock();
         return lookedAtMs;

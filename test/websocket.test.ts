@@ -12,6 +12,7 @@ import { type GuardedSocket, openSocket, type SocketOptions } from '../src/netwo
 
 const defaults = {
   policy: { allowLoopback: true },
+  userAgent: 'Almanac/test',
   handshakeMs: 5000,
   closeMs: 200,
   pingMs: 5000,
@@ -282,6 +283,19 @@ describe('an open connection', () => {
     new WebSocketServer({ server }).on('connection', (peer) => peer.close(4001));
     const socket = await open(`wss://localhost:${port}/`);
     expect(await socket.closed).toEqual({ reason: 'remote_close', code: 4001 });
+  });
+
+  it('names the program in the handshake', async () => {
+    const named = Promise.withResolvers<unknown>();
+    const port = await listen(
+      createHttpServer().on('upgrade', (request, socket) => {
+        named.resolve(request.headers['user-agent']);
+        socket.destroy();
+      }),
+    );
+    const userAgent = 'Almanac/1.2.3 (+https://example.org)';
+    expect(await refusal(`ws://127.0.0.1:${port}/`, { userAgent })).toMatchObject({ kind: 'handshake' });
+    expect(await named.promise).toBe(userAgent);
   });
 
   it('asks for no compression', async () => {

@@ -38,6 +38,7 @@ afterEach(async () => {
 function at(options: { maxBytes?: number; timeoutMs?: number; graceMs?: number; url?: string } = {}) {
   const { port } = server.address() as AddressInfo;
   source = urlSource({
+    userAgent: 'Almanac/test',
     url: new URL(options.url ?? `http://127.0.0.1:${port}/labels.json`),
     recognise,
     maxBytes: options.maxBytes ?? 1000,
@@ -62,6 +63,7 @@ const modified = 'Fri, 20 Nov 2026 11:59:00 GMT';
 it('reads what the address answers, with its own time of modification', async () => {
   answer = (_request, response) => response.writeHead(200, { 'Last-Modified': modified }).end('{"n":1}');
   await at().start();
+  expect(asked[0]?.headers).toMatchObject({ 'user-agent': 'Almanac/test' });
   expect(source.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 }, modifiedAt: Date.parse(modified) });
 });
 

@@ -8,6 +8,8 @@ import type { ArtifactSource, ReadingObserver } from './source.ts';
 export interface UrlSourceOptions<A> {
   /** The operator's own address, `http:` or `https:`. */
   readonly url: URL;
+  /** Sent with every request. */
+  readonly userAgent: string;
   readonly recognise: Recogniser<A>;
   readonly maxBytes: number;
   readonly pollMs: number;
@@ -34,7 +36,7 @@ type Answer =
  * address: it sees the last answer, judged by its own age.
  */
 export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
-  const { url, recognise, maxBytes, pollMs, timeoutMs, graceMs, firstAnswerMs, clock, observe } = options;
+  const { url, userAgent, recognise, maxBytes, pollMs, timeoutMs, graceMs, firstAnswerMs, clock, observe } = options;
   const stopping = new AbortController();
   let reading: Reading<A> = { kind: 'unreadable', why: 'the address has not answered yet' };
   let bytes: Buffer | null = null;
@@ -82,7 +84,7 @@ export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
   }
 
   async function poll(): Promise<void> {
-    accept(await ask({ url, maxBytes, timeoutMs, validators, stop: stopping.signal }));
+    accept(await ask({ url, userAgent, maxBytes, timeoutMs, validators, stop: stopping.signal }));
   }
 
   async function pollForEver(first: Promise<void>): Promise<void> {
@@ -119,16 +121,17 @@ function modified(reading: Reading<unknown>): number | null {
 
 interface Question {
   url: URL;
+  userAgent: string;
   maxBytes: number;
   timeoutMs: number;
   validators: Headers | null;
   stop: AbortSignal;
 }
 
-async function ask({ url, maxBytes, timeoutMs, validators, stop }: Question): Promise<Answer> {
+async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Question): Promise<Answer> {
   const deadline = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
   try {
-    const headers = new Headers({ Accept: 'application/json' });
+    const headers = new Headers({ Accept: 'application/json', 'User-Agent': userAgent });
     const etag = validators?.get('etag');
     const lastModified = validators?.get('last-modified');
     if (etag) headers.set('If-None-Match', etag);

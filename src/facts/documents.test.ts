@@ -12,7 +12,8 @@ beforeEach(() => {
 afterEach(() => rmSync(assets, { recursive: true }));
 
 const common = ['X-Common', 'yes'];
-const documents = () => factsDocuments(assets, common, 'https://facts.example');
+const documents = () =>
+  factsDocuments(assets, common, 'https://facts.example', { userAgent: 'Almanac/1.2.3', contact: null });
 
 describe('a document of the closed list', () => {
   it('is answered as the file is now', () => {
@@ -40,6 +41,24 @@ describe('a document of the closed list', () => {
     expect(documents().answer('/llms.txt', 'identity')?.reply.body?.toString('utf8')).toBe(
       'see https://facts.example/docs',
     );
+  });
+});
+
+describe('the page for operators of labelers', () => {
+  const pageFor = (contact: string | null) => {
+    writeFileSync(join(assets, 'for-labelers.html'), '<p>{user-agent}. {contact}</p>');
+    const reader = { userAgent: `Almanac/1.2.3${contact === null ? '' : ` (+${contact})`}`, contact };
+    return factsDocuments(assets, common, '', reader).answer('/for-labelers', 'identity')?.reply.body?.toString('utf8');
+  };
+
+  it('names the operator, and nothing of the contact is markup', () => {
+    expect(pageFor('https://a.example/?b=1&c=$&')).toBe(
+      '<p>Almanac/1.2.3 (+https://a.example/?b=1&amp;c=$&amp;). ' +
+        'The operator of this service can be reached at <code>https://a.example/?b=1&amp;c=$&amp;</code>.</p>',
+    );
+  });
+  it('says where no contact is set', () => {
+    expect(pageFor(null)).toBe('<p>Almanac/1.2.3. The operator of this service has set no contact address.</p>');
   });
 });
 

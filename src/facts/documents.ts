@@ -50,11 +50,37 @@ const textPolicy: HeaderList = [
   'no-referrer',
 ];
 
+/** Who reads from labelers: what `/for-labelers` tells their operators. */
+export interface LabelerReader {
+  /** The `User-Agent` of every request of the instruments. */
+  readonly userAgent: string;
+  /** Web or mail address of the operator; null where none is set. */
+  readonly contact: string | null;
+}
+
+/** Fills in the page for operators of labelers. */
+function describeReader(page: string, { userAgent, contact }: LabelerReader): string {
+  const sentence =
+    contact === null
+      ? 'The operator of this service has set no contact address.'
+      : `The operator of this service can be reached at <code>${escapeText(contact)}</code>.`;
+  return page.replaceAll('{user-agent}', () => escapeText(userAgent)).replaceAll('{contact}', () => sentence);
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
 /**
  * The documents in the asset folder of the built program. `common` are the headers of every response, `base` is
  * the address that links start with: the public URL, or the base path where none is known.
  */
-export function factsDocuments(assets: string, common: HeaderList, base: string): FactsDocuments {
+export function factsDocuments(
+  assets: string,
+  common: HeaderList,
+  base: string,
+  reader: LabelerReader,
+): FactsDocuments {
   const served = (route: string, file: string, contentType: string, headers: HeaderList = []): [string, Document] => [
     route,
     { route, file: assetFile(join(assets, file)), contentType, headers: [...cached, ...headers], validated: false },
@@ -70,6 +96,18 @@ export function factsDocuments(assets: string, common: HeaderList, base: string)
       { route, file: assetFile(join(assets, file), link), contentType, headers: cached, validated: false },
     ];
   };
+  const forLabelers: [string, Document] = [
+    '/for-labelers',
+    {
+      route: '/for-labelers',
+      file: assetFile(join(assets, 'for-labelers.html'), (bytes) =>
+        Buffer.from(describeReader(bytes.toString('utf8'), reader)),
+      ),
+      contentType: html,
+      headers: [...cached, ...textPolicy],
+      validated: false,
+    },
+  ];
   const documents = new Map<string, Document>([
     served(paths.openapi, 'openapi.json', jsonType),
     linked('/llms.txt', 'llms.txt', text),
@@ -83,6 +121,7 @@ export function factsDocuments(assets: string, common: HeaderList, base: string)
     part('swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
     served('/assets/swagger-ui-license.txt', 'vendor/swagger-ui/LICENSE', text),
     served('/policy', 'policy.html', html, textPolicy),
+    forLabelers,
   ]);
 
   return {

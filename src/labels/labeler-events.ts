@@ -14,7 +14,7 @@ export const cursorNote = 'jetstream-cursor';
 
 /** What following labelers' records takes. */
 export interface LabelerEventsOptions {
-  readonly settings: { readonly jetstream: string | null };
+  readonly settings: { readonly jetstream: string | null; readonly userAgent: string };
   readonly store: StoreWriter;
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
@@ -30,7 +30,7 @@ export async function labelerEvents(
   particulars: Particulars,
   obstacles: Obstacles,
 ): Promise<ServiceEvents | null> {
-  const { jetstream } = settings;
+  const { jetstream, userAgent } = settings;
   if (jetstream === null) return null;
   const onEvent = (event: ServiceEvent): void => {
     if (event.kind === 'identity') {
@@ -46,6 +46,7 @@ export async function labelerEvents(
   return followServices({
     jetstream,
     policy,
+    userAgent,
     resolve,
     random,
     clock,

@@ -49,6 +49,8 @@ export interface LabelsSettings {
   readonly plc: string;
   /** Null: nothing is discovered by stream. */
   readonly jetstream: string | null;
+  /** Sent with every request and handshake. */
+  readonly userAgent: string;
   readonly publishSeconds: number;
   readonly discoverySeconds: number;
   readonly origin: 'live' | 'simulated';

@@ -23,6 +23,7 @@ test('as many handshakes are under way as may be, however many endpoints accept 
   });
   const openStream = createStreamOpener({
     policy: { allowLoopback: true },
+    userAgent: 'Almanac/test',
     resolve: createNameResolver({ hostsFile: null }).resolve,
     handshakes: createSlots({ total: 4, perHost: 4, reserved: 2, maxWaiting: 100 }),
     rhythm: { requestMs: 300 },

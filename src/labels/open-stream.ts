@@ -9,6 +9,8 @@ import { maxFrameBytes, streamUrl } from './stream-url.ts';
 /** What opening streams takes. */
 export interface StreamOpenerOptions {
   readonly policy: AddressPolicy;
+  /** Sent with every handshake. */
+  readonly userAgent: string;
   /** Resolves names that strangers chose. */
   readonly resolve: Resolve;
   /** Handshakes under way at once: a host that accepts connections and never answers holds up no other. */
@@ -37,7 +39,8 @@ export type OpenStream = (
 const maxHandshakeMs = 15_000;
 
 /** Makes the one way in which streams of labelers are opened. */
-export function createStreamOpener({ policy, resolve, handshakes, rhythm }: StreamOpenerOptions): OpenStream {
+export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
+  const { policy, userAgent, resolve, handshakes, rhythm } = options;
   return async ({ endpoint, peer }, cursor, events, signal) => {
     const handshakeMs = Math.min(rhythm.requestMs, maxHandshakeMs);
     const turn = await handshakes.acquire({ host: new URL(endpoint).host, ...peer }, rhythm.requestMs, signal);
@@ -49,6 +52,7 @@ export function createStreamOpener({ policy, resolve, handshakes, rhythm }: Stre
           ...{
             url: streamUrl(endpoint, cursor),
             policy,
+            userAgent,
             resolve,
             handshakeMs,
             closeMs: 2_000,

@@ -11,6 +11,8 @@ import type { Rhythm } from './rhythm.ts';
 export interface OutboundOptions {
   readonly policy: AddressPolicy;
   readonly plc: string;
+  /** Sent with every request and handshake. */
+  readonly userAgent: string;
   readonly rhythm: Rhythm;
   /** Streams of one host and port (32). */
   readonly maxStreamsPerHost?: number | undefined;
@@ -32,8 +34,6 @@ export interface Outbound {
   resolveTxt(name: string, signal: AbortSignal): Promise<string[][]>;
   close(): Promise<void>;
 }
-
-const userAgent = 'almanac';
 
 /**
  * Requests for pages at once. A slot costs a socket and at most 256 KiB of a body; larger bodies need a permit of their
@@ -58,7 +58,8 @@ const maxNewStreams = 2_000;
 const names = { total: 512, perDomain: 64 };
 
 /** Makes the clients, slots and resolvers of one instrument; nothing is connected to before it is asked. */
-export function createOutbound({ policy, plc, rhythm, maxStreamsPerHost = 32, clock }: OutboundOptions): Outbound {
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { policy, plc, userAgent, rhythm, maxStreamsPerHost = 32, clock } = options;
   const own = createNameResolver({ hostsFile: systemHostsFile });
   const strangers = createNameResolver({ hostsFile: null, ...names });
   const http = createHttpClient({ policy, ...pages, resolve: strangers.resolve, userAgent });
@@ -80,7 +81,7 @@ export function createOutbound({ policy, plc, rhythm, maxStreamsPerHost = 32, cl
       ...{ total: maxEnrolled + maxNewStreams, reserved: maxEnrolled },
     }),
     openStream: createStreamOpener({
-      ...{ policy, resolve: strangers.resolve, rhythm },
+      ...{ policy, userAgent, resolve: strangers.resolve, rhythm },
       handshakes: createSlots({ ...handshakes, maxWaiting: 8_192 }),
     }),
     resolveTxt: strangers.resolveTxt,

@@ -25,7 +25,7 @@ beforeEach(async () => {
   stop = new AbortController();
   pds = new Pds(() => time * 1000);
   await pds.start('127.0.0.1');
-  http = createHttpClient({ policy: { allowLoopback: true } });
+  http = createHttpClient({ policy: { allowLoopback: true }, userAgent: 'Almanac/test' });
 });
 
 afterEach(async () => {

@@ -14,7 +14,7 @@ beforeEach(async () => {
   relay.dids.push(...dids);
   relay.pageLimit = 10;
   origin = await relay.start('127.0.0.1');
-  http = createHttpClient({ policy: { allowLoopback: true } });
+  http = createHttpClient({ policy: { allowLoopback: true }, userAgent: 'Almanac/test' });
 });
 
 afterEach(async () => {

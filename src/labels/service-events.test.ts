@@ -81,6 +81,7 @@ async function follow(frames: readonly string[], options: Partial<ServiceEventsO
     jetstream: `ws://127.0.0.1:${(host.address() as AddressInfo).port}`,
     resolve: createNameResolver({ hostsFile: null }).resolve,
     policy: { allowLoopback: true },
+    userAgent: 'Almanac/test',
     random: () => 0,
     wait,
     log: silentLog,

@@ -22,6 +22,8 @@ export type ServiceEvent =
 export interface ServiceEventsOptions {
   readonly jetstream: string;
   readonly policy: AddressPolicy;
+  /** Sent with every handshake. */
+  readonly userAgent: string;
   readonly resolve: Resolve;
   readonly random: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -47,7 +49,7 @@ export interface ServiceEvents {
 
 /** Makes one that is not yet connected. */
 export function followServices(options: ServiceEventsOptions): ServiceEvents {
-  const { onEvent, heardTime, policy, resolve, wait, log } = options;
+  const { onEvent, heardTime, policy, userAgent, resolve, wait, log } = options;
   const isNear = (time: number): boolean => time <= options.clock() + maxAhead;
   let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
   let hasFailed = false;
@@ -82,6 +84,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
             {
               url: subscription(options.jetstream, cursor),
               policy,
+              userAgent,
               resolve,
               handshakeMs: 20_000,
               closeMs: 2_000,

@@ -15,6 +15,7 @@ const clock = () => micros(Date.now() * 1000);
 const rhythm = { ...liveRhythm, resumeMs: 100, requestMs: 5_000 };
 const openStream = createStreamOpener({
   policy: { allowLoopback: true },
+  userAgent: 'Almanac/test',
   resolve: createNameResolver({ hostsFile: null }).resolve,
   handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
   rhythm,

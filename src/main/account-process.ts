@@ -18,6 +18,7 @@ import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
 import { packageRoot } from './command.ts';
 import { connectionBounds } from './connection-bounds.ts';
+import { userAgentFor } from './contact-setting.ts';
 import { handleFinder } from './handle-finder.ts';
 import { basePath, graceMs, listenOn } from './listen.ts';
 
@@ -65,7 +66,7 @@ export async function startAccount(
   metrics?.waiting(reading.waiting);
   const alarm = (route: string, error: unknown): void =>
     log.error('a request failed', { route, ...errorFields(error) });
-  const handles = settings.noHandles ? null : handleFinder(settings.plc);
+  const handles = settings.noHandles ? null : handleFinder(settings.plc, userAgentFor(settings));
   const app = createAccountApp({
     reading,
     cursors: createCursors(readSecrets(settings.secretFile ?? join(settings.data, 'account-secret'))),

@@ -1,4 +1,5 @@
 import { integer, optionalText, text, toggle } from '../ops/setting.ts';
+import { contactSetting } from './contact-setting.ts';
 import { defaultData, factsSettings, serverSettings } from './facts-settings.ts';
 
 /** Settings of `almanac account`. */
@@ -23,6 +24,7 @@ export const accountSettings = {
     'how long an export can be followed after it was created',
   ),
   plc: text('plc', 'URL', 'https://plc.directory', 'directory of did:plc'),
+  contact: contactSetting,
   noHandles: toggle('no-handles', 'take DIDs alone: handles are not resolved'),
   clientAccounts: integer(
     'client-accounts',

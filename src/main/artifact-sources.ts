@@ -9,6 +9,7 @@ import { artifactNames } from '../artifact/write.ts';
 import { OperatorError, systemWords } from '../ops/errors.ts';
 import { makeFolder } from '../ops/folder.ts';
 import type { Log } from '../ops/log.ts';
+import { userAgentFor } from './contact-setting.ts';
 import { defaultData } from './facts-settings.ts';
 
 /** Where the two artifacts are read from. */
@@ -16,6 +17,7 @@ export interface ArtifactSettings {
   readonly artifacts: string | null;
   readonly labelsArtifact: string | null;
   readonly weatherArtifact: string | null;
+  readonly contact: string | null;
   readonly maxArtifactBytes: number;
   readonly pollSeconds: number;
   readonly unreachableSeconds: number;
@@ -45,6 +47,7 @@ export function artifactSources(
       return urlSource({
         ...common,
         url,
+        userAgent: userAgentFor(settings),
         pollMs: settings.pollSeconds * 1000,
         timeoutMs: 10_000,
         graceMs: settings.unreachableSeconds * 1000,

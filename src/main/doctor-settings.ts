@@ -22,6 +22,7 @@ export const doctorSettings = {
   relay: labelsSettings.relay,
   plc: labelsSettings.plc,
   seeds: labelsSettings.seeds,
+  contact: labelsSettings.contact,
   minFreeMegabytes: labelsSettings.minFreeMegabytes,
   ...freshnessSettings,
   allowLoopback: labelsSettings.allowLoopback,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Values } from '../ops/setting.ts';
 import { resolveSettingsAlone } from '../ops/settings.ts';
 import { type Command, packageRoot } from './command.ts';
+import { userAgentFor } from './contact-setting.ts';
 import { type Finding, type Level, line, worst } from './doctor/finding.ts';
 import { doctorSettings } from './doctor-settings.ts';
 
@@ -44,6 +45,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     seeds,
     { checkDenied },
     { checkProxyTrust },
+    { checkContact },
   ] = await Promise.all([
     import('./doctor/upstreams.ts'),
     import('./doctor/clock.ts'),
@@ -56,13 +58,14 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
     import('../labels/seeds.ts'),
     import('./doctor/denied.ts'),
     import('./doctor/proxy-trust.ts'),
+    import('./doctor/contact.ts'),
   ]);
   const { data, host, port, basePath, accountPort, metricsPort } = values;
   const artifacts = values.artifacts ?? join(data, 'artifacts');
   const storeUrl = values.store ?? `sqlite:${join(data, 'labels')}`;
   const [did = ''] = await seeds.readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
   const asked = upstreams.checkUpstreams(
-    { jetstream: values.jetstream, relays: values.relay, plc: values.plc, did },
+    { jetstream: values.jetstream, relays: values.relay, plc: values.plc, userAgent: userAgentFor(values), did },
     { allowLoopback: values.allowLoopback },
     Date.now,
   );
@@ -89,6 +92,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
   ]);
   const here = [
     checkRuntime(),
+    checkContact(values.contact),
     checkFolder('data folder', data),
     checkSpace(data, values.minFreeMegabytes * 1_000_000, store.bytes),
     ...store.findings,

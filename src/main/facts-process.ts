@@ -12,6 +12,7 @@ import type { Values } from '../ops/setting.ts';
 import { artifactSources } from './artifact-sources.ts';
 import { packageRoot } from './command.ts';
 import { connectionBounds } from './connection-bounds.ts';
+import { userAgentFor } from './contact-setting.ts';
 import type { FactsMetrics } from './facts-metrics.ts';
 import type { factsSettings } from './facts-settings.ts';
 import { basePath, graceMs, listenOn } from './listen.ts';
@@ -39,7 +40,10 @@ export async function startFacts(
       collectionMaxAgeSeconds: settings.collectionMaxAgeSeconds ?? settings.maxAgeSeconds,
     },
     basePath: basePath(settings.basePath),
-    documents: factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders, linkBase(settings)),
+    documents: factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders, linkBase(settings), {
+      userAgent: userAgentFor(settings),
+      contact: settings.contact,
+    }),
     accounts: accountLinks(settings),
     alarm: (path, error) => log.error('a fact could not be built', { path, ...errorFields(error) }),
     ...(metrics || logsAccess(settings) ? { answered: answered(settings, log, metrics) } : {}),

@@ -1,6 +1,7 @@
 import { defaultMaxAgeSeconds, defaultMaxArtifactBytes } from '../contract/limits.ts';
 import { logLevels } from '../ops/log.ts';
 import { choice, integer, list, optionalInteger, optionalText, text, toggle } from '../ops/setting.ts';
+import { contactSetting } from './contact-setting.ts';
 
 /** Default folder of all data, below the working directory. */
 export const defaultData = 'almanac-data';
@@ -86,6 +87,7 @@ export const factsSettings = {
     'address of the account-view surface, for links of the observatory page',
   ),
   workers: integer('workers', 'N', 1, { min: 1, max: 64 }, 'processes that share the port'),
+  contact: contactSetting,
   publicUrl: optionalText('public-url', 'URL', 'address that clients know this service by, for links in /llms.txt'),
   trustProxy: integer(
     'trust-proxy',

@@ -14,6 +14,7 @@ import { createLog, type Log } from '../ops/log.ts';
 import { type FileEvent, openStoreWriter, parseStoreUrl } from '../store/open.ts';
 import { micros } from '../store/time.ts';
 import { type CommandContext, packageRoot } from './command.ts';
+import { userAgentFor } from './contact-setting.ts';
 import type { LabelsValues } from './labels-action.ts';
 import { opened, refused } from './opened-store.ts';
 import { serveUntilStopped } from './serve.ts';
@@ -37,6 +38,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         relays: values.relay.map((relay) => address('relay', relay, ['https:', 'http:'])),
         plc: address('plc', values.plc, ['https:', 'http:']),
         jetstream: values.jetstream === '' ? null : address('jetstream', values.jetstream, ['wss:', 'ws:']),
+        userAgent: userAgentFor(values),
         publishSeconds: values.publishSeconds,
         discoverySeconds: values.discoverySeconds,
         origin: values.allowLoopback ? ('simulated' as const) : ('live' as const),

@@ -1,5 +1,5 @@
 import { integer, list, optionalText, text, toggle } from '../ops/setting.ts';
-
+import { contactSetting } from './contact-setting.ts';
 import { defaultData, serverSettings } from './facts-settings.ts';
 
 /** Settings of `almanac labels`. */
@@ -24,6 +24,7 @@ export const labelsSettings = {
     'wss://jetstream.us-east.bsky.network/subscribe',
     'Jetstream that names new labelers; empty for none',
   ),
+  contact: contactSetting,
   publishSeconds: integer('publish-seconds', 'S', 60, { min: 1, max: 3600 }, 'how often an artifact is written'),
   discoverySeconds: integer(
     'discovery-seconds',

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { integer, optionalInteger, text, type Values } from '../ops/setting.ts';
+import { contactSetting } from './contact-setting.ts';
 import { defaultData, factsSettings, serverSettings } from './facts-settings.ts';
 import type { SupervisedPart } from './supervisor.ts';
 
@@ -14,6 +15,7 @@ export const observatorySettings = {
     { min: 1, max: 65_000 },
     "serve the facts API's Prometheus metrics on this loopback port, and those of the other parts on the ports above it",
   ),
+  contact: contactSetting,
   logLevel: serverSettings.logLevel,
 };
 
@@ -47,6 +49,7 @@ export function observatoryParts(
   const common = (place: number): string[] => [
     '--log-level',
     values.logLevel,
+    ...(values.contact === null ? [] : ['--contact', values.contact]),
     ...(values.metricsPort === null ? [] : ['--metrics-port', String(values.metricsPort + place)]),
     ...config,
   ];

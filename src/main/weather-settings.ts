@@ -1,4 +1,5 @@
 import { integer, optionalText, text, toggle } from '../ops/setting.ts';
+import { contactSetting } from './contact-setting.ts';
 import { defaultData, serverSettings } from './facts-settings.ts';
 
 /** The host that is observed unless another is named. */
@@ -14,6 +15,7 @@ export const weatherSettings = {
   ),
   data: text('data', 'DIR', defaultData, 'folder of what the instrument keeps'),
   artifacts: optionalText('artifacts', 'DIR', 'folder of the artifacts; "artifacts" in --data unless given'),
+  contact: contactSetting,
   publishSeconds: integer(
     'publish-seconds',
     'S',

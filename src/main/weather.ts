@@ -7,6 +7,7 @@ import { resolveSettingsAlone } from '../ops/settings.ts';
 import { isZstdDictionary } from '../weather/compression.ts';
 import { noTelemetry } from '../weather/telemetry.ts';
 import type { Command } from './command.ts';
+import { userAgentFor } from './contact-setting.ts';
 import { serveUntilStopped } from './serve.ts';
 import { parentChannel, reportingTelemetry } from './weather-report.ts';
 import { weatherSettings } from './weather-settings.ts';
@@ -54,6 +55,7 @@ export const weatherCommand: Command = {
             backfillBytes: values.backfillMegabytes * 1_000_000,
           },
           policy: { allowLoopback: values.allowLoopback },
+          userAgent: userAgentFor(values),
           clock: Date.now,
           random: Math.random,
           log,

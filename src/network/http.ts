@@ -25,7 +25,7 @@ import { createSlots, type SlotLimits } from './slots.ts';
 export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly policy: AddressPolicy;
   /** Sent as `User-Agent`, so that operators know whom to write to. */
-  readonly userAgent?: string;
+  readonly userAgent: string;
   /** Bodies of more than 256 KiB that are read at once (4), half of them reserved for privileged peers. */
   readonly largeBodies?: number;
   /** Connections kept open without a request (64), and for how long in milliseconds (15,000). */
@@ -141,7 +141,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       headers: {
         Accept: get.accept ?? 'application/json',
         'Accept-Encoding': 'gzip, deflate, br',
-        ...(userAgent !== undefined && { 'User-Agent': userAgent }),
+        'User-Agent': userAgent,
       },
       maxHeaderBytes,
       maxBytes: get.maxBytes,

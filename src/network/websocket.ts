@@ -33,6 +33,8 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   readonly onFrame: (data: Buffer, isBinary: boolean) => void;
   /** Name resolution. */
   readonly resolve: Resolve;
+  /** Sent as `User-Agent` with the handshake. */
+  readonly userAgent: string;
 }
 
 /** Why an open connection ended. */
@@ -70,6 +72,7 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
   const over = new AbortController();
   const settings = {
     followRedirects: false,
+    headers: { 'User-Agent': options.userAgent },
     lookup: guardedLookup(policy, { loopbackOnly, resolve, signal: over.signal }),
     maxPayload: options.maxFrameBytes,
     closeTimeout: options.closeMs,

@@ -39,6 +39,8 @@ export interface WeatherSettings {
 export interface WeatherDeps {
   readonly settings: WeatherSettings;
   readonly policy: AddressPolicy;
+  /** Sent with every handshake. */
+  readonly userAgent: string;
   /** This machine's wall clock, milliseconds since 1970. */
   readonly clock: () => number;
   /** In [0, 1). */
@@ -75,7 +77,7 @@ export interface Weather {
 
 /** Makes the instrument; nothing runs before `start`. */
 export function createWeather(deps: WeatherDeps): Weather {
-  const { settings, policy, clock, log, telemetry } = deps;
+  const { settings, policy, userAgent, clock, log, telemetry } = deps;
   const endpoint = parseEndpoint(settings.jetstream, policy);
   const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
   const pace = { ...usualPace, ...deps.pace };
@@ -118,7 +120,7 @@ export function createWeather(deps: WeatherDeps): Weather {
     },
   });
   const connect: Connect = (url, onFrame, signal) =>
-    openSocket({ ...limits, url, policy, resolve, maxFrameBytes, onFrame }, signal);
+    openSocket({ ...limits, url, policy, userAgent, resolve, maxFrameBytes, onFrame }, signal);
 
   function committed(): void {
     const closed = closedEnd(open().series(endpoint.name).live?.timeUs ?? null, clock() * 1000);

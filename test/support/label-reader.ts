@@ -164,6 +164,7 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
     http,
     openStream: createStreamOpener({
       policy: { allowLoopback: true },
+      userAgent: 'Almanac/test',
       resolve: createNameResolver({ hostsFile: null }).resolve,
       handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
       rhythm: { ...quickRhythm, ...script.rhythm },

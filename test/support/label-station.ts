@@ -70,6 +70,7 @@ export async function startStation(
       folder,
       artifacts,
       windowDays: 30,
+      userAgent: 'Almanac/test',
       relays: [],
       jetstream: null,
       publishSeconds: 1,

@@ -33,6 +33,7 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
       { href: './docs', text: 'API' },
       { href: './openapi.json', text: 'OpenAPI' },
       { href: './policy', text: 'Policy' },
+      { href: './for-labelers', text: 'For labelers' },
       { href: './llms.txt', text: 'llms.txt' },
     ],
     ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),

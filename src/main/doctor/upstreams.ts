@@ -18,6 +18,8 @@ export interface Upstreams {
   readonly jetstream: string;
   readonly relays: readonly string[];
   readonly plc: string;
+  /** Sent with every request and handshake. */
+  readonly userAgent: string;
   /** A DID that the directory is asked for. */
   readonly did: string;
 }
@@ -38,12 +40,12 @@ interface Asked {
 
 /** Asks every upstream once, all at once, through the guard that the instruments use. Never rejects. */
 export async function checkUpstreams(
-  { jetstream, relays, plc, did }: Upstreams,
+  { jetstream, relays, plc, userAgent, did }: Upstreams,
   policy: AddressPolicy,
   clock: () => number,
 ): Promise<UpstreamFindings> {
   const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
-  const http = createHttpClient({ policy, resolve });
+  const http = createHttpClient({ policy, userAgent, resolve });
   try {
     const directory = ask(http, 'directory', plc, `/${did}`, clock);
     const listings = relays.map((relay) =>
@@ -55,7 +57,7 @@ export async function checkUpstreams(
         clock,
       ),
     );
-    const stream = jetstream === '' ? [] : [checkStream(jetstream, policy, resolve)];
+    const stream = jetstream === '' ? [] : [checkStream(jetstream, { policy, userAgent, resolve })];
     const [findings, answers, directoryAnswer] = await Promise.all([
       Promise.all(stream),
       Promise.all(listings),
@@ -119,18 +121,20 @@ function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string
 }
 
 /** Connects as the weather instrument does, and waits for one frame: a host may accept, and send nothing. */
-async function checkStream(address: string, policy: AddressPolicy, resolve: Resolve): Promise<Finding> {
+async function checkStream(
+  address: string,
+  network: { readonly policy: AddressPolicy; readonly userAgent: string; readonly resolve: Resolve },
+): Promise<Finding> {
   const check = 'jetstream';
   const stop = new AbortController();
   const deadline = setTimeout(() => stop.abort(), patienceMs);
   try {
-    const endpoint = parseEndpoint(address, policy);
+    const endpoint = parseEndpoint(address, network.policy);
     const frame = Promise.withResolvers<true>();
     const socket = await openSocket(
       {
         url: subscribeUrl(endpoint, null),
-        policy,
-        resolve,
+        ...network,
         handshakeMs: patienceMs - 2_000,
         closeMs: 500,
         maxFrameBytes: 16 * 1024 * 1024,

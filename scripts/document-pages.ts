@@ -2,17 +2,39 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../src/main/command.ts';
 
-/** The page at `/policy`, made from docs/compatibility.md: one text, which people read in either place. */
-export function policyPage(): string {
-  const markdown = readFileSync(join(packageRoot(), 'docs', 'compatibility.md'), 'utf8');
+/** A document of `docs/` that the service serves as a page of its own. */
+interface DocumentPage {
+  /** File name in `docs/`. */
+  readonly file: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** The page at `/policy`. */
+export const policyPage: DocumentPage = {
+  file: 'compatibility.md',
+  title: 'Almanac: compatibility',
+  description: 'What clients of this service may rely on, what may change, and how changes are announced.',
+};
+
+/** The page at `/for-labelers`; the server replaces `{user-agent}` and `{contact}`. */
+export const forLabelersPage: DocumentPage = {
+  file: 'for-labelers.md',
+  title: 'Almanac: for operators of labelers',
+  description: 'Which requests a labeler receives from this service, what is kept of it, and how to ask for a change.',
+};
+
+/** Renders a document as an HTML page. Throws on Markdown that it cannot render. */
+export function documentPage({ file, title, description }: DocumentPage): string {
+  const markdown = readFileSync(join(packageRoot(), 'docs', file), 'utf8');
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="description" content="What clients of this service may rely on, what may change, and how changes are announced.">
-<title>Almanac: compatibility</title>
+<meta name="description" content="${description}">
+<title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="assets/almanac.css">
 </head>
@@ -20,15 +42,15 @@ export function policyPage(): string {
 <a class="skip" href="#main">Skip to the content</a>
 <header class="site"><nav aria-label="Site"><a class="name" href="./">Almanac</a> <a href="docs">API reference</a> <a href="openapi.json">OpenAPI</a> <a href="llms.txt">llms.txt</a></nav></header>
 <main id="main">
-${blocks(markdown)}
+${blocks(file, markdown)}
 </main>
 </body>
 </html>
 `;
 }
 
-/** Only what that page needs of Markdown; anything else is an error, so that nothing is ever drawn wrongly. */
-function blocks(markdown: string): string {
+/** Renders the subset of Markdown that these documents use; anything else is an error, so that nothing is rendered wrongly. */
+function blocks(file: string, markdown: string): string {
   return markdown
     .trim()
     .split(/\n\n+/)
@@ -39,7 +61,7 @@ function blocks(markdown: string): string {
       if (first.startsWith('|')) return table(block.split('\n'));
       if (first.startsWith('- ')) return tag('ul', items(block, /^- /m));
       if (first.startsWith('1. ')) return tag('ol', items(block, /^\d\. /m));
-      if (/^[#>|`!<]|^ {4}/.test(first)) throw new Error(`docs/compatibility.md: not drawn: ${first}`);
+      if (/^[#>|`!<]|^ {4}/.test(first)) throw new Error(`docs/${file}: cannot render: ${first}`);
       return tag('p', inline(block));
     })
     .join('\n');
@@ -72,7 +94,7 @@ function inline(text: string): string {
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;');
-  if (/\]\(/.test(escaped)) throw new Error(`docs/compatibility.md: a link is not drawn: ${text}`);
+  if (/\]\(/.test(escaped)) throw new Error(`cannot render a link: ${text}`);
   return escaped.replaceAll(/`([^`]+)`/g, '<code>$1</code>').replaceAll(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>');
 }
 

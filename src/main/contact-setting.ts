@@ -1,0 +1,22 @@
+import { parseContact, userAgent } from '../network/user-agent.ts';
+import type { Setting } from '../ops/setting.ts';
+import { packageVersion } from './command.ts';
+
+/** Where operators of other services can reach the operator of this observatory. */
+export const contactSetting: Setting<string | null> = {
+  flag: 'contact',
+  placeholder: 'URL|MAIL',
+  help: 'how to reach you, as a web or mail address: part of the User-Agent of every request, and of /for-labelers',
+  fallback: null,
+  repeatable: false,
+  parse: (texts) => {
+    const contact = parseContact(texts.at(-1) ?? '');
+    if (contact === null) throw new Error('requires an http(s) URL or a mail address');
+    return contact;
+  },
+};
+
+/** The `User-Agent` of every request that a command makes. */
+export function userAgentFor({ contact }: { readonly contact: string | null }): string {
+  return userAgent(packageVersion(), contact);
+}

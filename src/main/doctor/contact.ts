@@ -1,0 +1,13 @@
+import { type Finding, ok, warn } from './finding.ts';
+
+const check = 'contact';
+
+/** Whether operators of labelers and hosts can find out who reads from them. */
+export function checkContact(contact: string | null): Finding {
+  if (contact !== null) return ok(check, `requests name ${contact}`);
+  return warn(
+    check,
+    'requests name the program alone: operators of labelers cannot reach you',
+    'set --contact to a web or mail address',
+  );
+}

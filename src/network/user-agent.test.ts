@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { parseContact, userAgent } from './user-agent.ts';
+
+describe('the user agent', () => {
+  it('names the program, its version and the contact', () => {
+    expect(userAgent('1.2.3', 'mailto@example.org')).toBe('Almanac/1.2.3 (+mailto@example.org)');
+  });
+  it('names the program and its version alone where no contact is set', () => {
+    expect(userAgent('1.2.3', null)).toBe('Almanac/1.2.3');
+  });
+});
+
+describe('a contact', () => {
+  it.each([
+    'https://example.org/almanac',
+    'http://example.org/?a=b#c',
+    'ops@example.org',
+    'ops+almanac@mail.example.org',
+  ])('is accepted: %s', (text) => {
+    expect(parseContact(text)).toBe(text);
+  });
+  it.each([
+    ['an empty text', ''],
+    ['a word', 'ops'],
+    ['a mail address without a domain', 'ops@localhost'],
+    ['another scheme', 'ftp://example.org'],
+    ['a script', 'javascript:alert(1)'],
+    ['a parenthesis, which would end the comment', 'https://example.org/)evil'],
+    ['a line break, which would end the header', 'https://example.org/\r\nX-Evil: 1'],
+    ['a space', 'https://example.org/ x'],
+    ['a non-ASCII character', 'https://exämple.org'],
+    ['credentials', 'https://user:secret@example.org'],
+    ['more than 200 characters', `https://example.org/${'a'.repeat(200)}`],
+  ])('is refused: %s', (_, text) => {
+    expect(parseContact(text)).toBeNull();
+  });
+});

@@ -26,7 +26,7 @@ async function perSecond(curve: Curve): Promise<number> {
   let checked = 0;
   const start = performance.now();
   while (performance.now() - start < seconds * 1000) {
-    const verdicts = await verifier.verify(labels, [key], never);
+    const verdicts = await verifier.verify(labels, { current: [key], earlier: [] }, never);
     if (verdicts.some((verdict) => verdict !== 'verified')) throw new Error('a sound signature was refused');
     checked += batch;
   }

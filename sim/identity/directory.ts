@@ -5,6 +5,8 @@ export interface Identified {
   readonly did: string;
   readonly endpoint: string;
   readonly key: { multikey(): Promise<string> };
+  /** All of its keys, oldest first, with the instant at which each was entered, in microseconds of the network's clock. */
+  readonly keys: readonly { readonly sinceUs: number; readonly key: { multikey(): Promise<string> } }[];
 }
 
 /** How a DID can be answered for. */
@@ -22,7 +24,10 @@ interface Entry {
   key: string | null;
 }
 
-/** The identity directory: `GET /did:plc:…`, and the documents that did:web labelers serve themselves. */
+/** Where a directory serves the operations of a DID. */
+const auditLog = '/log/audit';
+
+/** The identity directory: `GET /did:plc:…`, their audit logs, and the documents that did:web labelers serve themselves. */
 export class Directory {
   state: DirectoryState = 'up';
   /** How long an answer takes while it is slow, in milliseconds of the wall clock. */
@@ -43,15 +48,16 @@ export class Directory {
     this.#host = new HttpHost({
       nowUs,
       request: (request, response, target) => {
-        const did = decodeURIComponent(target.pathname.slice(1));
+        const isLog = target.pathname.endsWith(auditLog);
+        const did = decodeURIComponent(target.pathname.slice(1, isLog ? -auditLog.length : undefined));
         const answer = (): void => {
-          void this.#answer(did).then(({ status, body }) => {
+          void (isLog ? this.#answerLog(did) : this.#answer(did)).then(({ status, body }) => {
             if (typeof body !== 'string') return sendJson(response, status, body);
             response.writeHead(status, { 'Content-Type': 'text/html' });
             response.end(body);
           });
         };
-        this.asked.set(did, (this.asked.get(did) ?? 0) + 1);
+        if (!isLog) this.asked.set(did, (this.asked.get(did) ?? 0) + 1);
         this.#count(this.state);
         if (request.method !== 'GET') sendJson(response, 405, { message: 'Method Not Allowed' });
         else if (this.state === 'down') sendJson(response, 503, { message: 'Service Unavailable' });
@@ -133,6 +139,25 @@ export class Directory {
     if (entry.state === 'tombstone') return { status: 410, body: { message: `DID not available: ${did}` } };
     if (entry.state === 'html') return { status: 200, body: '<html><body>maintenance</body></html>' };
     return { status: 200, body: await this.document(did) };
+  }
+
+  /** The operations by which a labeler changed its key, up to the one that its document names. */
+  async #answerLog(did: string): Promise<{ status: number; body: unknown }> {
+    const entry = did.startsWith('did:plc:') ? this.#entries.get(did) : undefined;
+    if (entry === undefined) return { status: 404, body: { message: `DID not registered: ${did}` } };
+    const log: unknown[] = [];
+    for (const { sinceUs, key } of entry.labeler.keys) {
+      const multikey = await key.multikey();
+      const verificationMethods = { atproto: `did:key:${multikey}`, atproto_label: `did:key:${multikey}` };
+      log.push({
+        did,
+        operation: { type: 'plc_operation', verificationMethods },
+        nullified: false,
+        createdAt: new Date(sinceUs / 1000).toISOString(),
+      });
+      if (multikey === entry.key) break;
+    }
+    return { status: 200, body: log };
   }
 
   #count(way: DocumentState | DirectoryState): void {

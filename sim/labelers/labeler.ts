@@ -33,8 +33,12 @@ export interface LabelerOptions {
 /** A key, and the number of the first label that was signed with it. */
 interface KeyPeriod {
   readonly fromN: number;
+  /** When the directory accepted it, in microseconds of the network's clock. */
+  readonly sinceUs: number;
   readonly key: SigningKey;
 }
+
+const yearUs = 31_536_000_000_000;
 
 /** One labeler on an origin of its own: `queryLabels`, `subscribeLabels`, and what its switches make of them. */
 export class Labeler {
@@ -69,7 +73,7 @@ export class Labeler {
     this.profile = profile;
     this.log = new LabelLog({ seed, profile, startUs, accounts });
     this.database = new Database(this.log, profile.software === 'ozone');
-    this.#keys = [{ fromN: 1, key: this.#newKey(0) }];
+    this.#keys = [{ fromN: 1, sinceUs: startUs - yearUs, key: this.#newKey(0) }];
     this.faults = new LabelerFaults(this, nowUs);
     this.#host = new HttpHost({
       nowUs,
@@ -86,6 +90,16 @@ export class Labeler {
   /** The key that it signs with now. */
   get key(): SigningKey {
     return this.#keyAt(Number.POSITIVE_INFINITY);
+  }
+
+  /** All of its keys, oldest first, as the directory's audit log lists them. */
+  get keys(): readonly KeyPeriod[] {
+    return this.#keys;
+  }
+
+  /** Whether a label is served with the signature of a key that has since been replaced. */
+  isSignedWithEarlierKey(n: number): boolean {
+    return this.profile.software !== 'ozone' && this.#keyAt(n) !== this.key;
   }
 
   /** Whether it takes connections. */
@@ -144,7 +158,7 @@ export class Labeler {
 
   /** Signs with a new key from the next label on; an Ozone signs what it has anew. */
   rotateKey(): void {
-    this.#keys.push({ fromN: this.edge + 1, key: this.#newKey(this.#keys.length) });
+    this.#keys.push({ fromN: this.edge + 1, sinceUs: this.#options.nowUs(), key: this.#newKey(this.#keys.length) });
   }
 
   /** A label as it is served now. */

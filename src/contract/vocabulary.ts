@@ -118,7 +118,10 @@ export const targetKinds = ['account', 'post', 'record'] as const;
 /** What a label is about. */
 export type TargetKind = (typeof targetKinds)[number];
 
-/** What was found when a label's signature was checked; `unverified` when no key could be had. */
-export const signatureVerdicts = ['verified', 'invalid', 'unsigned', 'unverified'] as const;
+/**
+ * The result of checking a label's signature: `verified_earlier_key` when a key that the labeler had at the label's `cts`
+ * fits and the current one does not, `unverified` when no key was available.
+ */
+export const signatureVerdicts = ['verified', 'verified_earlier_key', 'invalid', 'unsigned', 'unverified'] as const;
 /** What was found when a label's signature was checked. */
 export type SignatureVerdict = (typeof signatureVerdicts)[number];

@@ -99,6 +99,18 @@ export const inputLimits = {
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 200 },
     code: 'src/network/identity.ts',
   }),
+  auditLog: shaped({
+    input: 'audit log of a DID (`/log/audit`)',
+    author: 'the holder of a DID, through the directory',
+    // An operation takes about 1.2 KB; the directory limits how many a DID may have.
+    bytes: mib,
+    decodedBytes: mib,
+    depth: 16,
+    elements: 65_536,
+    fields: 256,
+    cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 200 },
+    code: 'src/network/identity.ts',
+  }),
   relayList: shaped({
     input: 'relay list (`listReposByCollection`)',
     author: 'a relay',

@@ -17,7 +17,7 @@ import type { SourcePart } from './telemetry.ts';
 /** What asking labelers about themselves takes; times in milliseconds. */
 export interface ParticularsOptions {
   readonly http: HttpClient;
-  readonly identities: IdentityResolver;
+  readonly identities: Pick<IdentityResolver, 'resolve'>;
   /** Asks DNS for the texts of a name; null: no handle is confirmed. */
   readonly resolveTxt: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly store: Pick<StoreWriter, 'putDefinitions'>;

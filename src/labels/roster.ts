@@ -13,7 +13,7 @@ export const maxKnown = 20_000;
 
 /** What the roster works with; times in milliseconds. */
 export interface RosterOptions {
-  readonly identities: IdentityResolver;
+  readonly identities: Pick<IdentityResolver, 'resolve'>;
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** A known labeler's document is read again after this long. */

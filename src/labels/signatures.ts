@@ -1,12 +1,14 @@
 import type { Micros } from '../contract/timestamp.ts';
+import type { EarlierLabelKey } from '../network/audit-log.ts';
 import type { IdentityResolver } from '../network/identity.ts';
 import type { LabelKey } from '../network/label-key.ts';
 import type { SignatureVerdict } from '../store/label.ts';
 import type { StoreWriter } from '../store/port.ts';
+import type { LabelerKey } from '../store/roster.ts';
 import { isObject } from './label-fields.ts';
 import type { ShareKey } from './shares.ts';
 import { isPrivileged } from './standing.ts';
-import type { Verifier } from './verifier.ts';
+import type { LabelerKeys, Verifier } from './verifier.ts';
 
 /** What judging signatures takes. */
 export interface SignatureOptions {
@@ -20,8 +22,8 @@ export interface SignatureOptions {
 
 /** After a signature that no key fits, a document is read anew at most this often: 10 minutes. */
 const askAgain = 600_000_000;
-/** Older keys that a label is checked with besides the current one; each costs every label that none of them made. */
-const mostOlder = 4;
+/** The directory's audit log of a labeler is read at most this often: 1 hour. */
+const readLogAgain = 3_600_000_000;
 /** A key that was written down is written again at most this often to move when it was last seen: 1 hour. */
 const writeAgain = 3_600_000_000;
 /** Labelers whose times are remembered. */
@@ -30,8 +32,9 @@ const maxRemembered = 20_000;
 /** Judges labels of many labelers: finds the keys, remembers them, and looks again when one does not fit. */
 export class Signatures {
   readonly #options: SignatureOptions;
-  /** Keys by labeler, the current ones first. */
-  readonly #keys = new Map<string, readonly LabelKey[]>();
+  readonly #keys = new Map<string, LabelerKeys>();
+  /** Earlier keys by labeler, from the directory's audit log, and when it was read. */
+  readonly #logged = new Map<string, { readonly keys: readonly EarlierLabelKey[]; readonly at: Micros }>();
   readonly #askedAt = new Map<string, Micros>();
   /** When keys were last written, by labeler, with their names. */
   readonly #written = new Map<string, { readonly names: string; readonly at: Micros }>();
@@ -49,16 +52,17 @@ export class Signatures {
     const verdicts = await verifier.verify(labels, keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
     if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return verdicts;
-    // The key may have been changed since: once more, with what the document says now.
+    // The key may have changed, now or before we first saw the labeler: read the document and the audit log, and check again.
     return verifier.verify(labels, await this.#learn(did, true, signal), signal, share);
   }
 
   /** Forgets what is known of a labeler's keys: its document changed. */
   forget(did: string): void {
     this.#keys.delete(did);
+    this.#logged.delete(did);
   }
 
-  async #learn(did: string, fresh: boolean, signal: AbortSignal): Promise<readonly LabelKey[]> {
+  async #learn(did: string, fresh: boolean, signal: AbortSignal): Promise<LabelerKeys> {
     const { identities, store, clock, shareOf } = this.#options;
     if (fresh) {
       if (this.#askedAt.size >= maxRemembered) this.#askedAt.clear();
@@ -68,12 +72,28 @@ export class Signatures {
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
     const current = resolution.kind === 'resolved' ? resolution.document.labelKeys : [];
     await this.#keep(did, current);
-    const known = await store.keys(did);
-    const older = known.toSorted((a, b) => b.lastSeen - a.lastSeen).flatMap(({ key }) => read(key));
+    if (fresh) await this.#readLog(did, { signal, privileged });
+    const known = [...(this.#logged.get(did)?.keys ?? []), ...seenEarlier(await store.keys(did))];
     const names = new Set(current.map(write));
-    const keys = [...current, ...older.filter((key) => !names.has(write(key))).slice(0, mostOlder)];
-    if (keys.length > 0) this.#keys.set(did, keys);
+    const earlier = known.filter(({ key }) => {
+      const isNew = !names.has(write(key));
+      names.add(write(key));
+      return isNew;
+    });
+    const keys = { current, earlier };
+    if (current.length + earlier.length > 0) this.#keys.set(did, keys);
     return keys;
+  }
+
+  /** Reads the audit log of a labeler, unless it was read in the last hour. Without an answer, what it gave before is kept. */
+  async #readLog(did: string, how: { readonly signal: AbortSignal; readonly privileged: boolean }): Promise<void> {
+    const now = this.#options.clock();
+    const logged = this.#logged.get(did);
+    if (logged !== undefined && now - logged.at < readLogAgain) return;
+    const keys = await this.#options.identities.earlierLabelKeys(did, how);
+    if (keys === null) return;
+    if (this.#logged.size >= maxRemembered) this.#logged.clear();
+    this.#logged.set(did, { keys, at: now });
   }
 
   /** Writes down the keys of a document, unless the same ones were written just now: a document is read often. */
@@ -88,6 +108,17 @@ export class Signatures {
     if (this.#written.size >= maxRemembered) this.#written.clear();
     this.#written.set(did, { names, at: now });
   }
+}
+
+/**
+ * Keys that documents named while we observed, newest first. Each was valid until the next one was first seen; the newest
+ * may be the current one. When a key was added is not known.
+ */
+function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
+  const newestFirst = seen.toSorted((a, b) => b.lastSeen - a.lastSeen);
+  return newestFirst.flatMap(({ key: text, lastSeen }, i) =>
+    read(text).map((key) => ({ key, from: null, until: newestFirst[i - 1]?.firstSeen ?? lastSeen })),
+  );
 }
 
 function write({ curve, point }: LabelKey): string {

@@ -1,5 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Micros } from '../contract/timestamp.ts';
+import type { EarlierLabelKey } from '../network/audit-log.ts';
 import type { LabelKey } from '../network/label-key.ts';
+import { parseAuthored } from './authored-time.ts';
 import { FairQueue } from './fair-queue.ts';
 import { type ReceivedLabel, separateSignature } from './label-signature.ts';
 import { type ShareKey, standingWeights } from './shares.ts';
@@ -8,29 +11,44 @@ import { createSignatureCheck, type SignatureCheck } from './signature-check.ts'
 /** What is known of a label's signature. */
 export type Verdict =
   | 'verified'
+  /** A key that the labeler had at the label's `cts` made it; the current one did not. */
+  | 'verified_earlier_key'
   /** None of the keys made it, or nothing could have. */
   | 'invalid'
   | 'unsigned'
   /** There is no key to check it with. */
   | 'unverified';
 
+/** The keys of a labeler. */
+export interface LabelerKeys {
+  readonly current: readonly LabelKey[];
+  /** Tried in their order, each on labels whose `cts` is in its period. */
+  readonly earlier: readonly EarlierLabelKey[];
+}
+
+/** Clocks of a labeler and of the directory may differ by this much: 5 minutes. */
+const clockTolerance = 300_000_000;
+
 /** Checks the signatures of labels, a bounded number at once. */
 export interface Verifier {
   /**
-   * The verdicts on labels of one source, in their order. Keys are tried in theirs: put the current one first. Labels take
+   * The verdicts on labels of one source, in their order. Labels take
    * turns in fair order of standing, domain and source, by how many checks each may need, so that neither a large batch
    * nor many of one owner hold up the others. A waiting batch holds nothing but what its caller gave; the queue is as long
    * as the callers make it. Rejects with the signal's reason when aborted, or once stopped.
    */
   verify(
     labels: readonly ReceivedLabel[],
-    keys: readonly LabelKey[],
+    keys: LabelerKeys,
     signal: AbortSignal,
     share?: ShareKey,
   ): Promise<Verdict[]>;
   /** Ends what is under way; resolves when no check is running any more. */
   stop(): Promise<void>;
 }
+
+/** Earlier keys that one label is checked with. */
+const maxEarlierChecks = 4;
 
 /** Checks on this thread between two looks at what else there is to do: about two milliseconds of them. */
 const checksInOneGo = 32;
@@ -85,7 +103,7 @@ export function createVerifier({
   /** Each label of a batch waits for a turn of its own. */
   async function verify(
     labels: readonly ReceivedLabel[],
-    keys: readonly LabelKey[],
+    keys: LabelerKeys,
     signal: AbortSignal,
     share: ShareKey,
   ): Promise<Verdict[]> {
@@ -93,7 +111,7 @@ export function createVerifier({
     const left = labels.entries();
     const work = async (): Promise<void> => {
       for (const [index, label] of left) {
-        await turn(share, 1 + keys.length);
+        await turn(share, 1 + keys.current.length + Math.min(1, keys.earlier.length));
         let checks = 0;
         try {
           signal.throwIfAborted();
@@ -135,15 +153,28 @@ export function createVerifier({
   };
 }
 
-async function judge(label: ReceivedLabel, keys: readonly LabelKey[], check: SignatureCheck): Promise<Verdict> {
+async function judge(label: ReceivedLabel, keys: LabelerKeys, check: SignatureCheck): Promise<Verdict> {
   const separated = separateSignature(label);
   if (separated.kind === 'unsigned') return 'unsigned';
   if (separated.kind === 'malformed') return 'invalid';
-  if (keys.length === 0) return 'unverified';
+  if (keys.current.length + keys.earlier.length === 0) return 'unverified';
   const { plain, signature } = separated;
-  for (const key of keys) {
-    if (await check(separated, key)) return 'verified';
-    if (plain !== null && (await check({ message: plain, signature }, key))) return 'verified';
+  const isMadeBy = async (key: LabelKey): Promise<boolean> =>
+    (await check(separated, key)) || (plain !== null && (await check({ message: plain, signature }, key)));
+  for (const key of keys.current) if (await isMadeBy(key)) return 'verified';
+  for (const key of earlierKeysAt(keys, parseAuthored(label.cts))) {
+    if (await isMadeBy(key)) return 'verified_earlier_key';
   }
   return 'invalid';
+}
+
+/** The earlier keys whose period includes an instant; at most `maxEarlierChecks`, as each costs every label that none made. */
+function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): LabelKey[] {
+  if (authored === null) return [];
+  return earlier
+    .filter(
+      ({ from, until }) => (from === null || authored >= from - clockTolerance) && authored <= until + clockTolerance,
+    )
+    .slice(0, maxEarlierChecks)
+    .map(({ key }) => key);
 }

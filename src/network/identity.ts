@@ -1,5 +1,6 @@
 import { isDid } from '../contract/identifiers.ts';
 import { inputLimits } from '../input/limits.ts';
+import { type EarlierLabelKey, parseEarlierLabelKeys } from './audit-log.ts';
 import { type DidDocument, type InvalidDocument, parseDidDocument } from './did-document.ts';
 import type { HttpClient, JsonAnswer } from './http.ts';
 import { createSharedCache } from './shared-cache.ts';
@@ -41,6 +42,14 @@ export interface IdentityResolver {
    * `privileged`: slots that are reserved may serve it. Never rejects.
    */
   resolve(did: string, options: { signal: AbortSignal; fresh?: boolean; privileged?: boolean }): Promise<Resolution>;
+  /**
+   * The label keys that a did:plc had before its current one, newest first, from the directory's audit log; empty for
+   * other methods, which have no log. Null when the directory gave no usable log. Never rejects.
+   */
+  earlierLabelKeys(
+    did: string,
+    options: { signal: AbortSignal; privileged?: boolean },
+  ): Promise<readonly EarlierLabelKey[] | null>;
 }
 
 /** The public directory of did:plc. */
@@ -84,6 +93,17 @@ export function createIdentityResolver(options: IdentityOptions): IdentityResolv
     async resolve(did, { signal, fresh = false, privileged = false }) {
       if (!isDid(did)) return { kind: 'invalid_document', reason: 'unsupported_did' };
       return cache.get(did, (shared) => ask(did, shared, privileged), { signal, fresh });
+    },
+    async earlierLabelKeys(did, { signal, privileged = false }) {
+      if (!isDid(did) || !did.startsWith('did:plc:')) return [];
+      const answer = await http.getJson(`${didPlcUrl(plcUrl, did)}/log/audit`, {
+        maxBytes: inputLimits.auditLog.bytes,
+        shape: inputLimits.auditLog,
+        timeoutMs,
+        signal,
+        peer: { source: did, privileged },
+      });
+      return answer.kind === 'json' ? parseEarlierLabelKeys(answer.value, did) : null;
     },
   };
 }

@@ -22,7 +22,7 @@ export type HandleResolution =
 /** What handles are resolved with; times in milliseconds. */
 export interface HandleOptions {
   readonly http: HttpClient;
-  readonly identity: IdentityResolver;
+  readonly identity: Pick<IdentityResolver, 'resolve'>;
   /** Asks DNS for the texts of a name: only a resolver is asked, never the host itself. An abort ends the query. */
   readonly resolveTxt: (name: string, signal: AbortSignal) => Promise<string[][]>;
   /** For each of DNS and host (5,000). */

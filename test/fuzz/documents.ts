@@ -32,6 +32,10 @@ export const templates = {
     `{"id":"${did}","alsoKnownAs":${hole},"service":[{"id":"#atproto_labeler","type":"AtprotoLabeler","serviceEndpoint":${hole}}]}`,
     `{"id":"${did}","verificationMethod":[{"id":"#atproto_label","type":"Multikey","publicKeyMultibase":${hole}}],"service":${hole}}`,
   ],
+  auditLog: [
+    `[{"did":"${did}","nullified":false,"createdAt":"2026-07-10T12:00:00.000Z","operation":{"type":"plc_operation","verificationMethods":{"atproto_label":${hole}}}}]`,
+    `[{"did":"${did}","nullified":${hole},"createdAt":${hole},"operation":${hole}},${hole}]`,
+  ],
   relayList: [`{"repos":[{"did":"${did}"},${hole}],"cursor":""}`, `{"repos":${hole},"cursor":${hole}}`],
   serviceEvent: [
     `{"did":"${did}","time_us":1780000000000000,"kind":"commit","commit":{"operation":"create","collection":"app.bsky.labeler.service","rkey":"self","record":{"policies":{"labelValues":${hole}}}}}`,

@@ -18,6 +18,7 @@ import { authoredOf } from '../../src/labels/poll-round.ts';
 import { decimal, queryLabels } from '../../src/labels/query-labels.ts';
 import { listLabelers } from '../../src/labels/relay-list.ts';
 import { definitionsOf, parseServiceFrame } from '../../src/labels/service-events.ts';
+import { parseEarlierLabelKeys } from '../../src/network/audit-log.ts';
 import { parseDidDocument } from '../../src/network/did-document.ts';
 import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../src/network/http.ts';
 import { decodeBody, parseText, readJson, readStatus } from '../../src/network/http-answer.ts';
@@ -155,6 +156,14 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
       const limits = inputLimits.didDocument;
       const read = await json(input, { maxBytes: limits.bytes, shape: limits });
       if (read.kind === 'json') parseDidDocument(read.value, did, { allowHttp: false });
+    },
+  },
+  auditLog: {
+    make: (from) => bodyInput(from, 'auditLog'),
+    async run(input) {
+      const limits = inputLimits.auditLog;
+      const read = await json(input, { maxBytes: limits.bytes, shape: limits });
+      if (read.kind === 'json') parseEarlierLabelKeys(read.value, did);
     },
   },
   relayList: {

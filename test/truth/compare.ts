@@ -7,6 +7,7 @@ import {
   refusals as refusalWords,
   verdict,
 } from '../../sim/labelers/truth.ts';
+import type { SignatureVerdict } from '../../src/store/label.ts';
 import type { Observation, StoredGap, StoreReader } from '../../src/store/port.ts';
 import { scanAccount } from '../../src/store/scan.ts';
 import { type Interval, micros, second } from '../../src/store/time.ts';
@@ -89,26 +90,33 @@ function refusedOf(
 
 /** Each label that was accepted is the one that was sent, with the right judgement of its signature. */
 function labelsOf(compared: Compared, did: string, rows: readonly Observation[]): string[] {
-  const wanted = new Map<string, string>();
+  const wanted = new Map<string, ReturnType<typeof signatureOf>>();
   for (const label of compared.sim.labelers.truth.emitted(0, Number.POSITIVE_INFINITY, did)) {
     if (!label.served || verdict(label, compared.span.start, compared.acceptedUs(label)) !== null) continue;
-    if (!wanted.has(identity(label.label))) wanted.set(identity(label.label), signatureOf(label));
+    if (!wanted.has(identity(label.label))) wanted.set(identity(label.label), signatureOf(compared, label));
   }
   const problems: string[] = [];
   for (const { label, signature } of rows) {
     const key = identity(label);
     const right = wanted.get(key);
     if (right === undefined) problems.push(`${did} never sent ${key}, or it is stored twice`);
-    else if (right !== signature) problems.push(`the signature of ${key}: ${right} wanted, ${signature} stored`);
+    else if (!isRight(signature, right)) problems.push(`the signature of ${key}: ${right} wanted, ${signature} stored`);
     wanted.delete(key);
   }
   for (const key of wanted.keys()) problems.push(`${key} is not stored`);
   return problems;
 }
 
-function signatureOf({ odd }: EmittedLabel): string {
+/** The verdict on a label of a labeler; `earlier` where it depends on whether it was read before the key was replaced. */
+function signatureOf({ sim }: Compared, { odd, labeler, n }: EmittedLabel): SignatureVerdict | 'earlier' {
   if (odd === 'unsigned') return 'unsigned';
-  return odd === 'bad_signature' || odd === 'high_s' ? 'invalid' : 'verified';
+  if (odd === 'bad_signature' || odd === 'high_s') return 'invalid';
+  return sim.labelers.of(labeler).isSignedWithEarlierKey(n) ? 'earlier' : 'verified';
+}
+
+function isRight(signature: SignatureVerdict, right: SignatureVerdict | 'earlier'): boolean {
+  if (right === 'earlier') return signature === 'verified' || signature === 'verified_earlier_key';
+  return signature === right;
 }
 
 /** Labels that could have been accepted, were not, and lie in no gap of their source: there must be none. */

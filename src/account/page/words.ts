@@ -16,7 +16,8 @@ export const actionWords: Readonly<Record<LabelAction, string>> = {
 /** What was found when a signature was checked. */
 export const signatureWords: Readonly<Record<SignatureVerdict, string>> = {
   verified: 'Verified with the labeler’s key',
-  invalid: 'Does not match the labeler’s key',
+  verified_earlier_key: 'Verified with an earlier key of the labeler',
+  invalid: 'Does not match any known key of the labeler',
   unsigned: 'Not signed',
   unverified: 'Not checked: no key was found',
 };

@@ -56,6 +56,17 @@ describe('a row', () => {
     expect(through(label, verdict).signature).toBe(verdict);
   });
 
+  it('stores the verdicts under the numbers of days that were written before there were earlier keys', () => {
+    const stored = signatureVerdicts.map((verdict) => [verdict, encodeRow(5, label, verdict, () => 0)[6] & 0b1001100]);
+    expect(Object.fromEntries(stored)).toEqual({
+      verified: 0,
+      invalid: 4,
+      unsigned: 8,
+      unverified: 12,
+      verified_earlier_key: 64,
+    });
+  });
+
   it('refuses a label without a subject', () => {
     expect(() => through({ ...label, uri: 'at://a.example/b/c' })).toThrowError(
       expect.objectContaining({ code: 'invalid_observation' }),

@@ -33,10 +33,21 @@ export type StoredRow = readonly [
   extra: Uint8Array | null,
 ];
 
-/** `flags`: bits 0-1 how `neg` was sent, bits 2-3 the signature verdict, bits 4-5 the kind of `uri`. */
+/** `flags`: bits 0-1 how `neg` was sent, bits 2-3 and 6 the signature verdict, bits 4-5 the kind of `uri`. */
 const negSent = 1;
 const negTrue = 2;
-const verdictShift = 2;
+/** A program that does not know bit 6 reads an earlier key as `verified`. */
+const verdictFlags: Readonly<Record<SignatureVerdict, number>> = {
+  verified: 0,
+  invalid: 1 << 2,
+  unsigned: 2 << 2,
+  unverified: 3 << 2,
+  verified_earlier_key: 1 << 6,
+};
+const verdictBits = (3 << 2) | (1 << 6);
+const verdictOf: ReadonlyMap<number, SignatureVerdict> = new Map(
+  signatureVerdicts.map((verdict) => [verdictFlags[verdict], verdict]),
+);
 const kindShift = 4;
 const kinds = ['account', 'record', 'other'] as const;
 /** The bit of `flags` that marks a removal, for use in SQL. */
@@ -109,13 +120,12 @@ export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
     ...(sig === null ? {} : { sig }),
     ...(extra === null ? {} : { extra }),
   };
-  const signature = signatureVerdicts[(flags >> verdictShift) & 3];
-  return { observedAt: micros(id), label, signature: signature ?? 'unverified' };
+  return { observedAt: micros(id), label, signature: verdictOf.get(flags & verdictBits) ?? 'unverified' };
 }
 
 function flagsOf(label: ReceivedLabel, signature: SignatureVerdict, parts: UriParts): number {
   const neg = label.neg === undefined ? 0 : label.neg ? negSent | negTrue : negSent;
-  return neg | (signatureVerdicts.indexOf(signature) << verdictShift) | (kinds.indexOf(parts.kind) << kindShift);
+  return neg | verdictFlags[signature] | (kinds.indexOf(parts.kind) << kindShift);
 }
 
 function partsOf(did: string, kind: number, collection: number | null, rest: string | null, nameOf: NameOf): UriParts {

@@ -143,6 +143,60 @@ describe('a labeler that is asked for', () => {
   });
 });
 
+describe('a day that nobody observed', () => {
+  const own = (from: number, to: number): StoredGap => ({
+    ...{ source: null, reason: 'ingest_paused', start: micros(noon + from * day), end: micros(noon + to * day) },
+  });
+  const countsOf = ({ timeline }: AccountView) => timeline.days.map(({ counts }) => counts);
+  const none = { applied: 0, removed: 0 };
+
+  it('has no counts where the instrument was interrupted, though its rows were counted', async () => {
+    const view = await viewWith({ gaps: [own(1.5, 3.5)] });
+    expect(view.tally.days.map(({ counts }) => counts?.rows)).toEqual([rows, 0, 0, 0, 0, 0, 0, 0]);
+    expect(countsOf(view)).toEqual([{ applied: 2, removed: 1 }, none, null, null, none, none, none, none]);
+  });
+
+  it('has no counts where nothing was accepted any more', async () => {
+    const view = await viewWith({}, { now: end + 2 * day });
+    const [, , , , , lastSeen, after, today] = countsOf(view);
+    expect([lastSeen, after, today]).toEqual([none, null, null]);
+  });
+
+  it('has no counts where it lies before all that is kept', async () => {
+    const view = await viewWith({}, { now: noon + 2 * day });
+    expect(countsOf(view).slice(0, 5)).toEqual(Array(5).fill(null));
+  });
+
+  it('has no counts in a gap of the one labeler that is asked for, and zeros where another has the gap', async () => {
+    const gap: StoredGap = { ...own(1.5, 3.5), source: labelers[0], reason: 'source_unavailable' };
+    const [, , asked] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[0] }));
+    const [, , other] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[1] }));
+    const [, , all] = countsOf(await viewWith({ gaps: [gap] }));
+    expect([asked, other, all]).toEqual([null, none, none]);
+  });
+
+  it('is told apart from one whose rows were too many to count: neither is a zero, and there is no total', async () => {
+    const writer = writerInTest(folderInTest(), noon);
+    await fill(writer, rows, { at: noon + 1_000_000 });
+    const store: AccountStore = {
+      ...writer,
+      tallyAccount: async (asked) => {
+        const { days, ...others } = await writer.tallyAccount(asked);
+        return { days: days.map((one, i) => (i === 0 ? { ...one, counts: null } : one)), ...others };
+      },
+    };
+    const view = await readView(
+      { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
+      {
+        query: { account, asked: { kind: 'explicit', start: micros(noon), end: micros(noon + hour) }, filters: {} },
+        ...{ before: null, now: micros(noon + hour) },
+      },
+    );
+    if (view === 'out_of_window') throw new Error(view);
+    expect([countsOf(view), view.rows, view.timeline.uncounted]).toEqual([[null], null, 1]);
+  });
+});
+
 describe('labelers without a row of the account', () => {
   const gap = (source: string, from: number, to: number, reason: StoredGap['reason']): StoredGap => ({
     ...{ source, reason, start: micros(noon + from * hour), end: micros(noon + to * hour) },

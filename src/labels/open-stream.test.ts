@@ -48,12 +48,12 @@ test('the turn of a handshake is free again, whichever way the handshake failed'
   const handshakes = createSlots({ total: 1, perHost: 1, maxWaiting: 0 });
   const source = { endpoint: 'https://labeler.example', peer: { source: 'a', privileged: false } };
   const open = (resolve: Resolve, signal = new AbortController().signal): Promise<unknown> =>
-    createStreamOpener({ policy: { allowLoopback: false }, resolve, handshakes, rhythm: { requestMs: 20 } })(
-      source,
-      null,
-      { onFrame: () => undefined },
-      signal,
-    ).catch((error: unknown) => (error instanceof ConnectError ? error.kind : error));
+    createStreamOpener({
+      ...{ policy: { allowLoopback: false }, userAgent: 'Almanac/test', rhythm: { requestMs: 20 } },
+      ...{ resolve, handshakes },
+    })(source, null, { onFrame: () => undefined }, signal).catch((error: unknown) =>
+      error instanceof ConnectError ? error.kind : error,
+    );
   const hang: Resolve = () => undefined;
   const over = new AbortController();
   const aborted = open(hang, over.signal);

@@ -7,7 +7,10 @@ const limits = { maxBytes: 100, timeoutMs: 50, signal: never };
 
 /** A client with a single slot whose names resolve as the test says; no connection is ever made. */
 function clientWith(resolve: Resolve) {
-  const client = createHttpClient({ policy: { allowLoopback: false }, total: 1, perHost: 1, maxWaiting: 0, resolve });
+  const client = createHttpClient({
+    ...{ policy: { allowLoopback: false }, userAgent: 'Almanac/test', resolve },
+    ...{ total: 1, perHost: 1, maxWaiting: 0 },
+  });
   onTestFinished(() => client.close());
   return client;
 }

@@ -7,7 +7,10 @@ import type { WindowRow } from './window-store.ts';
 
 const start = 1_780_000_020_000_000;
 const whole = [{ from: start, to: start + windowUs }];
-const row: WindowRow = { startUs: start, events: 100, lateOrRepeat: 0, malformed: 0, flags: 0, counts: [7] };
+const row: WindowRow = {
+  ...{ startUs: start, events: 100, lateOrRepeat: 0, malformed: 0, flags: 0, counts: [7] },
+  ...{ resync: 0, leftOut: 0 },
+};
 
 function minute(change: Partial<WindowRow> = {}, observed = whole) {
   const [one] = minutes([{ ...row, ...change }], observed, start, 1, 1);

@@ -3,10 +3,10 @@ import { account, fill, folderInTest, labelers, writerInTest } from '../../../te
 import { bodyOf, linesOf } from '../../../test/support/account-view.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
-import { day, hour, micros } from '../../store/time.ts';
+import { day, hour, micros, minute } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
 import { DefinitionCache } from './definitions.ts';
-import { missedOf } from './missed.ts';
+import { missedOf, nothingMissed } from './missed.ts';
 import { labelersOf } from './network.ts';
 import { type AccountView, readView } from './view.ts';
 
@@ -165,6 +165,7 @@ describe('a day that nobody observed', () => {
   it('has no counts where it lies before all that is kept', async () => {
     const view = await viewWith({}, { now: noon + 2 * day });
     expect(countsOf(view).slice(0, 5)).toEqual(Array(5).fill(null));
+    expect(view.timeline.unseen).toEqual([{ start: noon - 5 * day, end: noon }]);
   });
 
   it('has no counts in a gap of the one labeler that is asked for, and zeros where another has the gap', async () => {
@@ -195,6 +196,26 @@ describe('a day that nobody observed', () => {
     if (view === 'out_of_window') throw new Error(view);
     expect([countsOf(view), view.rows, view.timeline.uncounted]).toEqual([[null], null, 1]);
   });
+});
+
+it('a gap of a labeler of the account is drawn, though what is kept of all labelers is older', async () => {
+  const writer = writerInTest(folderInTest(), noon);
+  await fill(writer, rows, { at: noon + 1_000_000 });
+  const gap = { start: micros(noon + 2 * minute), end: micros(noon + 3 * minute) };
+  await writer.recordGap({ source: labelers[0], reason: 'source_unavailable', ...gap });
+  const view = await readView(
+    {
+      ...{ store: writer, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0) },
+      missed: () => Promise.resolve(nothingMissed),
+    },
+    {
+      query: { account, asked: { kind: 'explicit', start: micros(noon), end: micros(noon + 5 * minute) }, filters: {} },
+      ...{ before: null, now: micros(noon + 5 * minute) },
+    },
+  );
+  if (view === 'out_of_window') throw new Error(view);
+  expect(view.labelers.find(({ labeler }) => labeler === labelers[0])?.gaps).toMatchObject([gap]);
+  expect(view.timeline.partly).toMatchObject([gap]);
 });
 
 describe('labelers without a row of the account', () => {

@@ -7,5 +7,6 @@ export default defineConfig({
     include: ['src/**/*.test.{ts,tsx}', 'sim/**/*.test.ts', 'scripts/**/*.test.ts'],
     exclude: [...outsideUnitTier],
     pool: 'forks',
+    testTimeout: 60_000,
   },
 });

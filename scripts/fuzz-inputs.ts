@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz -- [--inputs N] [--state FILE] [--entry NAME]`: drives every entry point of the table of input limits with
+ * `npm run fuzz -- [--inputs N] [--state FILE] [--until N] [--entry NAME]`: drives every entry point of the table of input limits with
  * hostile inputs, each entry point in processes with a small heap, and prints what the worst of them cost. With a state file a
- * run goes on where the last one ended. Exits with 1 when an input exceeds its budget or ends its process.
+ * run goes on where the last one ended, up to `--until` inputs of all runs. Exits with 1 when an input exceeds its budget or ends its process.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -35,6 +35,7 @@ const { values } = parseArgs({
   options: {
     inputs: { type: 'string', default: '200000' },
     state: { type: 'string' },
+    until: { type: 'string', default: 'Infinity' },
     entry: { type: 'string', multiple: true },
   },
 });
@@ -44,6 +45,8 @@ const unknown = chosen.find((name) => !Object.hasOwn(inputLimits, name));
 if (unknown !== undefined) throw new Error(`no entry point is called ${unknown}; there are ${names.join(', ')}`);
 const each = Math.ceil(Number(values.inputs) / chosen.length);
 if (!(each > 0)) throw new Error('--inputs must be a number above zero');
+const lastOfEach = Math.ceil(Number(values.until) / chosen.length);
+if (!(lastOfEach > 0)) throw new Error('--until must be a number above zero');
 
 let state: State = { next: {}, found: {} };
 if (values.state !== undefined && existsSync(values.state)) {
@@ -52,7 +55,7 @@ if (values.state !== undefined && existsSync(values.state)) {
 const began = performance.now();
 for (const name of chosen as InputName[]) {
   const start = state.next[name] ?? 0;
-  const end = start + each;
+  const end = Math.min(start + each, lastOfEach);
   for (let from = start; from < end; from += inputsPerProcess) {
     const to = Math.min(end, from + inputsPerProcess);
     const part = await runPart(name, from, to);

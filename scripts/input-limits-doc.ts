@@ -38,7 +38,7 @@ Every place where bytes of strangers enter, and its limits. They are applied to 
 counts open containers (depth), values and keys (elements), and the fields of each object, and stops at the limit. What
 exceeds a limit is refused like any malformed input, and counts against its author alone.`;
 
-const tail = `A compressed answer may expand to 1 MiB, and beyond that to 64 times its length.
+const tail = `A compressed answer or frame may expand to 1 MiB, and beyond that to 64 times its length.
 
 The label instrument bounds the memory of everything that was decoded and is not yet stored, over all labelers
 (\`src/input/decoded-bytes.ts\`). A labeler that exceeds its share waits: its connection is not read for that time, and its pages are

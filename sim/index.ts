@@ -32,6 +32,10 @@ export interface SimOptions {
   readonly seqCursors?: boolean;
   /** Compression is offered with this zstd dictionary; `compress=true` is refused unless given. */
   readonly zstdDictionary?: Buffer;
+  /** The host serves the method beside the legacy wire, as those of the second version do. Default true. */
+  readonly hasMethod?: boolean;
+  /** Share of the creates and updates older than four hours that a replay lacks. Default 0. */
+  readonly compactedShare?: number;
   /** Keys of frames in any order. Default false. */
   readonly variedKeys?: boolean;
   /** How many labelers there are. Default 0: no directory, no relay, no labeler. */
@@ -52,6 +56,8 @@ export interface SimOptions {
 export interface SimAddresses {
   /** Address of the Jetstream's `/subscribe`. */
   readonly jetstream: string;
+  /** Address of the same host without a path: consumers of the method ask it there. */
+  readonly jetstreamHost: string;
   /** Origin of the identity directory; null without labelers. */
   readonly plc: string | null;
   /** Origins of the relays. */
@@ -71,6 +77,8 @@ export interface Sim {
   readonly labelers: LabelerNetwork;
   /** Listens; rejects with the system's error when it cannot. */
   start(): Promise<SimAddresses>;
+  /** Asks the consumers of the method for a pong now, as the host does every half minute. */
+  askForPongs(): void;
   /** Sends at once what the clock has made due, as every tick does. */
   pump(): void;
   /** Says goodbye to every consumer and closes every socket. */
@@ -102,6 +110,8 @@ export function createSim(options: SimOptions = {}): Sim {
     source,
     seqCursors,
     zstdDictionary: options.zstdDictionary ?? null,
+    hasMethod: generated !== null && (options.hasMethod ?? true),
+    compactedShare: options.compactedShare ?? 0,
     truth,
     nowUs,
   });
@@ -134,13 +144,17 @@ export function createSim(options: SimOptions = {}): Sim {
     labelers,
     async start() {
       const listening = await server.start();
-      const jetstream = `ws://${host.includes(':') ? `[${host}]` : host}:${listening}/subscribe`;
-      if (labelers.list.length === 0) return { jetstream, plc: null, relays: [], labelers: [], seeds: null };
-      return { jetstream, ...(await labelers.start()) };
+      const jetstreamHost = `ws://${host.includes(':') ? `[${host}]` : host}:${listening}`;
+      const streams = { jetstream: `${jetstreamHost}/subscribe`, jetstreamHost };
+      if (labelers.list.length === 0) return { ...streams, plc: null, relays: [], labelers: [], seeds: null };
+      return { ...streams, ...(await labelers.start()) };
     },
     pump() {
       server.pump();
       labelers.pump();
+    },
+    askForPongs() {
+      server.askForPongs();
     },
     async stop() {
       await Promise.all([server.stop(), labelers.stop()]);

@@ -17,6 +17,10 @@ export class RangeSet {
       this.#ranges[this.#ranges.length - 1] = { from: last.from, to: Math.max(last.to, to) };
       return;
     }
+    if (last && last.to < from) {
+      this.#ranges.push({ from, to });
+      return;
+    }
     const before = this.#ranges.filter((range) => range.to < from);
     const after = this.#ranges.filter((range) => range.from > to);
     const touched = this.#ranges.slice(before.length, this.#ranges.length - after.length);

@@ -17,7 +17,7 @@ function truthOf(frames: readonly string[]): Truth {
 }
 
 function delivery(id: number, wanted: readonly string[], from: number, to: number): Delivery {
-  const made = new Delivery(id, wanted, 0);
+  const made = new Delivery(id, { wire: 'subscribe', kinds: [], wantedCollections: wanted }, 0);
   made.add([{ from, to }], to - from);
   made.closedAtUs = 1;
   return made;
@@ -27,7 +27,7 @@ describe('the truth', () => {
   it('counts what exists between two moments, the first included and the last not', () => {
     const truth = truthOf([like(10), like(20), post(30), 'noise']);
     const { metrics, ...outcomes } = truth.countsBetween(10, 30);
-    expect(outcomes).toEqual({ events: 2, notJson: 1, noTime: 0 });
+    expect(outcomes).toEqual({ events: 2, notJson: 1, noTime: 0, resync: 0 });
     expect([metrics['like.create'], metrics['post.create']]).toEqual([2, 0]);
   });
 

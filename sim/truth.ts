@@ -1,9 +1,19 @@
 import { type MetricName, metricNames, type Species } from './events/metrics.ts';
 import type { EventSource } from './events/source.ts';
+import type { Wire } from './events/wire.ts';
 import { passes } from './jetstream/subscription.ts';
 import { type Range, RangeSet } from './ranges.ts';
 
 const minuteUs = 60_000_000;
+/** What a consumer is given of the events. */
+export interface Filter {
+  readonly wire: Wire;
+  /** Kinds of the method; empty for all. */
+  readonly kinds: readonly string[];
+  /** NSIDs, or prefixes that end in `.*`; empty for all. */
+  readonly wantedCollections: readonly string[];
+}
+
 /** Connections that are told apart; what older ones were given is kept together. */
 const deliveryLimit = 5_000;
 
@@ -15,7 +25,9 @@ export interface Counts {
   readonly notJson: number;
   /** Frames without a usable `time_us`. */
   readonly noTime: number;
-  /** Every one of the 63 names. */
+  /** Rows of the method that repeat records after a `sync`: no acts. */
+  readonly resync: number;
+  /** Every one of the 64 names. */
   readonly metrics: Readonly<Record<MetricName, number>>;
 }
 
@@ -38,7 +50,7 @@ export interface DeliveredRun {
 /** What one connection was given: all that the kernel took for it. Grows while it is open. */
 export class Delivery {
   readonly connection: number;
-  readonly wantedCollections: readonly string[];
+  readonly filter: Filter;
   readonly openedAtUs: number;
   /** Null while the connection is open. */
   closedAtUs: number | null = null;
@@ -49,9 +61,9 @@ export class Delivery {
   /** Numbers that were passed through; a filter may have kept some of these from being sent. */
   readonly ranges = new RangeSet();
 
-  constructor(connection: number, wantedCollections: readonly string[], openedAtUs: number) {
+  constructor(connection: number, filter: Filter, openedAtUs: number) {
     this.connection = connection;
-    this.wantedCollections = wantedCollections;
+    this.filter = filter;
     this.openedAtUs = openedAtUs;
   }
 
@@ -70,13 +82,13 @@ export class Delivery {
 
 /** Numbers that were passed through under one filter. */
 interface FilteredRanges {
-  readonly wantedCollections: readonly string[];
+  readonly filter: Filter;
   readonly ranges: RangeSet;
 }
 
-function gather(groups: Map<string, FilteredRanges>, { wantedCollections, ranges }: FilteredRanges): void {
-  const key = wantedCollections.toSorted().join();
-  const group = groups.get(key) ?? { wantedCollections, ranges: new RangeSet() };
+function gather(groups: Map<string, FilteredRanges>, { filter, ranges }: FilteredRanges): void {
+  const key = [filter.wire, filter.kinds.toSorted(), filter.wantedCollections.toSorted()].join();
+  const group = groups.get(key) ?? { filter, ranges: new RangeSet() };
   for (const range of ranges.list) group.ranges.add(range);
   groups.set(key, group);
 }
@@ -119,10 +131,10 @@ export class Truth {
     return this.#byMinute(fromUs, toUs, (from, to) => this.countsBetween(from, to));
   }
 
-  /** Counts of the events that at least one connection was given, each once. */
-  deliveredBetween(fromUs: number, toUs: number): Counts {
-    const groups = this.#groups();
-    const everything = this.#union();
+  /** Counts of the events that at least one connection (of one wire, if named) was given, each once. */
+  deliveredBetween(fromUs: number, toUs: number, wire?: Wire): Counts {
+    const groups = this.#groups(wire);
+    const everything = this.#union(wire);
     const span = this.#source.span(fromUs, toUs);
     const ranges = everything.list
       .map(({ from, to }) => ({ from: Math.max(from, span.from), to: Math.min(to, span.to) }))
@@ -130,20 +142,20 @@ export class Truth {
     const [only] = groups;
     const given =
       groups.length === 1 && only
-        ? (_: number, species: Species) => passes(only.wantedCollections, species)
+        ? (_: number, species: Species) => passes(only.filter, species)
         : (seq: number, species: Species) =>
-            groups.some(({ wantedCollections, ranges: set }) => set.has(seq) && passes(wantedCollections, species));
+            groups.some(({ filter, ranges: set }) => set.has(seq) && passes(filter, species));
     return this.#count(ranges, fromUs, toUs, given);
   }
 
   /** The same by UTC minute, whole or cut at the ends. */
-  deliveredMinutes(fromUs: number, toUs: number): MinuteCounts[] {
-    return this.#byMinute(fromUs, toUs, (from, to) => this.deliveredBetween(from, to));
+  deliveredMinutes(fromUs: number, toUs: number, wire?: Wire): MinuteCounts[] {
+    return this.#byMinute(fromUs, toUs, (from, to) => this.deliveredBetween(from, to, wire));
   }
 
   /** The stretches without a hole that all connections together were given. Of generated traffic. */
-  delivered(): DeliveredRun[] {
-    return this.#union().list.map(({ from, to }) => ({
+  delivered(wire?: Wire): DeliveredRun[] {
+    return this.#union(wire).list.map(({ from, to }) => ({
       fromSeq: from,
       toSeq: to,
       fromUs: this.timeOf(from),
@@ -152,8 +164,8 @@ export class Truth {
   }
 
   /** Seconds of the stream's clock inside delivered stretches, from one moment up to another. */
-  deliveredSeconds(fromUs: number, toUs: number): number {
-    return this.delivered().reduce((sum, run) => {
+  deliveredSeconds(fromUs: number, toUs: number, wire?: Wire): number {
+    return this.delivered(wire).reduce((sum, run) => {
       const overlap = Math.min(run.toUs, toUs) - Math.max(run.fromUs, fromUs);
       return sum + Math.max(0, overlap) / 1_000_000;
     }, 0);
@@ -175,17 +187,17 @@ export class Truth {
     return timeUs[seq - first] ?? 0;
   }
 
-  #union(): RangeSet {
+  #union(wire?: Wire): RangeSet {
     const union = new RangeSet();
-    for (const { ranges } of this.#groups()) for (const range of ranges.list) union.add(range);
+    for (const { ranges } of this.#groups(wire)) for (const range of ranges.list) union.add(range);
     return union;
   }
 
-  /** What was given, by filter. */
-  #groups(): FilteredRanges[] {
+  /** What was given over one wire, or over both. */
+  #groups(wire?: Wire): FilteredRanges[] {
     const groups = new Map<string, FilteredRanges>();
     for (const given of [...this.#older.values(), ...this.deliveries]) gather(groups, given);
-    return [...groups.values()];
+    return [...groups.values()].filter(({ filter }) => wire === undefined || filter.wire === wire);
   }
 
   #byMinute(fromUs: number, toUs: number, count: (fromUs: number, toUs: number) => Counts): MinuteCounts[] {
@@ -222,12 +234,13 @@ export class Truth {
 
   #sum(bySpecies: ArrayLike<number>): Counts {
     const metrics = Object.fromEntries(metricNames.map((name) => [name, 0])) as Record<MetricName, number>;
-    const outcomes = { event: 0, not_json: 0, no_time: 0 };
+    const outcomes = { event: 0, not_json: 0, no_time: 0, resync: 0 };
     this.#source.species.forEach((meaning, index) => {
       const count = bySpecies[index] ?? 0;
       outcomes[meaning.outcome] += count;
       for (const name of meaning.metrics) metrics[name] += count;
     });
-    return { events: outcomes.event, notJson: outcomes.not_json, noTime: outcomes.no_time, metrics };
+    const { event: events, not_json: notJson, no_time: noTime, resync } = outcomes;
+    return { events, notJson, noTime, resync, metrics };
   }
 }

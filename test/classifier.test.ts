@@ -101,7 +101,15 @@ it('has a frame for every name of the alphabet', () => {
     [true, false, null].map((active) => ({ kind: 'account', account: { active, status } })),
   );
   const seen = new Set<string>();
-  for (const event of [...commits, ...posts, ...accounts, { kind: 'identity' }, { kind: 'sync' }, { kind: 'commit' }]) {
+  for (const event of [
+    ...commits,
+    ...posts,
+    ...accounts,
+    { kind: 'identity' },
+    { kind: 'sync' },
+    { kind: 'weather' },
+    { kind: 'commit' },
+  ]) {
     const frame = Buffer.from(JSON.stringify({ time_us: 1, ...event }));
     for (const metric of same(read(frame), frame).metrics) seen.add(metric);
   }

@@ -347,7 +347,7 @@ describe('the data', () => {
     rmSync(join(data, 'weather.sqlite'));
     pragma(join(data, 'weather.sqlite'), 7);
     expect((await doctor()).of('weather store')).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(/has version 7, this program reads 1$/) },
+      { level: 'fail', found: expect.stringMatching(/has version 7, this program reads 2$/) },
     ]);
   });
 });

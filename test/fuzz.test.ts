@@ -30,7 +30,7 @@ test('the corpus, and inputs of every kind, stay within their budgets in a small
   expect(await fuzz('--inputs', '600')).toMatchObject({ code: 0, errors: '' });
 }, 300_000);
 
-test('a run goes on where the last one ended', async () => {
+test('a run goes on where the last one ended, and ends at the inputs of all runs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-fuzz-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const state = join(folder, 'state.json');
@@ -39,6 +39,7 @@ test('a run goes on where the last one ended', async () => {
   const { out } = await fuzz(...words, '30');
   expect(out).toContain('| cursor | 50 |');
   expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ next: { cursor: 50 } });
+  expect((await fuzz(...words, '30', '--until', '60')).out).toContain('| cursor | 60 |');
 });
 
 test('a cost beyond its budget is one', () => {

@@ -57,7 +57,7 @@ describe('the window store', () => {
       backfill,
     });
     expect(store.windows(id, everything, [metricNames[0] ?? '', 'account.event'])).toEqual([
-      { startUs: minute, events: 7, lateOrRepeat: 0, malformed: 0, flags: 5, counts: [7, 2] },
+      { startUs: minute, events: 7, lateOrRepeat: 0, malformed: 0, flags: 5, resync: 0, leftOut: 0, counts: [7, 2] },
     ]);
     expect(store.observed(id, everything)).toEqual([{ from: minute, to: minute + 9 }]);
   });
@@ -137,11 +137,30 @@ describe('the window store', () => {
     const db = new Sqlite(join(folder, storeFile));
     db.pragma('user_version = 99');
     db.close();
-    expect(() => openWindowStore(folder)).toThrow(/has version 99; this program reads 1$/);
+    expect(() => openWindowStore(folder)).toThrow(/has version 99; this program reads 2$/);
     const mended = new Sqlite(join(folder, storeFile));
-    mended.pragma('user_version = 1');
+    mended.pragma('user_version = 2');
     mended.close();
     store = openWindowStore(folder);
+  });
+
+  test('of the version before opens, and keeps its series, baseline and position', () => {
+    const { id, revision } = store.series(host);
+    store.commit(commitOf(id, revision, [delta(minute, 5, 1)]));
+    const before = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
+    store.close();
+    toVersion1(join(folder, storeFile));
+    store = openWindowStore(folder);
+    const found = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
+    // What version 1 had no column for was zero then.
+    const counts = metricNames.map((name, i) => (name === 'sync.event' ? 0 : i === 0 ? 5 : 1));
+    expect(found).toEqual([
+      before[0],
+      [expect.objectContaining({ startUs: minute, events: 5, flags: 1, counts })],
+      before[2],
+    ]);
+    store.commit(commitOf(id, revision + 1, [delta(minute, 2)]));
+    expect(store.windows(id, everything, ['sync.event'])).toMatchObject([{ events: 7, counts: [1] }]);
   });
 
   test('holds integers only, but for the address of the host', () => {
@@ -160,3 +179,16 @@ describe('the window store', () => {
     expect(texts).toEqual(['series.endpoint']);
   });
 });
+
+/** Takes back what version 2 added. */
+function toVersion1(path: string): void {
+  const db = new Sqlite(path);
+  db.exec(`
+    ALTER TABLE series DROP COLUMN took_over;
+    ALTER TABLE window DROP COLUMN resync;
+    ALTER TABLE window DROP COLUMN left_out;
+    ALTER TABLE window DROP COLUMN "sync.event";
+    PRAGMA user_version = 1;
+  `);
+  db.close();
+}

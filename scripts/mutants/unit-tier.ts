@@ -4,8 +4,3 @@ export const outsideUnitTier: readonly string[] = [
   'src/artifact/url-source.test.ts',
   'src/network/address-policy.test.ts',
 ];
-
-/** Whether test files are all of the unit tier, which needs no build. */
-export function areUnitTests(tests: readonly string[]): boolean {
-  return tests.every((test) => !test.startsWith('test/') && !outsideUnitTier.includes(test));
-}

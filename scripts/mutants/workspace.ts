@@ -1,9 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { areUnitTests } from './unit-tier.ts';
+import type { RunRequest } from './test-runner.ts';
 
 /** A copy of the project in which one file at a time is changed; the checkout itself is never touched. */
 export interface Workspace {
@@ -15,7 +15,9 @@ export interface Workspace {
 }
 
 /** Test files that hang because of a mutant count as failed after this long, in milliseconds. */
-const timeoutMs = 300_000;
+const timeoutMs = 180_000;
+/** Runs after which the process that runs tests is replaced: what it keeps grows. */
+const maxRuns = 100;
 
 /** Copies what git tracks, and the changes of the work tree, to a temporary directory. */
 export function makeWorkspace(root: string): Workspace {
@@ -30,27 +32,63 @@ export function makeWorkspace(root: string): Workspace {
     }
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  let runner: ChildProcess | null = null;
+  let runs = 0;
+  const changed = new Set<string>();
+
+  /** The whole group: a test that hangs may have started programs. */
+  function stop(): void {
+    if (runner?.pid !== undefined) process.kill(-runner.pid, 'SIGKILL');
+    runner = null;
+  }
+
+  async function started(): Promise<ChildProcess> {
+    if (runner !== null && runs < maxRuns) return runner;
+    stop();
+    runs = 0;
+    runner = fork(join(copy, 'scripts', 'mutants', 'test-runner.ts'), {
+      cwd: copy,
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      detached: true,
+      env: { ...process.env, CI: 'true' },
+    });
+    await once(runner, 'message');
+    return runner;
+  }
+
   return {
     async run(tests) {
-      const config = areUnitTests(tests) ? ['--config', 'vitest.unit.config.ts'] : [];
-      const args = ['run', '--bail=1', '--reporter=dot', ...config, ...tests];
-      const vitest = spawn(join(root, 'node_modules', '.bin', 'vitest'), args, {
-        cwd: copy,
-        stdio: 'ignore',
-        detached: true,
-        env: { ...process.env, CI: 'true' },
-      });
-      // The whole group: a test that hangs may have started programs.
-      const stop = (): void => {
-        if (vitest.pid !== undefined) process.kill(-vitest.pid, 'SIGKILL');
-      };
-      const timer = setTimeout(stop, timeoutMs);
-      const [code] = (await once(vitest, 'close')) as [number | null];
-      clearTimeout(timer);
-      return code === 0 ? 'passed' : 'failed';
+      const process = await started();
+      runs += 1;
+      const request: RunRequest = { tests, changed: [...changed] };
+      changed.clear();
+      process.send(request);
+      const answer = await answerOf(process);
+      if (answer === null) stop();
+      return answer === 'passed' ? 'passed' : 'failed';
     },
     read: (file) => readFileSync(join(copy, file), 'utf8'),
-    write: (file, text) => writeFileSync(join(copy, file), text),
-    remove: () => rmSync(copy, { recursive: true, force: true }),
+    write(file, text) {
+      writeFileSync(join(copy, file), text);
+      changed.add(file);
+    },
+    remove() {
+      stop();
+      rmSync(copy, { recursive: true, force: true });
+    },
   };
+}
+
+/** The answer of the process; null where it ends or hangs. */
+function answerOf(process: ChildProcess): Promise<unknown> {
+  return new Promise((resolve) => {
+    const settle = (answer: unknown): void => {
+      clearTimeout(timer);
+      process.off('message', settle).off('exit', ended);
+      resolve(answer);
+    };
+    const ended = (): void => settle(null);
+    const timer = setTimeout(ended, timeoutMs);
+    process.once('message', settle).once('exit', ended);
+  });
 }

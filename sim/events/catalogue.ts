@@ -3,6 +3,7 @@ import { accountFrame, commitFrame, type FrameStyle, type FrameText, identityFra
 import type { EmbedAlias, Species } from './metrics.ts';
 import { compileTemplate, type Template } from './template.ts';
 import { accountWeights, commitWeights, identityWeight, postShares } from './traffic-mix.ts';
+import { eventsTemplate, type Wire } from './wire.ts';
 
 /** Entries of the table that turns 18 random bits into a template. */
 const tableBits = 18;
@@ -13,6 +14,8 @@ const plain = { reply: false, embed: null } as const;
 export interface Catalogue {
   readonly templates: Template[];
   readonly species: Species[];
+  /** A template as one wire spells it. */
+  on(wire: Wire, index: number): Template | undefined;
   /** Template by the top 18 bits of a random number; shares follow the traffic mix. */
   readonly table: Uint16Array;
   /** Adds a template of its own species and returns its index. */
@@ -29,9 +32,20 @@ interface Entry {
 export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
   const templates: Template[] = [];
   const species: Species[] = [];
+  /** The method's templates: compiled at their first use, because most simulations speak one wire alone. */
+  const texts: (string | Uint8Array)[] = [];
+  const ofMethod: Template[] = [];
+  const on = (wire: Wire, index: number): Template | undefined => {
+    const legacy = templates[index];
+    const text = texts[index];
+    if (wire === 'subscribe' || legacy === undefined || typeof text !== 'string') return legacy;
+    ofMethod[index] ??= compileTemplate(eventsTemplate(text, style.variedKeys), legacy.species);
+    return ofMethod[index];
+  };
   const add = (text: string | Uint8Array, meaning: Species): number => {
     const known = species.findIndex((one) => sameMeaning(one, meaning));
     if (known < 0) species.push(meaning);
+    texts.push(text);
     return templates.push(compileTemplate(text, known < 0 ? species.length - 1 : known)) - 1;
   };
   const chance = dice(seed ^ 0x0ca7);
@@ -51,12 +65,15 @@ export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
     for (let at = from; at < to; at++) table[at] = made[at % made.length] ?? 0;
     from = to;
   }
-  return { templates, species, table, add };
+  return { templates, species, table, add, on };
 }
 
 function sameMeaning(one: Species, other: Species): boolean {
   return (
-    one.outcome === other.outcome && one.collection === other.collection && one.metrics.join() === other.metrics.join()
+    one.outcome === other.outcome &&
+    one.methodOnly === other.methodOnly &&
+    one.collection === other.collection &&
+    one.metrics.join() === other.metrics.join()
   );
 }
 

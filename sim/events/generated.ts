@@ -7,6 +7,7 @@ import type { Species } from './metrics.ts';
 import { createRhythm, epochSecond, type Rhythm } from './rhythm.ts';
 import { type Block, type EventSource, lowerBound, type Plan } from './source.ts';
 import { Stamper } from './stamper.ts';
+import type { Wire } from './wire.ts';
 
 /** Blocks kept for consumers that read the same seconds. */
 const cacheBytes = 32 * 1024 * 1024;
@@ -39,7 +40,9 @@ export class GeneratedSource implements EventSource {
   readonly #historyUs: number;
   readonly #replaced = new Map<number, Map<number, number>>();
   readonly #batchings: Batching[] = [];
-  readonly #blocks = new Map<number, Block>();
+  readonly #blocks: Record<Wire, Map<number, Block>> = { subscribe: new Map(), subscribe_events: new Map() };
+  /** Events that are stamped as another one is: rows of a re-sync carry the account and the time of their `sync`. */
+  readonly #stampedAs = new Map<number, number>();
   #cached = 0;
   #speciesTable: Uint16Array | null = null;
   #lastSecond = epochSecond;
@@ -60,12 +63,12 @@ export class GeneratedSource implements EventSource {
     return this.#sketch(this.#secondOf(seq));
   }
 
-  block(seq: number): Block {
+  block(seq: number, wire: Wire = 'subscribe'): Block {
     const second = this.#secondOf(seq);
-    const known = this.#blocks.get(second);
+    const known = this.#blocks[wire].get(second);
     if (known) return known;
-    const made = this.#render(second, this.#sketch(second));
-    this.#keep(second, made);
+    const made = this.#render(second, this.#sketch(second), wire);
+    this.#keep(second, made, wire);
     return made;
   }
 
@@ -75,7 +78,7 @@ export class GeneratedSource implements EventSource {
 
   seek(timeUs: number): number {
     const second = Math.max(epochSecond, Math.floor(timeUs / 1_000_000));
-    const { first, timeUs: times } = this.#blocks.get(second) ?? this.#sketch(second);
+    const { first, timeUs: times } = this.#blocks.subscribe.get(second) ?? this.#sketch(second);
     return first + lowerBound(times, timeUs);
   }
 
@@ -120,6 +123,12 @@ export class GeneratedSource implements EventSource {
       bySecond.set(seq + step, template);
       this.#replaced.set(second, bySecond);
     }
+    this.#forget();
+  }
+
+  /** Stamps events with the account and the time of another event. Only where nobody has read yet. */
+  stampAs(seqs: readonly number[], model: number): void {
+    for (const seq of seqs) this.#stampedAs.set(seq, model);
     this.#forget();
   }
 
@@ -173,47 +182,65 @@ export class GeneratedSource implements EventSource {
     return this.catalogue.templates[template]?.species ?? 0;
   }
 
-  #render(second: number, { first, count, timeUs, species, templates }: Sketch): Block {
-    const known = this.catalogue.templates;
+  #render(second: number, { first, count, timeUs, species, templates }: Sketch, wire: Wire): Block {
+    const { catalogue } = this;
     const offsets = new Float64Array(count + 1);
     let length = 0;
     for (let at = 0; at < count; at++) {
       offsets[at] = length;
-      length += known[templates[at] ?? 0]?.bytes.length ?? 0;
+      length += catalogue.on(wire, templates[at] ?? 0)?.bytes.length ?? 0;
     }
     offsets[count] = length;
     const bytes = Buffer.allocUnsafeSlow(length);
     this.#stamper.second(second);
-    let state = hash(this.#seed, 11, second) | 0;
+    const state = hash(this.#seed, 11, second);
     for (let at = 0; at < count; at++) {
-      const template = known[templates[at] ?? 0];
+      const template = catalogue.on(wire, templates[at] ?? 0);
       if (template === undefined) continue;
       const from = offsets[at] ?? 0;
       bytes.set(template.bytes, from);
-      state = (state + 0x6d2b79f5) | 0;
-      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-      const random = (mixed ^ (mixed >>> 14)) >>> 0;
+      const random = randomAt(state, at);
       const more = Math.imul(random, 0x9e3779b1) >>> 0;
-      this.#stamper.stamp(bytes, from, template.slots, timeUs[at] ?? 0, first + at, random, more);
+      const model = this.#stampedAs.size === 0 ? undefined : this.#stampedAs.get(first + at);
+      if (model === undefined) {
+        this.#stamper.stamp(bytes, from, template.slots, timeUs[at] ?? 0, first + at, random, more);
+      } else {
+        const { time, actor } = this.#stampOf(model);
+        this.#stamper.stamp(bytes, from, template.slots, time, first + at, actor, more);
+      }
     }
     return { first, count, timeUs, species, offsets, bytes };
   }
 
-  #keep(second: number, block: Block): void {
-    this.#blocks.set(second, block);
+  #stampOf(seq: number): { time: number; actor: number } {
+    const second = this.#secondOf(seq);
+    const { first, timeUs } = this.#sketch(second);
+    return { time: timeUs[seq - first] ?? 0, actor: randomAt(hash(this.#seed, 11, second), seq - first) };
+  }
+
+  #keep(second: number, block: Block, wire: Wire): void {
+    const blocks = this.#blocks[wire];
+    blocks.set(second, block);
     this.#cached += block.bytes.length;
-    for (const [oldest, { bytes }] of this.#blocks) {
+    for (const [oldest, { bytes }] of blocks) {
       if (this.#cached <= cacheBytes || oldest === second) break;
-      this.#blocks.delete(oldest);
+      blocks.delete(oldest);
       this.#cached -= bytes.length;
     }
   }
 
   #forget(): void {
-    this.#blocks.clear();
+    for (const blocks of Object.values(this.#blocks)) blocks.clear();
     this.#cached = 0;
   }
+}
+
+/** 32 random bits of the event at a place of its second. */
+function randomAt(state: number, at: number): number {
+  const step = (state + Math.imul(at + 1, 0x6d2b79f5)) | 0;
+  let mixed = Math.imul(step ^ (step >>> 15), 1 | step);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return (mixed ^ (mixed >>> 14)) >>> 0;
 }
 
 /** Groups begin with the first event of a second that lies in the stretch, and end with the second. */

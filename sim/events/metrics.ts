@@ -33,7 +33,8 @@ export type MetricName =
   | 'unclassified.operation'
   | 'untracked.collection'
   | 'malformed.collection'
-  | 'malformed.commit';
+  | 'malformed.commit'
+  | 'sync.event';
 
 /** The tracked collections: NSID and short name. */
 export const trackedCollections: ReadonlyMap<string, Alias> = new Map([
@@ -54,7 +55,7 @@ export const embedTypes: ReadonlyMap<string, EmbedAlias> = new Map(
   embeds.filter((alias) => alias !== 'other').map((alias) => [`app.bsky.embed.${alias}`, alias] as const),
 );
 
-/** Every name that the truth counts: the alphabet of 63. */
+/** Every name that the truth counts: the alphabet of 64. */
 export const metricNames: readonly MetricName[] = [
   ...aliases.flatMap((alias) => operations.map((operation) => `${alias}.${operation}` as const)),
   ...writes.flatMap((write) => (['reply', 'quote'] as const).map((shape) => `post.${write}.${shape}` as const)),
@@ -74,12 +75,18 @@ export const metricNames: readonly MetricName[] = [
   'untracked.collection',
   'malformed.collection',
   'malformed.commit',
+  'sync.event',
 ];
 
 /** What a frame means to one who counts: the names it raises, and whether it is an event at all. */
 export interface Species {
-  /** `event` has a usable `time_us`; the others are frames that nobody can place. */
-  readonly outcome: 'event' | 'not_json' | 'no_time';
+  /**
+   * `event` has a usable time; `not_json` and `no_time` are frames that nobody can place; `resync` repeats a record of a
+   * repository after a `sync`, and is no act.
+   */
+  readonly outcome: 'event' | 'not_json' | 'no_time' | 'resync';
+  /** The legacy wire hides it. */
+  readonly methodOnly?: true;
   /** What a filter on collections looks at; null passes every filter. */
   readonly collection: string | null;
   readonly metrics: readonly MetricName[];

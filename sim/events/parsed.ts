@@ -39,6 +39,24 @@ export function parseFrame(text: string): ParsedFrame {
   };
 }
 
+/** Reads a frame of the method in full; rows after a `sync` are commits like any other. */
+export function parseMethodFrame(text: string): ParsedFrame {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return unplaced('not_json');
+  }
+  const frame = fields(value);
+  const payload = frame?.$type === 'message' ? fields(frame.payload) : null;
+  const { $type, time, seq: cursor, ...rest } = payload ?? {};
+  const micros = typeof time === 'string' ? Number(`${Date.parse(time)}${time.slice(23, 26)}`) : Number.NaN;
+  if (typeof $type !== 'string' || !Number.isSafeInteger(micros)) return unplaced('no_time');
+  const kind = $type.slice($type.indexOf('#') + 1);
+  const commit = 'operation' in rest || 'collection' in rest ? rest : undefined;
+  return parseFrame(JSON.stringify({ ...rest, time_us: micros, cursor, kind, commit }));
+}
+
 function unplaced(outcome: 'not_json' | 'no_time'): ParsedFrame {
   return { species: { outcome, collection: null, metrics: [] }, timeUs: null, cursor: null };
 }
@@ -51,6 +69,8 @@ function meaning(frame: Fields): MetricName[] {
       return ['identity.event'];
     case 'account':
       return accountMeaning(fields(frame.account) ?? {});
+    case 'sync':
+      return ['sync.event'];
     default:
       return ['unclassified.kind'];
   }

@@ -48,6 +48,18 @@ export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   ];
 }
 
+/** A `sync` of the method, and the rows that repeat a repository after it: the legacy wire hides all of them. */
+export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame; rows: RareFrame[] } {
+  const rows = [...trackedCollections.keys()].map((collection) => {
+    const { text } = commitFrame(collection, 'create', { reply: false, embed: null }, style, chance);
+    const species = { outcome: 'resync', methodOnly: true, collection, metrics: [] } as const;
+    return { name: `resync ${collection}`, text, species };
+  });
+  const body = `{"blocks":{"$bytes":"OqJlcm9vdHM"},"did":"did:plc:${slot.actor}","rev":"${slot.rev}","seq":0,"time":""}`;
+  const species = { outcome: 'event', methodOnly: true, collection: null, metrics: ['sync.event'] } as const;
+  return { sync: { name: 'announced sync', text: envelope('sync', body, style, chance), species }, rows };
+}
+
 /**
  * Events of kinds, operations and shapes that ordinary traffic lacks, and one of each that it has: together they
  * raise every name. All of them have a usable time.
@@ -66,6 +78,11 @@ export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
     {
       name: 'sync',
       text: envelope('sync', `{"rev":"${slot.rev}"}`, style, chance),
+      species: event(['sync.event']),
+    },
+    {
+      name: 'unknown kind',
+      text: envelope('weather', '{}', style, chance),
       species: event(['unclassified.kind']),
     },
     { name: 'null kind', text: bare('"kind":null'), species: event(['unclassified.kind']) },

@@ -1,5 +1,6 @@
 import type { Range } from '../ranges.ts';
 import type { Species } from './metrics.ts';
+import type { Wire } from './wire.ts';
 
 /**
  * What happened in the network, numbered: event `n` is the same event for everybody, live and in any replay.
@@ -10,8 +11,8 @@ export interface EventSource {
   readonly species: readonly Species[];
   /** The stretch of events that holds number `seq`, without the bytes of the frames. */
   plan(seq: number): Plan;
-  /** The same stretch with its frames. */
-  block(seq: number): Block;
+  /** The same stretch with its frames as a wire spells them; `subscribe` unless named. */
+  block(seq: number, wire?: Wire): Block;
   /** The number behind the newest event that has happened at that moment (microseconds). */
   edge(nowUs: number): number;
   /** The number of the first event stamped at or after that moment. */

@@ -10,6 +10,7 @@ const slotSeq = 4;
 const slotRev = 5;
 const slotRkey = 6;
 const slotCreated = 7;
+const slotIso = 9;
 
 /**
  * Stamps the varying parts of frames. Holds the digits of the event at hand, so that stamping allocates nothing;
@@ -22,6 +23,8 @@ export class Stamper {
   readonly #seq = new Uint8Array(15);
   readonly #tid = new Uint8Array(13);
   #created = new Uint8Array(24);
+  #iso = new Uint8Array(27);
+  #second = -1;
   readonly #base32 = Buffer.from(base32);
   readonly #sortable = Buffer.from(sortable);
 
@@ -33,6 +36,8 @@ export class Stamper {
 
   /** Sets what all events of one UTC second share. */
   second(second: number): void {
+    this.#second = second;
+    this.#iso = Buffer.from(new Date(second * 1000).toISOString().replace('Z', '000Z'));
     this.#time.set(Buffer.from(String(second).padStart(10, '0')));
     this.#created = Buffer.from(new Date((second - 1) * 1000).toISOString());
   }
@@ -79,6 +84,9 @@ export class Stamper {
           digits(this.#created, 20, 3, more % 1000);
           copy(this.#created, target, place, 24);
           break;
+        case slotIso:
+          copy(this.#iso, target, place, 27);
+          break;
         default:
           this.#cid(target, place, random ^ more);
       }
@@ -86,7 +94,11 @@ export class Stamper {
   }
 
   #setTime(timeUs: number): void {
+    // A row may carry the time of another second.
+    const second = Math.floor(timeUs / 1_000_000);
+    if (second !== this.#second) this.second(second);
     digits(this.#time, 10, 6, timeUs % 1_000_000);
+    digits(this.#iso, 20, 6, timeUs % 1_000_000);
   }
 
   #account(target: Uint8Array, place: number, random: number): void {

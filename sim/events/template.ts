@@ -21,9 +21,11 @@ export const slot = {
   created: '\uE007',
   /** 8 random characters of a CID. */
   cid: '\uE008',
+  /** 27 characters: the event's time as a datetime with six decimals. */
+  iso: '\uE009',
 } as const;
 
-const widths: readonly number[] = [0, 24, 24, 16, 15, 13, 13, 24, 8];
+const widths: readonly number[] = [0, 24, 24, 16, 15, 13, 13, 24, 8, 27];
 const firstSlot = 0xe000;
 
 /** A frame's bytes with the places to stamp: pairs of slot number and offset. */
@@ -47,7 +49,7 @@ export function compileTemplate(text: string | Uint8Array, species: number): Tem
     parts.push(part);
     length += part.length;
   };
-  for (const { 0: mark, index } of text.matchAll(/[\uE001-\uE008]/g)) {
+  for (const { 0: mark, index } of text.matchAll(/[\uE001-\uE009]/g)) {
     add(encoder.encode(text.slice(from, index)));
     const kind = mark.charCodeAt(0) - firstSlot;
     found.push(kind, length);

@@ -3,7 +3,8 @@ import { zstdCompressSync } from 'node:zlib';
 import type { WebSocket } from 'ws';
 import type { Block, EventSource } from '../events/source.ts';
 import { framed, payloadOf } from '../events/template.ts';
-import type { Range, RangeSet } from '../ranges.ts';
+import { fraction } from '../random.ts';
+import { type Range, RangeSet } from '../ranges.ts';
 import type { Delivery } from '../truth.ts';
 import type { Lie } from './liar.ts';
 import { passes, type Subscription } from './subscription.ts';
@@ -14,6 +15,10 @@ const writeBytes = 512 * 1024;
 const writeParts = 64;
 /** A consumer that has been dropped may keep its own side open this long, in milliseconds. */
 const goodbyeMs = 5_000;
+/** A host of the method waits this long for a write and for a pong, in milliseconds. */
+export const patienceMs = 5_000;
+/** History that is older than this may be compacted, in microseconds. */
+const compactedUs = 4 * 3_600_000_000;
 
 /** What a connection is made of. */
 export interface ConnectionOptions {
@@ -32,8 +37,19 @@ export interface ConnectionOptions {
   readonly cutover: Cutover | null;
   /** What frames are compressed with where the subscription asks for it. */
   readonly zstdDictionary: Buffer | null;
+  /** A frame that goes before everything else, as text; null for none. */
+  readonly greeting: string | null;
+  /** Share of the creates and updates that a replay of old history lacks; 0 to 1. */
+  readonly compactedShare: number;
   /** What the host sends in place of honest frames now; null while it is honest. */
   readonly lie: () => Lie | null;
+}
+
+/** A stretch of events as it is sent. */
+interface Part {
+  readonly bytes: Buffer;
+  readonly frames: number;
+  readonly delivered: readonly Range[];
 }
 
 /** A disorder where the replay meets live traffic. */
@@ -79,6 +95,34 @@ export class Connection {
     // Nothing to replay, nothing to meet.
     this.#cutover = options.start < options.source.edge(options.nowUs()) ? options.cutover : null;
     this.#allowedAtUs = options.nowUs();
+    if (options.greeting !== null) this.sendText(options.greeting);
+  }
+
+  /** Whether it speaks the method. */
+  get isMethod(): boolean {
+    return this.#options.subscription.wire === 'subscribe_events';
+  }
+
+  /** Sends a frame of the host's own, which is no event. */
+  sendText(text: string): void {
+    const frame = framed(Buffer.from(text));
+    this.#options.socket.write(this.#options.subscription.compressed ? this.#compressed(frame) : frame);
+  }
+
+  /** Sends a frame of the host's own and closes. */
+  closeWith(code: number, text: string | null): void {
+    this.#ending = true;
+    if (text !== null) this.sendText(text);
+    this.webSocket.close(code);
+  }
+
+  /** Asks whether the consumer is there: the socket of a consumer that does not answer in time ends without a word. */
+  askForPong(): void {
+    const deadline = setTimeout(() => this.#options.socket.destroy(), patienceMs);
+    const over = (): void => clearTimeout(deadline);
+    this.webSocket.once('pong', over);
+    this.#options.socket.once('close', over);
+    this.webSocket.ping();
   }
 
   /** Sends what there is to send, unless a write is under way. */
@@ -113,7 +157,7 @@ export class Connection {
       return;
     }
     if (how === 'mid_frame') {
-      const { bytes, offsets, first } = source.block(this.next);
+      const { bytes, offsets, first } = source.block(this.next, this.#options.subscription.wire);
       const from = offsets[this.next - first] ?? 0;
       socket.write(bytes.subarray(from, from + 40));
     }
@@ -162,12 +206,11 @@ export class Connection {
         at = gap.to;
         continue;
       }
-      const block = this.#options.source.block(at);
+      const block = this.#options.source.block(at, this.#options.subscription.wire);
       const end = Math.min(to, gap?.from ?? to, block.first + block.count, at + allowance);
       const until = this.#fitting(block, at, end, writeBytes - bytes);
       const part = this.#gather(block, at, until);
-      // What was sent in place of an event does not deliver it.
-      if (!part.lied) sent.push({ from: at, to: until });
+      sent.push(...part.delivered);
       allowance -= until - at;
       frames += part.frames;
       bytes += part.bytes.length;
@@ -192,20 +235,42 @@ export class Connection {
     return low;
   }
 
-  #gather(block: Block, from: number, to: number): { bytes: Buffer; frames: number; lied: boolean } {
+  #gather(block: Block, from: number, to: number): Part {
     const { first, offsets, species } = block;
     const lie = this.#options.lie();
     if (lie !== null) return this.#lies(block, from, to, lie);
-    const whole = block.bytes.subarray(offsets[from - first], offsets[to - first]);
-    const { wantedCollections, compressed } = this.#options.subscription;
-    if (wantedCollections.length === 0 && !compressed) return { bytes: whole, frames: to - from, lied: false };
+    const { wantedCollections, kinds, compressed } = this.#options.subscription;
+    const isCompacted = this.#isCompacted(block.timeUs[from - first] ?? 0);
+    if (this.#hidesNothing() && wantedCollections.length + kinds.length === 0 && !compressed && !isCompacted) {
+      const whole = block.bytes.subarray(offsets[from - first], offsets[to - first]);
+      return { bytes: whole, frames: to - from, delivered: [{ from, to }] };
+    }
     const wanted: Uint8Array[] = [];
+    const delivered = new RangeSet();
     for (let at = from - first; at < to - first; at++) {
+      if (isCompacted && this.#isGone(first + at, species[at] ?? 0)) continue;
+      delivered.add({ from: first + at, to: first + at + 1 });
       if (!this.#passes(species[at] ?? 0)) continue;
       const frame = block.bytes.subarray(offsets[at], offsets[at + 1]);
       wanted.push(compressed ? this.#compressed(frame) : frame);
     }
-    return { bytes: Buffer.concat(wanted), frames: wanted.length, lied: false };
+    return { bytes: Buffer.concat(wanted), frames: wanted.length, delivered: delivered.list };
+  }
+
+  /** Whether this wire shows every event there is. */
+  #hidesNothing(): boolean {
+    return this.isMethod || !this.#options.source.species.some(({ methodOnly }) => methodOnly);
+  }
+
+  #isCompacted(timeUs: number): boolean {
+    return this.#options.compactedShare > 0 && timeUs < this.#options.nowUs() - compactedUs;
+  }
+
+  /** Whether compaction took an event: the same ones for everybody. Deletes and markers stay. */
+  #isGone(seq: number, species: number): boolean {
+    const metrics = this.#options.source.species[species]?.metrics ?? [];
+    const mayGo = metrics.some((name) => name.endsWith('.create') || name.endsWith('.update'));
+    return mayGo && fraction(0xc0de, seq % 2 ** 31) < this.#options.compactedShare;
   }
 
   #lies({ first, offsets, bytes }: Block, from: number, to: number, lie: Lie) {
@@ -214,7 +279,8 @@ export class Connection {
       const honest = payloadOf(bytes.subarray(offsets[at], offsets[at + 1]));
       for (const payload of lie(honest)) told.push(framed(payload));
     }
-    return { bytes: Buffer.concat(told), frames: told.length, lied: true };
+    // What was sent in place of an event does not deliver it.
+    return { bytes: Buffer.concat(told), frames: told.length, delivered: [] };
   }
 
   #compressed(frame: Uint8Array): Uint8Array {
@@ -226,14 +292,16 @@ export class Connection {
     const known = this.#passing[species];
     if (known !== undefined) return known;
     const meaning = this.#options.source.species[species];
-    const answer = meaning !== undefined && passes(this.#options.subscription.wantedCollections, meaning);
+    const answer = meaning !== undefined && passes(this.#options.subscription, meaning);
     this.#passing[species] = answer;
     return answer;
   }
 
   #write(parts: readonly Buffer[], sent: readonly Range[], frames: number): void {
     const { socket, delivery } = this.#options;
+    const deadline = this.isMethod ? setTimeout(() => socket.destroy(), patienceMs) : undefined;
     const done = (error?: Error | null): void => {
+      clearTimeout(deadline);
       this.#writing = false;
       // Delivered is what the kernel took: of what it did not take, nothing reaches the consumer.
       if (error) return;

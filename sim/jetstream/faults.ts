@@ -1,7 +1,8 @@
 import type { FrameStyle } from '../events/frames.ts';
 import type { GeneratedSource } from '../events/generated.ts';
-import { hugeFrame, malformedFrames, type RareFrame, unknownFrames } from '../events/rare-frames.ts';
+import { hugeFrame, malformedFrames, type RareFrame, resyncFrames, unknownFrames } from '../events/rare-frames.ts';
 import type { EventSource } from '../events/source.ts';
+import { errorFrame } from '../events/wire.ts';
 import { type Dice, dice } from '../random.ts';
 import type { Truth } from '../truth.ts';
 import type { Connection, Cutover } from './connection.ts';
@@ -25,6 +26,9 @@ export const faultNames = [
   'unknown',
   'refuse',
   'liar',
+  'resync',
+  'too_slow',
+  'going_away',
 ] as const;
 /** The name of a fault. */
 export type FaultName = (typeof faultNames)[number];
@@ -219,6 +223,36 @@ export class Faults implements HandshakeFaults {
     const template = this.#huge.get(bytes) ?? catalogue.add(frame.text, frame.species);
     this.#huge.set(bytes, template);
     return this.#replace('huge', events, undefined, new Map([['huge', template]]));
+  }
+
+  /**
+   * The next events become a `sync` of one account and, between the events of others, the rows that repeat its repository.
+   * Rows carry the time of the `sync`; the method alone shows any of it.
+   */
+  resync({ rows, every = 2 }: { readonly rows: number; readonly every?: number }): FaultRecord {
+    const source = this.#alterable();
+    const { sync, rows: kinds } = resyncFrames(this.#scope.style, this.#chance);
+    const known = this.#added([sync, ...kinds]);
+    const templates = kinds.map(({ name }) => known.get(name) ?? 0);
+    const first = this.#edge();
+    source.replace(first, [known.get(sync.name) ?? 0]);
+    const seqs = Array.from({ length: rows }, (_, row) => first + 1 + row * every);
+    for (const [row, seq] of seqs.entries()) source.replace(seq, [templates[row % templates.length] ?? 0]);
+    source.stampAs(seqs, first);
+    return this.#fire('resync', [], first, (seqs.at(-1) ?? first) + 1);
+  }
+
+  /** Tells consumers of the method that they are too slow, and closes. */
+  tooSlow(which: OneConnection = {}): FaultRecord {
+    return this.#each('too_slow', which, (connection) => {
+      const message = `reading below the floor rate; reconnect with cursor=${connection.next}`;
+      connection.closeWith(1008, connection.isMethod ? errorFrame('ConsumerTooSlow', message) : null);
+    });
+  }
+
+  /** Closes as a host does that is being moved. */
+  goingAway(which: OneConnection = {}): FaultRecord {
+    return this.#each('going_away', which, (connection) => connection.closeWith(1001, null));
   }
 
   /** Answers the next handshakes with a status instead of the upgrade. */

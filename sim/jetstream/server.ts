@@ -1,17 +1,22 @@
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { EventSource } from '../events/source.ts';
+import { getZstdDictionary, infoFrame, subscribeEvents } from '../events/wire.ts';
 import { Delivery, type Truth } from '../truth.ts';
 import { Connection } from './connection.ts';
 import type { HandshakeFaults } from './faults.ts';
-import { readSubscription, type Subscription } from './subscription.ts';
+import { type Refusal, readMethod, readSubscription, type Subscription } from './subscription.ts';
 
+/** What both sides may say that the method's frames are. */
+const subprotocol = 'xrpc.v1.json';
 /** How often consumers that have caught up are given what is new, in milliseconds of the wall clock. */
 const tickMs = 10;
 /** Consumers may take this long over a goodbye. */
 const goodbyeMs = 500;
+/** How often a host of the method asks whether its consumers are there, in milliseconds. */
+const pingMs = 30_000;
 /** Cursors from here on are times in microseconds, whatever else cursors are. */
 const firstTimeCursor = 1_000_000_000_000_000;
 
@@ -23,11 +28,15 @@ export interface JetstreamOptions {
   readonly seqCursors: boolean;
   /** Compression is offered with this dictionary; null for none. */
   readonly zstdDictionary: Buffer | null;
+  /** Whether the method is served beside the legacy wire. */
+  readonly hasMethod: boolean;
+  /** Share of the creates and updates that a replay of old history lacks; 0 to 1. */
+  readonly compactedShare: number;
   readonly truth: Truth;
   readonly nowUs: () => number;
 }
 
-/** A Jetstream host: `/subscribe` over real sockets. */
+/** A Jetstream host over real sockets: `/subscribe`, and the method of present hosts. */
 export class JetstreamServer {
   /** Consumers, oldest first. */
   readonly connections: Connection[] = [];
@@ -38,15 +47,18 @@ export class JetstreamServer {
     autoPong: false,
     perMessageDeflate: false,
     maxPayload: 10_000_000,
+    handleProtocols: (offered) => offered.has(subprotocol) && subprotocol,
   });
   readonly #sockets = new Set<Duplex>();
   #faults: HandshakeFaults | null = null;
   #opened = 0;
   #tick: NodeJS.Timeout | null = null;
+  #ping: NodeJS.Timeout | null = null;
 
   constructor(options: JetstreamOptions) {
     this.#options = options;
     this.#http = createServer((request, response) => {
+      if (request.url === `/xrpc/${getZstdDictionary}` && this.#sendDictionary(response)) return;
       const known = request.url === '/' && (request.method === 'GET' || request.method === 'HEAD');
       response.writeHead(known ? 200 : 404, { 'Content-Type': 'text/plain; charset=utf-8' });
       response.end(known ? 'A simulated Jetstream: subscribe at /subscribe.\n' : 'not found\n');
@@ -66,6 +78,7 @@ export class JetstreamServer {
       this.#http.listen(this.#options.port, this.#options.host, () => {
         this.#http.off('error', reject);
         this.#tick = setInterval(() => this.pump(), tickMs);
+        this.#ping = setInterval(() => this.askForPongs(), pingMs);
         resolve((this.#http.address() as AddressInfo).port);
       });
     });
@@ -76,9 +89,15 @@ export class JetstreamServer {
     for (const connection of this.connections) connection.pump();
   }
 
+  /** Asks every consumer of the method whether it is there. */
+  askForPongs(): void {
+    for (const connection of this.connections) if (connection.isMethod) connection.askForPong();
+  }
+
   /** Says goodbye to everybody, and resolves when the port and all sockets are closed. */
   async stop(): Promise<void> {
     if (this.#tick) clearInterval(this.#tick);
+    if (this.#ping) clearInterval(this.#ping);
     if (!this.#http.listening) return;
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
     for (const { webSocket } of this.connections) webSocket.close(1001, 'the simulation ends');
@@ -99,27 +118,49 @@ export class JetstreamServer {
     socket.on('error', () => socket.destroy());
     const target = new URL(request.url ?? '/', 'http://localhost');
     const encoding = request.headers['socket-encoding'];
+    const dictionary = this.#options.zstdDictionary;
     const asked = {
       target,
       socketEncoding: [encoding].flat()[0],
-      offersCompression: this.#options.zstdDictionary !== null,
+      dictionary: dictionary === null ? null : dictionary.readUInt32LE(4),
     };
-    const subscription = target.pathname === '/subscribe' ? readSubscription(asked) : 'no such stream';
+    const legacy = target.pathname === '/subscribe';
+    const method = this.#options.hasMethod && target.pathname === `/xrpc/${subscribeEvents}`;
+    const subscription = legacy ? readSubscription(asked) : method ? readMethod(asked) : null;
     const refused = this.#faults?.refusal() ?? null;
-    if (refused !== null) refuse(socket, refused, 'refused by a fault switch');
-    else if (typeof subscription === 'string')
-      refuse(socket, target.pathname === '/subscribe' ? 400 : 404, subscription);
-    else
+    const start = subscription !== null && isSubscription(subscription) ? this.#start(subscription) : null;
+    if (refused !== null) {
+      const unavailable = { status: refused, error: 'ServiceUnavailable', message: 'refused by a fault switch' };
+      refuse(socket, method ? unavailable : { ...unavailable, error: null });
+    } else if (subscription === null) refuse(socket, { status: 404, error: null, message: 'no such stream' });
+    else if (typeof subscription === 'string') refuse(socket, { status: 400, error: null, message: subscription });
+    else if (!isSubscription(subscription)) refuse(socket, subscription);
+    else if (start === null || 'error' in start) {
+      refuse(socket, start ?? { status: 400, error: null, message: 'invalid cursor' });
+    } else {
       this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-        this.#accept(webSocket, socket, subscription),
+        this.#accept(webSocket, socket, subscription, start),
       );
+    }
   }
 
-  #accept(webSocket: WebSocket, socket: Duplex, subscription: Subscription): void {
-    const { source, truth, nowUs, zstdDictionary } = this.#options;
+  #sendDictionary(response: ServerResponse): boolean {
+    const { zstdDictionary, hasMethod } = this.#options;
+    if (zstdDictionary === null || !hasMethod) return false;
+    response.writeHead(200, {
+      'Content-Type': 'application/octet-stream',
+      'X-Zstd-Dictionary-Id': String(zstdDictionary.readUInt32LE(4)),
+    });
+    response.end(zstdDictionary);
+    return true;
+  }
+
+  #accept(webSocket: WebSocket, socket: Duplex, subscription: Subscription, { from, greeting }: Start): void {
+    const { source, truth, nowUs, zstdDictionary, compactedShare } = this.#options;
     this.#opened += 1;
     const id = this.#opened;
-    const delivery = new Delivery(id, subscription.wantedCollections, nowUs());
+    const { wire, kinds, wantedCollections } = subscription;
+    const delivery = new Delivery(id, { wire, kinds, wantedCollections }, nowUs());
     const connection = new Connection({
       id,
       subscription,
@@ -129,7 +170,9 @@ export class JetstreamServer {
       hidden: truth.hidden,
       delivery,
       nowUs,
-      start: this.#start(id, subscription),
+      start: from,
+      greeting,
+      compactedShare,
       cutover: this.#faults?.cutover(id) ?? null,
       zstdDictionary,
       lie: () => this.#faults?.lie() ?? null,
@@ -139,6 +182,7 @@ export class JetstreamServer {
     webSocket.on('ping', (data) => {
       if (connection.mode !== 'half_open') webSocket.pong(data);
     });
+    if (connection.isMethod) webSocket.on('message', () => webSocket.close(1008, 'this stream takes no messages'));
     webSocket.on('error', () => webSocket.terminate());
     socket.once('close', () => {
       delivery.closedAtUs = nowUs();
@@ -148,24 +192,57 @@ export class JetstreamServer {
     connection.pump();
   }
 
-  /** The first event for a cursor: from it on, never before the horizon, and live where it lies in the future. */
-  #start(id: number, { cursor }: Subscription): number {
+  /**
+   * The first event for a cursor: from it on, and live where it lies in the future. Before the horizon the legacy wire
+   * moves it up without a word; the method says so, and refuses a number.
+   */
+  #start({ cursor, wire }: Subscription): Start | Refusal {
     const { source, truth, seqCursors, nowUs } = this.#options;
     const edge = source.edge(nowUs());
-    if (cursor === null) return edge;
-    const bySeq = seqCursors && cursor < firstTimeCursor;
+    if (cursor === null) return { from: edge, greeting: null };
+    const method = wire === 'subscribe_events';
+    const bySeq = (method || seqCursors) && cursor < firstTimeCursor;
     const asked = bySeq ? cursor : source.seek(cursor);
-    const honest = Math.min(Math.max(asked, source.oldest(nowUs())), edge);
+    const floor = source.oldest(nowUs());
+    const honest = Math.min(Math.max(asked, floor), edge);
     const cursorUs = bySeq ? truth.timeOf(honest) : cursor;
-    return this.#faults?.start(id, cursorUs, honest) ?? honest;
+    const from = this.#faults?.start(this.#opened + 1, cursorUs, honest) ?? honest;
+    if (!method) return { from, greeting: null };
+    const moved = from > asked;
+    if (bySeq && moved && from < edge) {
+      const message = `cursor ${cursor} below lookback floor ${from}`;
+      return { status: 400, error: 'CursorTooOld', message };
+    }
+    if (bySeq && (moved || asked > edge)) {
+      return { from, greeting: infoFrame('FutureCursor', `cursor ${cursor} is ahead; starting at seq ${from}`) };
+    }
+    const clamped = !bySeq && from > asked;
+    const greeting = clamped
+      ? infoFrame('OutdatedCursor', `cursor below retention floor; starting at seq ${from}`)
+      : null;
+    return { from, greeting };
   }
 }
 
-function refuse(socket: Duplex, status: number, reason: string): void {
-  const body = `${reason}\n`;
+/** Where a consumer begins, and what it is told first. */
+interface Start {
+  readonly from: number;
+  readonly greeting: string | null;
+}
+
+function isSubscription(read: Subscription | Refusal | string): read is Subscription {
+  return typeof read !== 'string' && 'wire' in read;
+}
+
+function refuse(
+  socket: Duplex,
+  { status, error, message }: { status: number; error: string | null; message: string },
+): void {
+  const body = error === null ? `${message}\n` : JSON.stringify({ error, message });
+  const type = error === null ? 'text/plain; charset=utf-8' : 'application/json';
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\nConnection: close\r\n` +
-      `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   socket.once('finish', () => socket.destroy());
 }

@@ -1,47 +1,105 @@
 import type { Species } from '../events/metrics.ts';
+import type { Wire } from '../events/wire.ts';
+import type { Filter } from '../truth.ts';
 
 /** What a consumer asked for. */
-export interface Subscription {
+export interface Subscription extends Filter {
   /** As it stood in the query; null for live. */
   readonly cursor: number | null;
-  /** NSIDs, or prefixes that end in `.*`; empty for all. */
-  readonly wantedCollections: readonly string[];
   /** Frames come as binary messages, each compressed with the host's dictionary. */
   readonly compressed: boolean;
 }
 
+/** Why a handshake is not answered with an upgrade. */
+export interface Refusal {
+  readonly status: number;
+  readonly error: string;
+  readonly message: string;
+}
+
 /** Most collections that one subscription may name. */
 const maxCollections = 100;
-const unsupported = ['wantedDids', 'maxMessageSizeBytes', 'requireHello'];
+/** Kinds that a subscription of the method may name. */
+const kinds = ['commit', 'identity', 'account', 'sync'];
+const notOffered: Readonly<Record<Wire, readonly string[]>> = {
+  subscribe: ['wantedDids', 'maxMessageSizeBytes', 'requireHello'],
+  subscribe_events: ['wantedCollections', 'wantedDids', 'requireHello', 'dids', 'maxMessageSizeBytes'],
+};
 
 /** What a handshake asks for, and what the host offers. */
 export interface Request {
   readonly target: URL;
   readonly socketEncoding: string | undefined;
-  readonly offersCompression: boolean;
+  /** Number of the dictionary that compression is offered with; null for none. */
+  readonly dictionary: number | null;
 }
 
-/** Reads a request's query. A text instead of a subscription is the reason for a 400. */
-export function readSubscription({ target, socketEncoding, offersCompression }: Request): Subscription | string {
+/** Reads a request of the legacy wire. A text instead of a subscription is the reason for a 400. */
+export function readSubscription({ target, socketEncoding, dictionary }: Request): Subscription | string {
   const { searchParams: query } = target;
   const compressed = query.get('compress') === 'true' || (socketEncoding?.includes('zstd') ?? false);
-  if (compressed && !offersCompression) return 'compression is not offered';
-  const strange = unsupported.find((name) => query.has(name));
+  if (compressed && dictionary === null) return 'compression is not offered';
+  const strange = notOffered.subscribe.find((name) => query.has(name));
   if (strange !== undefined) return `${strange} is not offered`;
-  const wantedCollections = query.getAll('wantedCollections').filter((one) => one !== '');
-  if (wantedCollections.length > maxCollections) return `too many wantedCollections: at most ${maxCollections}`;
-  const wrong = wantedCollections.find((one) => !/^[a-zA-Z0-9.-]+(?:\.\*)?$/.test(one));
-  if (wrong !== undefined) return 'invalid wantedCollections';
+  const wanted = collectionsOf(query, 'wantedCollections');
+  if (typeof wanted === 'string') return wanted;
+  const asked = { wire: 'subscribe', kinds: [], wantedCollections: wanted, compressed } as const;
   const text = query.get('cursor');
-  if (text === null || text === '') return { cursor: null, wantedCollections, compressed };
+  if (text === null || text === '') return { ...asked, cursor: null };
   if (!/^-?\d{1,18}$/.test(text)) return 'invalid cursor';
-  return { cursor: Number(text), wantedCollections, compressed };
+  return { ...asked, cursor: Number(text) };
 }
 
-/** Whether a frame passes; account and identity events, and what is no event at all, always do. */
-export function passes(wantedCollections: readonly string[], { collection }: Species): boolean {
+/** Reads a request of the method. */
+export function readMethod({ target, dictionary }: Request): Subscription | Refusal {
+  const { searchParams: query } = target;
+  const invalid = (message: string): Refusal => ({ status: 400, error: 'InvalidRequest', message });
+  const strange = notOffered.subscribe_events.find((name) => query.has(name));
+  if (strange !== undefined) return invalid(`${strange} is not offered`);
+  if (query.get('compress') === 'true') return invalid('compress is not offered');
+  const wanted = collectionsOf(query, 'collections');
+  if (typeof wanted === 'string') return invalid(wanted);
+  const wantedKinds = query.getAll('kinds');
+  if (wantedKinds.some((kind) => !kinds.includes(kind))) return invalid('unknown kind');
+  if (wanted.length > 0 && wantedKinds.length > 0 && !wantedKinds.includes('commit')) {
+    return invalid('collections need commits');
+  }
+  const zstd = query.get('zstdDictionary');
+  if (zstd !== null && (dictionary === null || zstd !== String(dictionary))) {
+    return { status: 400, error: 'UnknownZstdDictionary', message: `no dictionary ${zstd}` };
+  }
+  const text = query.get('cursor');
+  if (text !== null && !/^\d{1,18}$/.test(text)) return invalid('invalid cursor');
+  return {
+    wire: 'subscribe_events',
+    kinds: wantedKinds,
+    wantedCollections: wanted,
+    compressed: zstd !== null,
+    cursor: text === null ? null : Number(text),
+  };
+}
+
+function collectionsOf(query: URLSearchParams, name: string): string[] | string {
+  const wanted = query.getAll(name).filter((one) => one !== '');
+  if (wanted.length > maxCollections) return `too many ${name}: at most ${maxCollections}`;
+  return wanted.some((one) => !/^[a-zA-Z0-9.-]+(?:\.\*)?$/.test(one)) ? `invalid ${name}` : wanted;
+}
+
+/**
+ * Whether a frame passes. On the legacy wire account and identity events, and what is no event at all, always do; the
+ * method has a filter of kinds too.
+ */
+export function passes({ wire, kinds: wantedKinds, wantedCollections }: Filter, species: Species): boolean {
+  if (species.methodOnly && wire === 'subscribe') return false;
+  if (wantedKinds.length > 0 && !wantedKinds.includes(kindOf(species))) return false;
+  const { collection } = species;
   if (wantedCollections.length === 0 || collection === null) return true;
   return wantedCollections.some((wanted) =>
     wanted.endsWith('.*') ? collection.startsWith(wanted.slice(0, -1)) : collection === wanted,
   );
+}
+
+function kindOf({ metrics }: Species): string {
+  const found = kinds.find((kind) => metrics.includes(`${kind}.event` as (typeof metrics)[number]));
+  return found ?? 'commit';
 }

@@ -10,7 +10,8 @@ const decode = (bytes: Uint8Array) => decodeArtifact(bytes, 5, anything);
 describe('decodeArtifact', () => {
   it('reads any JSON value, with the digest of its bytes', () => {
     fc.assert(
-      fc.property(fc.json(), (text) => {
+      fc.property(fc.json(), fc.constantFrom('', ' ', '\n'), (json, space) => {
+        const text = `${json}${space}`;
         const bytes = Buffer.from(text);
         expect(decode(bytes)).toEqual({
           kind: 'readable',

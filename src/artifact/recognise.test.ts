@@ -131,6 +131,11 @@ describe('the first fault is named by its pointer', () => {
     });
   });
 
+  it('but not one without a length', () => {
+    const gap = { start: '2026-10-28T02:00:00Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
+    expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap)).kind).toBe('recognised');
+  });
+
   it('alerts that add up to more than a count can be', () => {
     const rules = { a: Number.MAX_SAFE_INTEGER, b: 1 };
     expect(recognise('legacy', changed('legacy', '/alerts_by_rule_7d', rules))).toMatchObject({

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -16,6 +16,18 @@ it('replaces the artifact whole and leaves nothing beside it', async () => {
   await writeArtifact(path, { n: 2 });
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ n: 2 });
   expect(readdirSync(folder)).toEqual(['artifact.json']);
+});
+
+it('a reader that has the old artifact open reads it to its end', async () => {
+  const path = join(folder, 'artifact.json');
+  await writeArtifact(path, { n: 1 });
+  const reader = openSync(path, 'r');
+  try {
+    await writeArtifact(path, { n: 2, longer: true });
+    expect(JSON.parse(readFileSync(reader, 'utf8'))).toEqual({ n: 1 });
+  } finally {
+    closeSync(reader);
+  }
 });
 
 it('a write that fails leaves the old artifact in place and nothing beside it', async () => {

@@ -64,8 +64,13 @@ describe('our summary', () => {
     expect(ours({ window: unwatched }).totalEvents).toMatchObject({ total: null, mean_rate_per_s: null });
   });
 
-  it('names the host without what stands around it', () => {
-    const endpoint = 'wss://user:secret@host.example/subscribe?wantedDids=x#y';
+  it.each([
+    'wss://user:secret@host.example/subscribe?wantedDids=x#y',
+    'wss://user@host.example/subscribe',
+    'wss://:secret@host.example/subscribe',
+    'wss://host.example/subscribe?wantedDids=x',
+    'wss://host.example/subscribe#y',
+  ])('names the host without what stands around it: %s', (endpoint) => {
     expect(ours({ source: { endpoint, method: 'jetstream' } }).provenance.source_endpoint).toBe(
       'wss://host.example/subscribe',
     );

@@ -143,8 +143,8 @@ export const inputLimits = {
     depth: null,
     elements: null,
     fields: null,
-    // A few hundred bytes of zstd may expand to the limit.
-    cpu: { fixedMicroseconds: 80_000, nanosecondsPerByte: 60 },
+    // A few hundred bytes of zstd may expand to 1 MiB, and each byte beyond 16 KiB to 64.
+    cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 700 },
     code: 'src/weather/classify.ts',
   }),
   artifact: shaped({

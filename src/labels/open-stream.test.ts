@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import type { Resolve } from '../network/address-policy.ts';
 import { ConnectError } from '../network/connect-error.ts';
 import { createNameResolver } from '../network/name-resolver.ts';
 import { createSlots } from '../network/slots.ts';
@@ -41,4 +42,27 @@ test('as many handshakes are under way as may be, however many endpoints accept 
   await expect.poll(() => connections).toBe(3);
   const outcomes = [...(await Promise.all(strangers)), await seed].sort();
   expect([...new Set(outcomes)]).toEqual(['busy', 'timeout']);
+});
+
+test('the turn of a handshake is free again, whichever way the handshake failed', async () => {
+  const handshakes = createSlots({ total: 1, perHost: 1, maxWaiting: 0 });
+  const source = { endpoint: 'https://labeler.example', peer: { source: 'a', privileged: false } };
+  const open = (resolve: Resolve, signal = new AbortController().signal): Promise<unknown> =>
+    createStreamOpener({
+      ...{ policy: { allowLoopback: false }, userAgent: 'Almanac/test', rhythm: { requestMs: 20 } },
+      ...{ resolve, handshakes },
+    })(source, null, { onFrame: () => undefined }, signal).catch((error: unknown) =>
+      error instanceof ConnectError ? error.kind : error,
+    );
+  const hang: Resolve = () => undefined;
+  const over = new AbortController();
+  const aborted = open(hang, over.signal);
+  over.abort();
+  const outcomes = [
+    await aborted,
+    await open((_name, _options, done) => done(new Error('no such name'), [])),
+    await open((_name, _options, done) => done(null, [{ address: '10.0.0.1', family: 4 }])),
+    await open(hang),
+  ];
+  expect(outcomes).toEqual(['aborted', 'dns', 'refused_address', 'timeout']);
 });

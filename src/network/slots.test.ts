@@ -163,3 +163,28 @@ test('a slot that is given back twice is free once', async () => {
   await take(slots, { host: 'b.example' });
   expect(await isServed(slots, { host: 'c.example' })).toBe(false);
 });
+
+test('a claim that gives up leaves the queue: what becomes free goes to the next', async () => {
+  const { slots } = slotsOf({ total: 1, maxWaiting: 2 });
+  const first = await take(slots, { host: 'a.example' });
+  const over = new AbortController();
+  const gaveUp = slots.acquire({ host: 'b.example' }, 60_000, over.signal);
+  const tooLate = slots.acquire({ host: 'b.example' }, 1, signal);
+  expect(await slots.acquire({ host: 'b.example' }, 60_000, signal)).toBe('busy');
+  over.abort();
+  expect([await gaveUp, await tooLate]).toEqual(['aborted', 'busy']);
+  const { served } = queue(slots, [{ host: 'b.example' }, { host: 'c.example' }]);
+  first();
+  await turn();
+  expect(served).toEqual(['b.example']);
+  expect(await slots.acquire({ host: 'd.example' }, 0, over.signal)).toBe('aborted');
+});
+
+test('a slot that is given back gives back the shares of its host, domain and source too', async () => {
+  const { slots } = slotsOf({ perHost: 1, perDomain: 1, perSource: 1 });
+  for (let i = 0; i < 3; i++) {
+    const slot = await take(slots, { host: 'a.example', source: 'did:web:a.example' });
+    expect(await isServed(slots, { host: 'a.example' })).toBe(false);
+    slot(i === 1);
+  }
+});

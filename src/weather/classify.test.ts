@@ -79,7 +79,8 @@ it('counts accounts by activity and status, identities once, and every other kin
   expect(account({ active: null, status: '' })).toBe('account.event account.active.unknown');
   expect(account('x')).toBe('account.event account.active.unknown');
   expect(read('{"time_us":1,"kind":"identity","identity":{"handle":"x"}}')).toBe('identity.event');
-  for (const kind of ['sync', '', null, 1, ['commit']]) {
+  expect(read('{"time_us":1,"kind":"sync","sync":{"rev":"x"}}')).toBe('sync.event');
+  for (const kind of ['syncs', '', null, 1, ['commit']]) {
     expect(read(JSON.stringify({ time_us: 1, kind, commit: {} }))).toBe('unclassified.kind');
   }
 });

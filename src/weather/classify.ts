@@ -25,10 +25,11 @@ export interface FrameFacts {
 /** Most metrics of one frame: a post's operation, reply, embed, quote. */
 const mostMetrics = 4;
 
-const kindWords = byteWords(['commit', 'account', 'identity']);
+const kindWords = byteWords(['commit', 'account', 'identity', 'sync']);
 const kindCommit = 0;
 const kindAccount = 1;
 const kindIdentity = 2;
+const kindSync = 3;
 const operationWords = byteWords(operations);
 const created = operations.indexOf('create');
 const deleted = operations.indexOf('delete');
@@ -327,6 +328,7 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
     if (kind === kindCommit) countCommit();
     else if (kind === kindAccount) countAccount();
     else if (kind === kindIdentity) count(metricIndex['identity.event']);
+    else if (kind === kindSync) count(metricIndex['sync.event']);
     else count(metricIndex['unclassified.kind']);
     return facts;
   };

@@ -1,4 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
+import { maxDecodedBytes } from '../input/limits.ts';
 
 /** Whether the bytes begin as a zstd dictionary does (RFC 8878, section 5): its number tells a wrong one from a right one. */
 export function isZstdDictionary(bytes: Buffer): boolean {
@@ -7,15 +8,14 @@ export function isZstdDictionary(bytes: Buffer): boolean {
 
 /**
  * Reads the messages of a compressed stream: binary ones are frames compressed with the host's dictionary, text ones
- * are frames as they are. What cannot be decompressed, or would be longer than `maxBytes`, comes back as it came, and
- * the classifier calls it a parse error.
+ * are frames as they are. What cannot be decompressed, would be longer than `maxBytes`, or expands further than a body may,
+ * comes back as it came, and the classifier calls it a parse error.
  */
 export function decompressor(dictionary: Buffer, maxBytes: number): (data: Buffer, isBinary: boolean) => Buffer {
-  const options = { dictionary, maxOutputLength: maxBytes };
   return (data, isBinary) => {
     if (!isBinary) return data;
     try {
-      return zstdDecompressSync(data, options);
+      return zstdDecompressSync(data, { dictionary, maxOutputLength: maxDecodedBytes(data.length, maxBytes) });
     } catch {
       return data;
     }

@@ -110,6 +110,22 @@ describe('absence of a reading', () => {
     expect(read(longAgo).state).toBe('lull');
   });
 
+  test.each([1, 2, 3])('a lull rests on whole minutes: the %s. from the end is not', (back) => {
+    const low = minutesOf([...calm, 70, 70, 70]);
+    const broken = low.map((minute, i) => (i === low.length - back ? { ...minute, complete: false } : minute));
+    expect(read(broken).state).toBe('unavailable');
+  });
+
+  test('a lull rests on ten settled minutes: fewer, or a connection that began in one of them, are too few', () => {
+    expect(read(minutesOf([...calm.slice(-6), 70, 70, 70])).state).toBe('unavailable');
+    expect(read(minutesOf([...calm.slice(-7), 70, 70, 70])).state).toBe('lull');
+    const low = minutesOf([...calm, 70, 70, 70]);
+    for (const back of [1, 10]) {
+      const seam = low.map((minute, i) => (i === low.length - back ? { ...minute, flags: windowFlag.seam } : minute));
+      expect(read(seam).state).toBe('unavailable');
+    }
+  });
+
   test('whatever was seen, nothing is calm without a baseline or without a recent minute', () => {
     const anyMinutes = fc.array(
       fc.record({

@@ -47,13 +47,14 @@ export type MetricName =
   | 'unclassified.operation'
   | 'untracked.collection'
   | 'malformed.collection'
-  | 'malformed.commit';
+  | 'malformed.commit'
+  | 'sync.event';
 
 const embeds = [...trackedEmbeds.map(([alias]) => alias), 'other'] as const;
 const shapes: readonly Shape[] = ['reply', 'quote', ...embeds.map((embed) => `embed.${embed}` as const)];
 
 /**
- * All 63 names, in an order that never changes: stored counts are addressed by it, and the classifier computes with it.
+ * All 64 names, in an order that never changes: stored counts are addressed by it, and the classifier computes with it.
  * First collection by operation, then the shapes of created posts, then of updated ones, then the rest.
  */
 export const metricNames: readonly MetricName[] = Object.freeze([
@@ -72,6 +73,7 @@ export const metricNames: readonly MetricName[] = Object.freeze([
   'untracked.collection',
   'malformed.collection',
   'malformed.commit',
+  'sync.event',
 ]);
 
 /** Where each name stands in `metricNames`. */

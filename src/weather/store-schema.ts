@@ -3,7 +3,9 @@ import { OperatorError } from '../ops/errors.ts';
 import { metricNames } from './metric-names.ts';
 
 /** Version of the layout below, kept in the file's `user_version`. */
-export const weatherStoreVersion = 1;
+export const weatherStoreVersion = 2;
+/** Oldest version that is brought up to date when the store is opened. */
+export const oldestWeatherStoreVersion = 1;
 
 /** A metric's column: the metric's own name. */
 export function metricColumn(name: string): string {
@@ -19,7 +21,8 @@ function layout(): string {
     CREATE TABLE series (
       id INTEGER PRIMARY KEY,
       endpoint TEXT NOT NULL UNIQUE,
-      revision INTEGER NOT NULL
+      revision INTEGER NOT NULL,
+      took_over INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE TABLE track (
       series INTEGER NOT NULL REFERENCES series (id),
@@ -46,6 +49,8 @@ function layout(): string {
       late_or_repeat INTEGER NOT NULL,
       malformed INTEGER NOT NULL,
       flags INTEGER NOT NULL,
+      resync INTEGER NOT NULL DEFAULT 0,
+      left_out INTEGER NOT NULL DEFAULT 0,
       ${metricNames.map((name) => `${metricColumn(name)} INTEGER NOT NULL`).join(',\n      ')},
       PRIMARY KEY (series, start_us)
     ) STRICT, WITHOUT ROWID;
@@ -53,10 +58,23 @@ function layout(): string {
   `;
 }
 
-/** Makes the tables in a new file. Throws OperatorError for a file of another version. */
+/** What version 2 added; none of it existed in the stream that a store of version 1 was written from. */
+const fromVersion1 = `
+  ALTER TABLE series ADD COLUMN took_over INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE window ADD COLUMN resync INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE window ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE window ADD COLUMN "sync.event" INTEGER NOT NULL DEFAULT 0;
+  PRAGMA user_version = 2;
+`;
+
+/** Makes the tables in a new file, and brings those of version 1 up to date. Throws OperatorError for another version. */
 export function ensureSchema(db: Database, path: string): void {
   const found = db.pragma('user_version', { simple: true });
   if (found === weatherStoreVersion) return;
+  if (found === oldestWeatherStoreVersion) {
+    db.transaction(() => db.exec(fromVersion1)).immediate();
+    return;
+  }
   if (found !== 0) {
     throw new OperatorError(
       `the weather store ${path} has version ${String(found)}; this program reads ${weatherStoreVersion}`,

@@ -20,6 +20,8 @@ function summary(
     events: 15,
     lateOrRepeat: 0,
     malformed: 0,
+    resync: 0,
+    leftOut: 0,
     flags,
     counts,
   }));

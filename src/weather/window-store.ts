@@ -49,6 +49,8 @@ export interface WindowRow {
   readonly lateOrRepeat: number;
   readonly malformed: number;
   readonly flags: number;
+  readonly resync: number;
+  readonly leftOut: number;
   /** By the columns that were asked for. */
   readonly counts: readonly number[];
 }
@@ -136,13 +138,14 @@ function openFault(error: unknown, path: string, folder: string): unknown {
 function wrap(db: Database, faults: StoreFaults): WindowStore {
   const metricList = metricNames.map(metricColumn);
   const addWindow = db.prepare<number[]>(
-    `INSERT INTO window (series, start_us, events, late_or_repeat, malformed, flags, ${metricList.join(', ')})
-     VALUES (${Array(6 + metricList.length)
+    `INSERT INTO window (series, start_us, events, late_or_repeat, malformed, flags, resync, left_out, ${metricList.join(', ')})
+     VALUES (${Array(8 + metricList.length)
        .fill('?')
        .join(', ')})
      ON CONFLICT DO UPDATE SET events = events + excluded.events,
        late_or_repeat = late_or_repeat + excluded.late_or_repeat, malformed = malformed + excluded.malformed,
-       flags = flags | excluded.flags, ${metricList.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
+       flags = flags | excluded.flags, resync = resync + excluded.resync, left_out = left_out + excluded.left_out,
+       ${metricList.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
   );
   // Stored spans are disjoint: of those that begin earlier, only the last can touch a new one.
   const touching = db.prepare<[number, number, number, number, number], { from: number; to: number }>(
@@ -157,8 +160,8 @@ function wrap(db: Database, faults: StoreFaults): WindowStore {
   const setTrack = db.prepare<(number | null)[]>('INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
 
   const addDelta = (series: number, delta: WindowDelta): void => {
-    const { start, events, lateOrRepeat, malformed, flags, counts } = delta;
-    addWindow.run(series, start, events, lateOrRepeat, malformed, flags, ...counts);
+    const { start, events, lateOrRepeat, malformed, flags, resync, leftOut, counts } = delta;
+    addWindow.run(series, start, events, lateOrRepeat, malformed, flags, resync, leftOut, ...counts);
   };
   const addObserved = (series: number, { from, to }: Interval): void => {
     const near = touching.all(series, from, to, series, from);
@@ -221,6 +224,9 @@ interface TrackRow {
   readonly bytes: number;
 }
 
+/** Of a window, before the counts. */
+const fixedColumns = ['start_us', 'events', 'late_or_repeat', 'malformed', 'flags', 'resync', 'left_out'];
+
 function readers(db: Database): Pick<WindowStore, 'series' | 'windows' | 'observed' | 'recentRate'> {
   const find = db.prepare<[string], { id: number; revision: number }>(
     'SELECT id, revision FROM series WHERE endpoint = ?',
@@ -249,21 +255,18 @@ function readers(db: Database): Pick<WindowStore, 'series' | 'windows' | 'observ
       return { ...row, live: live ? position(live) : null, backfill: backfill(rows) };
     },
     windows: (series, { from, to }, metrics) => {
-      const columns = ['start_us', 'events', 'late_or_repeat', 'malformed', 'flags', ...metrics.map(metricColumn)];
+      const columns = [...fixedColumns, ...metrics.map(metricColumn)];
       const rows = db
         .prepare<[number, number, number], number[]>(
           `SELECT ${columns.join(', ')} FROM window WHERE series = ? AND start_us >= ? AND start_us < ? ORDER BY start_us`,
         )
         .raw()
         .all(series, from, to);
-      return rows.map(([startUs = 0, events = 0, lateOrRepeat = 0, malformed = 0, flags = 0, ...counts]) => ({
-        startUs,
-        events,
-        lateOrRepeat,
-        malformed,
-        flags,
-        counts,
-      }));
+      return rows.map(
+        ([startUs = 0, events = 0, lateOrRepeat = 0, malformed = 0, flags = 0, resync = 0, leftOut = 0, ...counts]) => {
+          return { startUs, events, lateOrRepeat, malformed, flags, resync, leftOut, counts };
+        },
+      );
     },
     recentRate: (series, beforeUs) => {
       const to = beforeUs - (beforeUs % 60_000_000) + 60_000_000;

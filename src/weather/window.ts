@@ -41,11 +41,24 @@ export interface WindowDelta {
   lateOrRepeat: number;
   malformed: number;
   flags: number;
+  /** Rows that repeat a repository after a `sync`: no acts, and not among `events`. */
+  resync: number;
+  /** Numbers that the host left out on a live connection: events that were lost, or numbers that it never used. */
+  leftOut: number;
   /** By the places of `metricNames`. */
   readonly counts: Uint32Array;
 }
 
 /** A delta that adds nothing. */
 export function emptyDelta(start: number): WindowDelta {
-  return { start, events: 0, lateOrRepeat: 0, malformed: 0, flags: 0, counts: new Uint32Array(metricNames.length) };
+  return {
+    start,
+    events: 0,
+    lateOrRepeat: 0,
+    malformed: 0,
+    flags: 0,
+    resync: 0,
+    leftOut: 0,
+    counts: new Uint32Array(metricNames.length),
+  };
 }

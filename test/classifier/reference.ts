@@ -46,6 +46,8 @@ function metricsOf(top: Record<string, unknown>): string[] {
       return accountMetrics(asObject(top.account) ?? {});
     case 'identity':
       return ['identity.event'];
+    case 'sync':
+      return ['sync.event'];
     default:
       return ['unclassified.kind'];
   }

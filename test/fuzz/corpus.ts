@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { InputName } from '../../src/input/limits.ts';
-import { type FuzzInput, inputAt } from './entries.ts';
+import { type FuzzInput, inputAt, jetstreamDictionary } from './entries.ts';
 
 /** A made input, as the parts that it is put together from: megabytes are not kept in the repository. */
 interface Recipe {
@@ -13,6 +13,8 @@ interface Recipe {
   readonly parts?: readonly (readonly [text: string, times: number])[];
   readonly hex?: boolean;
   readonly gzip?: boolean;
+  /** Compressed with the dictionary of the Jetstream fixtures. */
+  readonly zstd?: boolean;
 }
 
 const recipes = JSON.parse(readFileSync(new URL('corpus/hand-made.json', import.meta.url), 'utf8')) as Recipe[];
@@ -27,12 +29,13 @@ export function handMade(entry: InputName): { readonly label: string; readonly i
     }));
 }
 
-function made({ parts = [], hex = false, gzip = false }: Recipe): FuzzInput {
+function made({ parts = [], hex = false, gzip = false, zstd = false }: Recipe): FuzzInput {
   const bytes = Buffer.concat(
     parts.map(([text, times]) => {
       const piece = Buffer.from(text, hex ? 'hex' : 'utf8');
       return Buffer.alloc(piece.length * times, piece);
     }),
   );
+  if (zstd) return { bytes: zstdCompressSync(bytes, { dictionary: jetstreamDictionary }), coding: 'zstd' };
   return gzip ? { bytes: gzipSync(bytes), coding: 'gzip' } : { bytes, coding: '' };
 }

@@ -92,8 +92,9 @@ function page(large: boolean): FuzzEntry {
 }
 
 const classify = createClassifier();
-const dictionary = readFileSync(new URL('../fixtures/jetstream/dictionary.zstd', import.meta.url));
-const decompress = decompressor(dictionary, inputLimits.weatherFrame.decodedBytes);
+/** The dictionary that compressed frames of a Jetstream are made with. */
+export const jetstreamDictionary = readFileSync(new URL('../fixtures/jetstream/dictionary.zstd', import.meta.url));
+const decompress = decompressor(jetstreamDictionary, inputLimits.weatherFrame.decodedBytes);
 const cursors = createCursors([Buffer.alloc(32, 1), Buffer.alloc(32, 2)]);
 const memory = createDecodedBytes({ total: 64 * 1024 * 1024, reserve: 16_384, buffered: 0 });
 const identity = { resolve: () => Promise.resolve({ kind: 'not_found', status: 404 } as const) };
@@ -192,7 +193,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
     make: (from) => {
       const { bytes } = jsonInput(from, 'weatherFrame');
       return from.chance(0.3)
-        ? { bytes: zstdCompressSync(bytes, { dictionary }), coding: 'zstd' }
+        ? { bytes: zstdCompressSync(bytes, { dictionary: jetstreamDictionary }), coding: 'zstd' }
         : { bytes, coding: '' };
     },
     run({ bytes, coding }) {

@@ -74,7 +74,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     await until(() => received().length === given());
 
     const distinct = new Map(received().map((frame) => [parsed([frame])[0]?.cursor ?? frame, frame]));
-    const { notJson, noTime, ...found } = countsOf([...distinct.values()]);
+    const { notJson, noTime, resync: _, ...found } = countsOf([...distinct.values()]);
     const truth = sim.truth.deliveredBetween(noonUs - 3_600_000_000, clock.now() * 1000 + 60_000_001);
     expect(found).toEqual({ events: truth.events, metrics: truth.metrics });
     // Frames without a number cannot be told from their repeats: of them, only whether there were any.

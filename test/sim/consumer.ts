@@ -22,12 +22,13 @@ export interface Consumer {
 export async function subscribe(
   url: string,
   query: Record<string, string | readonly string[]> = {},
+  protocols: readonly string[] = [],
 ): Promise<Consumer> {
   const target = new URL(url);
   for (const [name, values] of Object.entries(query)) {
     for (const value of [values].flat()) target.searchParams.append(name, value);
   }
-  const socket = new WebSocket(target, { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 });
+  const socket = new WebSocket(target, [...protocols], { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 });
   const frames: string[] = [];
   let heard = (): void => undefined;
   socket.on('message', (data) => {
@@ -86,10 +87,11 @@ export function countsOf(frames: readonly string[]): Counts {
     (typeof metricNames)[number],
     number
   >;
-  const outcomes = { event: 0, not_json: 0, no_time: 0 };
+  const outcomes = { event: 0, not_json: 0, no_time: 0, resync: 0 };
   for (const { species } of parsed(frames)) {
     outcomes[species.outcome] += 1;
     for (const name of species.metrics) metrics[name] += 1;
   }
-  return { events: outcomes.event, notJson: outcomes.not_json, noTime: outcomes.no_time, metrics };
+  const { event: events, not_json: notJson, no_time: noTime, resync } = outcomes;
+  return { events, notJson, noTime, resync, metrics };
 }

@@ -136,7 +136,7 @@ describe('wanted collections', () => {
     const totals = /^(?:(?:post|profile|actor_status)\.(?:create|update|delete)|(?:identity|account)\.event)$/;
     const events = Object.entries(expected).reduce((sum, [name, count]) => sum + (totals.test(name) ? count : 0), 0);
     await consumer.received(events);
-    expect(countsOf(consumer.frames)).toEqual({ events, notJson: 0, noTime: 0, metrics: expected });
+    expect(countsOf(consumer.frames)).toEqual({ events, resync: 0, notJson: 0, noTime: 0, metrics: expected });
     expect(sim.truth.deliveredBetween(fromUs, noonUs + 1)).toEqual(countsOf(consumer.frames));
   });
 });

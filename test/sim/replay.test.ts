@@ -43,7 +43,7 @@ it('serves recorded frames verbatim as live traffic, at the rate', async () => {
 it('the truth of the recorded production frames is what they are known to hold', () => {
   const { truth } = createSim({ replay });
   const { metrics, ...outcomes } = truth.countsBetween(0, Number.MAX_SAFE_INTEGER);
-  expect(outcomes).toEqual({ events: 152, notJson: 0, noTime: 0 });
+  expect(outcomes).toEqual({ events: 152, notJson: 0, noTime: 0, resync: 0 });
   expect(Object.fromEntries(Object.entries(metrics).filter(([, count]) => count > 0))).toEqual({
     'like.create': 105,
     'post.create': 17,

@@ -1,28 +1,22 @@
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { labelsFrame } from '../../sim/labelers/wire.ts';
-import { DailyCap } from '../../src/labels/daily-cap.ts';
 import { createInputMemory, type InputMemory } from '../../src/labels/input-memory.ts';
 import { createIntake } from '../../src/labels/intake.ts';
 import { createStreamOpener } from '../../src/labels/open-stream.ts';
-import { Pace } from '../../src/labels/pace.ts';
-import { noPosition } from '../../src/labels/position.ts';
 import { readSource } from '../../src/labels/read-source.ts';
-import { RefusedMemory } from '../../src/labels/refused-memory.ts';
 import type { Standing } from '../../src/labels/shares.ts';
 import type { ReaderTools, Source } from '../../src/labels/source.ts';
-import { SourceUsage } from '../../src/labels/source-usage.ts';
 import { streamSession } from '../../src/labels/stream-session.ts';
-import { noTelemetry, type Quirk } from '../../src/labels/telemetry.ts';
-import { Tracker, untracked } from '../../src/labels/tracker.ts';
+import type { Quirk } from '../../src/labels/telemetry.ts';
 import { wait } from '../../src/labels/wait.ts';
 import type { GetJsonOptions, JsonAnswer } from '../../src/network/http.ts';
 import { createNameResolver } from '../../src/network/name-resolver.ts';
 import { createSlots } from '../../src/network/slots.ts';
-import { silentLog } from '../../src/ops/log.ts';
 import type { StoredGap } from '../../src/store/port.ts';
-import { day, type Interval, micros } from '../../src/store/time.ts';
+import type { Interval } from '../../src/store/time.ts';
 import { quickRhythm } from './label-station.ts';
+import { newSource, scriptedTools } from './reader-tools.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
@@ -141,12 +135,6 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
     else socket.close();
   });
   const { port } = server.address() as AddressInfo;
-  const clock = () => micros(Math.round((performance.timeOrigin + performance.now()) * 1000));
-  const epoch = micros(clock() - (script.days ?? 10) * day);
-  const stored = new Set<string>();
-  const gaps: StoredGap[] = [];
-  const withdrawn: StoredGap[] = [];
-  const quirks: Quirk[] = [];
   const http = {
     getJson: async (url: string | URL, options: GetJsonOptions): Promise<JsonAnswer> => {
       const { searchParams } = new URL(url);
@@ -158,55 +146,22 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
     getText: () => Promise.reject(new Error('not asked')),
     close: () => Promise.resolve(),
   };
-  const shareOf = (source: string) => ({ standing: script.standing ?? 'seeded', domain: source, source }) as const;
-  const usage = new SourceUsage();
-  const tools: ReaderTools = {
-    http,
-    openStream: createStreamOpener({
-      policy: { allowLoopback: true },
-      userAgent: 'Almanac/test',
-      resolve: createNameResolver({ hostsFile: null }).resolve,
-      handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
-      rhythm: { ...quickRhythm, ...script.rhythm },
-    }),
-    accept: ({ observations }) => {
-      const before = stored.size;
-      for (const { label } of observations) stored.add(label.val);
-      return Promise.resolve(stored.size - before);
+  const { tools, stored, gaps, withdrawn, quirks } = scriptedTools(
+    {
+      ...{ http, memory, random: () => script.random ?? 0, wait: script.wait ?? wait },
+      rhythm: { ...quickRhythm, pollMs: 50, resumeMs: 200, firstRetryMs: 10, longestRetryMs: 20, ...script.rhythm },
+      openStream: createStreamOpener({
+        policy: { allowLoopback: true },
+        userAgent: 'Almanac/test',
+        resolve: createNameResolver({ hostsFile: null }).resolve,
+        handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
+        rhythm: { ...quickRhythm, ...script.rhythm },
+      }),
     },
-    recordGap: (gap) => Promise.resolve(void gaps.push(gap)),
-    withdrawGap: (gap) => Promise.resolve(void withdrawn.push(gap)),
-    verify: (_, rows) => Promise.resolve(rows.map(() => 'unsigned' as const)),
-    doubt: () => undefined,
-    heardTime: () => undefined,
-    memory,
-    streams: createSlots({ perHost: 32, total: 100, maxWaiting: 0 }),
-    refused: new RefusedMemory(),
-    cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),
-    pace: new Pace({ shareOf, monotonic: () => performance.now() * 1000, wait: script.wait ?? wait, usage }),
-    usage,
-    clockEra: () => 0,
-    epoch,
-    clock,
-    random: () => script.random ?? 0,
-    wait: script.wait ?? wait,
-    rhythm: { ...quickRhythm, pollMs: 50, resumeMs: 200, firstRetryMs: 10, longestRetryMs: 20, ...script.rhythm },
-    log: silentLog,
-    telemetry: { ...noTelemetry, quirk: (quirk) => void quirks.push(quirk) },
-  };
-  const source: Source = {
-    did,
-    endpoint: `http://127.0.0.1:${port}`,
-    peer: { source: did, privileged: false },
-    tracker: new Tracker(did, untracked(clock())),
-    position: noPosition,
-    replayFrom: null,
-    unplaced: new Set(),
-    lastPage: null,
-    seen: new Map(),
-    live: null,
-    contiguous: false,
-  };
+    { ...(script.days === undefined ? {} : { days: script.days }), standing: script.standing ?? 'seeded' },
+  );
+  const { clock, epoch } = tools;
+  const source = newSource(did, `http://127.0.0.1:${port}`, tools);
   const stop = new AbortController();
   const intake = createIntake(source, tools, () => undefined);
   let reading: Promise<unknown> = Promise.resolve();

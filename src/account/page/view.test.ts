@@ -3,10 +3,10 @@ import { account, fill, folderInTest, labelers, writerInTest } from '../../../te
 import { bodyOf, linesOf } from '../../../test/support/account-view.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
-import { day, hour, micros } from '../../store/time.ts';
+import { day, hour, micros, minute } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
 import { DefinitionCache } from './definitions.ts';
-import { missedOf } from './missed.ts';
+import { missedOf, nothingMissed } from './missed.ts';
 import { labelersOf } from './network.ts';
 import { type AccountView, readView } from './view.ts';
 
@@ -141,6 +141,81 @@ describe('a labeler that is asked for', () => {
     expect(view.timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill({ applied: 0, removed: 0 }));
     expect(linesOf(bodyOf(view)).join('\n')).toContain('0 applied, 0 removed in this interval, whatever the filters.');
   });
+});
+
+describe('a day that nobody observed', () => {
+  const own = (from: number, to: number): StoredGap => ({
+    ...{ source: null, reason: 'ingest_paused', start: micros(noon + from * day), end: micros(noon + to * day) },
+  });
+  const countsOf = ({ timeline }: AccountView) => timeline.days.map(({ counts }) => counts);
+  const none = { applied: 0, removed: 0 };
+
+  it('has no counts where the instrument was interrupted, though its rows were counted', async () => {
+    const view = await viewWith({ gaps: [own(1.5, 3.5)] });
+    expect(view.tally.days.map(({ counts }) => counts?.rows)).toEqual([rows, 0, 0, 0, 0, 0, 0, 0]);
+    expect(countsOf(view)).toEqual([{ applied: 2, removed: 1 }, none, null, null, none, none, none, none]);
+  });
+
+  it('has no counts where nothing was accepted any more', async () => {
+    const view = await viewWith({}, { now: end + 2 * day });
+    const [, , , , , lastSeen, after, today] = countsOf(view);
+    expect([lastSeen, after, today]).toEqual([none, null, null]);
+  });
+
+  it('has no counts where it lies before all that is kept', async () => {
+    const view = await viewWith({}, { now: noon + 2 * day });
+    expect(countsOf(view).slice(0, 5)).toEqual(Array(5).fill(null));
+    expect(view.timeline.unseen).toEqual([{ start: noon - 5 * day, end: noon }]);
+  });
+
+  it('has no counts in a gap of the one labeler that is asked for, and zeros where another has the gap', async () => {
+    const gap: StoredGap = { ...own(1.5, 3.5), source: labelers[0], reason: 'source_unavailable' };
+    const [, , asked] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[0] }));
+    const [, , other] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[1] }));
+    const [, , all] = countsOf(await viewWith({ gaps: [gap] }));
+    expect([asked, other, all]).toEqual([null, none, none]);
+  });
+
+  it('is told apart from one whose rows were too many to count: neither is a zero, and there is no total', async () => {
+    const writer = writerInTest(folderInTest(), noon);
+    await fill(writer, rows, { at: noon + 1_000_000 });
+    const store: AccountStore = {
+      ...writer,
+      tallyAccount: async (asked) => {
+        const { days, ...others } = await writer.tallyAccount(asked);
+        return { days: days.map((one, i) => (i === 0 ? { ...one, counts: null } : one)), ...others };
+      },
+    };
+    const view = await readView(
+      { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
+      {
+        query: { account, asked: { kind: 'explicit', start: micros(noon), end: micros(noon + hour) }, filters: {} },
+        ...{ before: null, now: micros(noon + hour) },
+      },
+    );
+    if (view === 'out_of_window') throw new Error(view);
+    expect([countsOf(view), view.rows, view.timeline.uncounted]).toEqual([[null], null, 1]);
+  });
+});
+
+it('a gap of a labeler of the account is drawn, though what is kept of all labelers is older', async () => {
+  const writer = writerInTest(folderInTest(), noon);
+  await fill(writer, rows, { at: noon + 1_000_000 });
+  const gap = { start: micros(noon + 2 * minute), end: micros(noon + 3 * minute) };
+  await writer.recordGap({ source: labelers[0], reason: 'source_unavailable', ...gap });
+  const view = await readView(
+    {
+      ...{ store: writer, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0) },
+      missed: () => Promise.resolve(nothingMissed),
+    },
+    {
+      query: { account, asked: { kind: 'explicit', start: micros(noon), end: micros(noon + 5 * minute) }, filters: {} },
+      ...{ before: null, now: micros(noon + 5 * minute) },
+    },
+  );
+  if (view === 'out_of_window') throw new Error(view);
+  expect(view.labelers.find(({ labeler }) => labeler === labelers[0])?.gaps).toMatchObject([gap]);
+  expect(view.timeline.partly).toMatchObject([gap]);
 });
 
 describe('labelers without a row of the account', () => {

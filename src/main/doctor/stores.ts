@@ -4,7 +4,7 @@ import { codeInWords, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
 import { inspect } from '../../store/open.ts';
 import type { Purge } from '../../store/removals.ts';
-import { weatherStoreVersion } from '../../weather/store-schema.ts';
+import { oldestWeatherStoreVersion, weatherStoreVersion } from '../../weather/store-schema.ts';
 import { storeFile } from '../../weather/window-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
@@ -125,11 +125,11 @@ export function checkWeatherStore(folder: string): Finding {
       return fail(check, `${path} is no SQLite file`, 'move it away to begin a new series, or restore a copy');
     }
     const version = head.readUInt32BE(versionAt);
-    if (version !== weatherStoreVersion && version !== 0) {
+    if (version !== 0 && (version < oldestWeatherStoreVersion || version > weatherStoreVersion)) {
       const found = `${path} has version ${version}, this program reads ${weatherStoreVersion}`;
       return fail(check, found, 'run the version that wrote it, or move it away');
     }
-    return ok(check, `${path}, version ${weatherStoreVersion}`);
+    return ok(check, `${path}, version ${version === 0 ? weatherStoreVersion : version}`);
   } catch (error) {
     const code = systemCode(error);
     if (code === null) throw error;

@@ -1,0 +1,57 @@
+import { slot } from './template.ts';
+import { productionJson } from './texts.ts';
+
+/** Jetstream's two protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. */
+export type Wire = 'subscribe' | 'subscribe_events';
+
+/** NSIDs of the two methods that a present host serves. */
+export const subscribeEvents = 'network.bsky.jetstream.subscribeEvents';
+export const getZstdDictionary = 'network.bsky.jetstream.getZstdDictionary';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** In place of the two slots that stand where JSON wants a number. */
+const numbers = { time: 1_111_111_111_111_111, seq: 222_222_222_222_222 } as const;
+
+/**
+ * The method's template of an event, from its legacy template: one truth, two spellings. A text that is no JSON is sent
+ * as it is by both wires. `varied`: the keys stand in another order than production's.
+ */
+export function eventsTemplate(legacy: string, varied: boolean): string {
+  let frame: unknown;
+  try {
+    frame = JSON.parse(legacy.replaceAll(slot.time, String(numbers.time)).replaceAll(slot.seq, String(numbers.seq)));
+  } catch {
+    return legacy;
+  }
+  const event = fields(frame);
+  if (!event || event.time_us !== numbers.time) return legacy;
+  const kind = typeof event.kind === 'string' ? event.kind : 'unknown';
+  const commit = kind === 'commit' ? fields(event.commit) : null;
+  const inner: Fields = commit ?? { [kind]: event[kind] };
+  const payload: Fields = { ...inner, did: event.did, time: slot.iso, witnessedAt: slot.iso };
+  const keys = Object.keys(payload).filter((key) => payload[key] !== undefined);
+  const members = [...keys, 'seq']
+    .toSorted()
+    .map((key) => `"${key}":${key === 'seq' ? slot.seq : productionJson(payload[key])}`);
+  const all = [`"$type":"${subscribeEvents}#${kind}"`, ...members];
+  const parts = ['"$type":"message"', `"payload":{${(varied ? all.toReversed() : all).join(',')}}`];
+  return `{${(varied ? parts.toReversed() : parts).join(',')}}`;
+}
+
+/** An `#info` frame. */
+export function infoFrame(name: 'OutdatedCursor' | 'FutureCursor', message: string): string {
+  return productionJson({
+    $type: 'message',
+    payload: { $type: `${subscribeEvents}#info`, message, name },
+  });
+}
+
+/** An error frame; the host closes after it. */
+export function errorFrame(error: string, message: string): string {
+  return productionJson({ $type: 'error', error, message });
+}
+
+function fields(value: unknown): Fields | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { account, fill, folderInTest, labelNo, writerInTest } from '../../test/support/account.ts';
+import { microsFromMillis } from '../contract/timestamp.ts';
+import { day, micros } from '../store/time.ts';
+import { begin, type ReadRows, readOnWhole, takeSnapshot, whyGone } from './exports.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const createdAt = 20_000 * 86_400_000 + 43_200_000;
+const bounds = { maxExportRows: 1_000, pageRows: 2, ttlMs: 60_000 };
+const rows = 100;
+
+/** A snapshot of an account with rows of half a day, and the store that has them. */
+async function snapshotWith(filters: Snapshot['filters'] = {}) {
+  const store = writerInTest(folderInTest(), microsFromMillis(createdAt) - day / 2);
+  await fill(store, rows, { at: microsFromMillis(createdAt) - day / 4 });
+  const query = { account, asked: { kind: 'days' as const, days: 7 as const }, filters };
+  const taken = await takeSnapshot(store, query, createdAt, bounds);
+  if (taken.kind !== 'taken') throw new Error(taken.kind);
+  return { store, snapshot: taken.snapshot };
+}
+
+const written = { text: '{}', digest: Buffer.alloc(32) };
+
+test('an export goes on past pages that its filter leaves empty, and hands out every row once', async () => {
+  const { store, snapshot } = await snapshotWith({ value: 'value-99' });
+  let progress = begin(written);
+  const pages: (readonly string[])[] = [];
+  for (let terminal = false; !terminal; ) {
+    const read: Awaited<ReturnType<typeof readOnWhole>> = await readOnWhole(store, snapshot, progress, 2);
+    if (read.kind !== 'read') throw new Error(read.kind);
+    if (!read.terminal) expect(read.progress.position).toBeGreaterThan(progress.position ?? 0);
+    ({ progress, terminal } = read satisfies ReadRows);
+    pages.push(read.rows);
+  }
+  // Each page looks at 32 rows.
+  expect(pages.map((page) => page.length)).toEqual([0, 0, 0, 1]);
+  expect(progress.count).toBe(1);
+  expect(progress.digest).not.toEqual(written.digest);
+});
+
+test('rows that are accepted after an export was created are in none of its pages', async () => {
+  const { store, snapshot } = await snapshotWith();
+  const label = labelNo(1_000);
+  const at = micros(snapshot.frontier);
+  await store.append({ at, observations: [{ label, signature: 'unverified' }], refusals: [], positions: [] });
+  const read = await readOnWhole(store, snapshot, begin(written), 500);
+  expect(read).toMatchObject({ kind: 'read', terminal: true, progress: { count: rows } });
+});
+
+test('an export is gone from the instant that it expires at', async () => {
+  const { store, snapshot } = await snapshotWith();
+  expect(await whyGone(store, snapshot, createdAt + bounds.ttlMs - 1)).toBeNull();
+  expect(await whyGone(store, snapshot, createdAt + bounds.ttlMs)).toEqual({
+    kind: 'refused',
+    code: 'snapshot_expired',
+  });
+});
+
+test('a page that was read while rows were removed is refused', async () => {
+  const { store, snapshot } = await snapshotWith();
+  const [source] = [labelNo(0).src];
+  const removing = {
+    ...store,
+    readAccount: async (asked: Parameters<typeof store.readAccount>[0]) => {
+      await store.requestPurge({ source, at: microsFromMillis(createdAt) });
+      const read = await store.readAccount(asked);
+      while (await store.purge(microsFromMillis(createdAt)));
+      return read;
+    },
+  };
+  expect(await readOnWhole(removing, snapshot, begin(written), 500)).toMatchObject({ code: 'snapshot_expired' });
+});

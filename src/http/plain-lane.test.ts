@@ -1,0 +1,70 @@
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import { type Socket as NetSocket, Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { ConnectionTable } from './connection-table.ts';
+import { openPlainLane } from './plain-lane.ts';
+import { withBody } from './reply.ts';
+
+const request = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+
+/** A lane in front of a parser, and a connection that takes what the test says. */
+function connected({ takes = true } = {}) {
+  const parsed: NetSocket[] = [];
+  const server = new EventEmitter();
+  server.on('connection', (socket: NetSocket) => parsed.push(socket));
+  const cuts: string[] = [];
+  const bounds = { total: 10, perClient: null, stallMs: 1_000 };
+  const table = new ConnectionTable(bounds, (reason) => cuts.push(reason));
+  const lane = openPlainLane(server as unknown as Server, {
+    answer: () => withBody(200, 'text/plain', Buffer.from('yes'), []),
+    clock: () => 0,
+    idleMs: 5_000,
+    table,
+  });
+  const socket = new Socket();
+  const written: string[] = [];
+  socket.write = (bytes: unknown): boolean => {
+    written.push(String(bytes));
+    return takes;
+  };
+  server.emit('connection', socket);
+  return { socket, written, parsed, table, lane };
+}
+
+test('a client that takes no responses is not asked for more requests until it has taken them', () => {
+  const { socket, written } = connected({ takes: false });
+  socket.emit('data', request);
+  expect([written.length, socket.isPaused()]).toEqual([1, true]);
+  socket.emit('drain');
+  expect(socket.isPaused()).toBe(false);
+});
+
+test('a client that takes its responses is read on', () => {
+  const { socket, written } = connected();
+  socket.emit('data', request);
+  socket.emit('data', request);
+  expect([written.length, socket.isPaused()]).toEqual([2, false]);
+});
+
+test('a connection that says nothing is closed at the deadline', () => {
+  const { socket, table } = connected();
+  expect(socket.timeout).toBe(5_000);
+  socket.emit('timeout');
+  expect(socket.destroyed).toBe(true);
+  expect(table.size).toBe(1);
+  socket.emit('close');
+  expect(table.size).toBe(0);
+});
+
+test('a connection that goes to the parser takes its bytes along, and leaves the deadline and all else of the lane', () => {
+  const { socket, parsed, lane } = connected();
+  socket.emit('data', Buffer.from('POST / HTTP/1.1\r\n'));
+  expect(parsed).toEqual([socket]);
+  expect(socket.timeout).toBe(0);
+  expect(String(socket.read())).toBe('POST / HTTP/1.1\r\n');
+  socket.emit('timeout');
+  lane.close();
+  expect([socket.destroyed, socket.writableEnded]).toEqual([false, false]);
+  socket.destroy();
+});

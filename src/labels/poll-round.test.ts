@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { newSource, scriptedTools } from '../../test/support/reader-tools.ts';
+import type { HttpClient, JsonAnswer } from '../network/http.ts';
+import { createInputMemory } from './input-memory.ts';
+import { createIntake } from './intake.ts';
+import { pollRound } from './poll-round.ts';
+import { noPosition } from './position.ts';
+import { pageLimit } from './query-labels.ts';
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const signal = new AbortController().signal;
+const now = Date.now();
+
+/** The n-th row, made a second after the one before it unless said otherwise. */
+function row(n: number, ageMs = (1_000 - n) * 1_000): unknown {
+  return {
+    ...{ src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}` },
+    cts: new Date(now - ageMs).toISOString(),
+  };
+}
+
+const rows = (from: number, count: number): unknown[] => Array.from({ length: count }, (_, i) => row(from + i));
+const page = (labels: readonly unknown[], cursor?: string): JsonAnswer => ({
+  ...{ kind: 'json', status: 200, date: null },
+  value: { labels, ...(cursor === undefined ? {} : { cursor }) },
+});
+
+/** A source at cursor 100 whose pages are what a test gives, and one round of reading them. */
+function reading(answer: (cursor: number, limit: number, asked: number) => JsonAnswer) {
+  const memory = createInputMemory();
+  let asked = 0;
+  const http: Pick<HttpClient, 'getJson'> = {
+    getJson: (url, { admit }) => {
+      const { searchParams } = new URL(url);
+      asked += 1;
+      const given = answer(Number(searchParams.get('cursor')), Number(searchParams.get('limit')), asked);
+      return given.kind !== 'json' || admit === undefined
+        ? Promise.resolve(given)
+        : admit(1_000, 100).then((outcome) => (outcome === 'taken' ? given : { kind: outcome }));
+    },
+  };
+  const { tools, stored, quirks } = scriptedTools({
+    http: http as HttpClient,
+    openStream: () => Promise.reject(new Error('not asked')),
+    memory,
+  });
+  const source = newSource(did, 'https://labeler.example', tools);
+  source.position = { ...noPosition, cursor: 100 };
+  const before = { since: tools.epoch, target: tools.epoch };
+  const intake = createIntake(source, tools, () => undefined);
+  const round = () => pollRound(source, intake, tools, { checkTail: false, before, signal });
+  return { source, stored, quirks, memory, round };
+}
+
+test('pages in order move the position, to the cursor of the last one', async () => {
+  const { source, stored, round } = reading((cursor) =>
+    cursor === 100 ? page(rows(0, pageLimit), '350') : cursor === 350 ? page(rows(300, 2), '352') : page([]),
+  );
+  expect(await round()).toEqual({ kind: 'quiet', rows: pageLimit + 2 });
+  expect([source.position.cursor, stored.size]).toEqual([352, pageLimit + 2]);
+});
+
+test.each([
+  ['repeats the cursor that it was asked for', '100'],
+  ['gives a cursor that falls', '99'],
+  ['gives zero', '0'],
+  ['gives no number', 'next'],
+  ['gives no cursor', undefined],
+])('a labeler that %s does not move the position: its rows are stored, and asked for again', async (_, cursor) => {
+  const { source, stored, round } = reading(() => page(rows(0, 3), cursor));
+  expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
+  expect([source.position.cursor, stored.size]).toEqual([100, 3]);
+  // What was stored is known when it comes again.
+  expect(await round()).toEqual({ kind: 'quiet', rows: 0 });
+  expect(source.position.cursor).toBe(100);
+});
+
+test('a full page whose cursor does not advance shows no end: nobody knows what lies beyond', async () => {
+  const { source, round } = reading(() => page(rows(0, pageLimit), '100'));
+  expect(await round()).toMatchObject({ kind: 'fault', fault: 'order_unverified' });
+  expect(source.position.cursor).toBe(100);
+});
+
+test.each([
+  ['short', 20, { kind: 'quiet', rows: 20 }],
+  ['full', pageLimit, { kind: 'fault', fault: 'order_unverified' }],
+])('a %s page without an order does not move the position, though its cursor advances', async (_, count, outcome) => {
+  const shuffled = Array.from({ length: count }, (_, i) => row(i, i % 2 === 0 ? 0 : 3_600_000));
+  const { source, stored, quirks, round } = reading(() => page(shuffled, '900'));
+  expect(await round()).toMatchObject(outcome);
+  expect([source.position.cursor, stored.size, quirks]).toEqual([100, count, ['unordered_page']]);
+});
+
+test('a cursor behind what the stream has reached does not move the position back', async () => {
+  const { source, round } = reading((cursor) => {
+    if (cursor === 100) source.position = { ...source.position, cursor: 900 };
+    return cursor === 100 ? page(rows(0, 3), '103') : page([]);
+  });
+  expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
+  expect(source.position.cursor).toBe(900);
+});
+
+test('large pages give back their turn, whatever came of them', async () => {
+  const { memory, round } = reading((_, limit, asked) =>
+    limit > 1 ? { kind: 'too_large' } : asked % 2 === 0 ? { kind: 'timeout', phase: 'answer' } : { kind: 'aborted' },
+  );
+  for (let i = 0; i < 12; i++) expect(await round()).toMatchObject({ kind: 'fault' });
+  const turn = await memory.largePages.acquire({ host: 'other.example' }, 0, signal);
+  expect(turn).toBeTypeOf('function');
+});

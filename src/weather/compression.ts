@@ -6,10 +6,15 @@ export function isZstdDictionary(bytes: Buffer): boolean {
   return bytes.length > 8 && bytes.readUInt32LE(0) === 0xec30a437;
 }
 
+/** The number that a dictionary names itself by. */
+export function dictionaryNumber(dictionary: Buffer): number {
+  return dictionary.readUInt32LE(4);
+}
+
 /**
  * Reads the messages of a compressed stream: binary ones are frames compressed with the host's dictionary, text ones
- * are frames as they are. What cannot be decompressed, would be longer than `maxBytes`, or expands further than a body may,
- * comes back as it came, and the classifier calls it a parse error.
+ * are frames as they are. What cannot be decompressed, or would be longer than `maxBytes` or than a multiple of what
+ * came, comes back as it came, and the classifier calls it a parse error.
  */
 export function decompressor(dictionary: Buffer, maxBytes: number): (data: Buffer, isBinary: boolean) => Buffer {
   return (data, isBinary) => {

@@ -4,19 +4,22 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const suite = join(import.meta.dirname, '..', 'test', 'ozone');
 const versions = '/usr/lib/postgresql';
-const [version] = existsSync(versions) ? readdirSync(versions) : [];
-if (version === undefined) {
-  console.error('there is no PostgreSQL: apt-get install postgresql redis-server');
+/** Debian keeps the commands of each version of PostgreSQL off the path. */
+const postgresBin = (existsSync(versions) ? readdirSync(versions) : [])
+  .map((version) => join(versions, version, 'bin'))
+  .find((folder) => existsSync(join(folder, 'initdb')));
+const hasRedis = spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+if (postgresBin === undefined || !hasRedis) {
+  console.error(`there is no ${hasRedis ? 'PostgreSQL' : 'Redis'}: apt-get install postgresql redis-server`);
   process.exit(1);
 }
-const postgresBin = join(versions, version, 'bin');
 const [postgresPort, redisPort] = [await freePort(), await freePort()];
 
 /** A port that was free a moment ago: neither server can be told to choose one itself. */
@@ -40,7 +43,13 @@ function asOrdinary(command: string, ...args: string[]): void {
   else run(command, args);
 }
 
-if (!existsSync(join(suite, 'node_modules'))) run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], suite);
+/** Whether npm came to the end of an installation, and the lock file is still the one that it installed. */
+function isInstalled(): boolean {
+  const written = statSync(join(suite, 'node_modules', '.package-lock.json'), { throwIfNoEntry: false });
+  return written !== undefined && written.mtimeMs >= statSync(join(suite, 'package-lock.json')).mtimeMs;
+}
+
+if (!isInstalled()) run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], suite);
 const folder = mkdtempSync(join(tmpdir(), 'almanac-ozone-'));
 if (process.getuid?.() === 0) run('chown', ['nobody', folder]);
 const data = join(folder, 'data');

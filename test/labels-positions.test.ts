@@ -24,12 +24,17 @@ test('the "0" of an empty page is never a position: what was read is not read ag
   const { startedAt: start } = await store.epoch();
   const always = { start, end: micros(Date.now() * 1000 + day) };
   const rows = async () => (await store.countsByLabeler(always))[0]?.applied ?? 0;
-  labeler.faults.emit(5);
-  await until('the labels', async () => (await rows()) === 5);
   const before = quirks.get('zero_cursor') ?? 0;
   await until('empty pages', () => (quirks.get('zero_cursor') ?? 0) >= before + 4);
+  // A full page: the next one is empty.
+  const read = quirks.get('zero_cursor') ?? 0;
+  labeler.faults.emit(250);
+  await until(
+    'an empty page behind them',
+    async () => (quirks.get('zero_cursor') ?? 0) > read && (await rows()) === 250,
+  );
   const [position] = await store.positions();
-  expect(readPosition(position?.value ?? '')?.cursor).toBe(5);
+  expect(readPosition(position?.value ?? '')?.cursor).toBe(250);
   expect(await store.refusals(always)).toEqual([]);
 });
 

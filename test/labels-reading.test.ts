@@ -33,13 +33,14 @@ describe('what lies before a first connection', () => {
   test('keeps no live frame waiting until it is filled in, also where none came for long', async () => {
     const filled = Promise.withResolvers<undefined>();
     const quiet = Promise.withResolvers<undefined>();
+    const past = rows(3);
     let live: ScriptedStream | null = null;
     const observed = await made({
       rhythm: { confirmMs: 333, resumeMs: 333 },
       wait: (ms, signal) => wait(ms, signal).then(() => void (ms === 333 && quiet.resolve(undefined))),
       page: async (cursor, limit, asked) => {
         await Promise.race([filled.promise, never(asked)]);
-        return pagesOf(rows(3), cursor, limit);
+        return pagesOf(past, cursor, limit);
       },
       connected: (stream) => {
         live = stream;

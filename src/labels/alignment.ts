@@ -1,6 +1,7 @@
 import type { SourceIntake } from './intake.ts';
-import { rowAt } from './poll-round.ts';
+import { fingerprintIn } from './last-row.ts';
 import type { ReadPosition } from './position.ts';
+import { rowAt } from './row-at.ts';
 import type { ReaderTools, Source } from './source.ts';
 
 /** Looks whether numbers are cursors, of one connection. */
@@ -41,7 +42,7 @@ export class Alignment {
       now.seq !== null && now.seq >= seq ? { ...now, cursor: now.seq, cursorTail: now.seqTail } : now;
     void rowAt({ source: this.#source, tools: this.#tools, signal: this.#signal }, seq)
       .then(async (row) => {
-        if (row.kind === 'row' && row.fingerprint === seqTail)
+        if (row.kind === 'row' && row.fingerprint === fingerprintIn(seqTail))
           await this.#intake.take({ rows: [], way: 'poll', move }, this.#signal);
       })
       // The reading meets the same, and says it.

@@ -11,7 +11,7 @@ const now = micros(20_000 * day);
 const source = (): Source => ({
   ...{ did, endpoint: 'https://a', tracker: new Tracker(did, untracked(now)), position: noPosition, replayFrom: null },
   ...{ peer: { source: did, privileged: false } },
-  ...{ unplaced: new Set<string>(), lastPage: null, seen: new Map(), live: null, contiguous: false },
+  ...{ unplaced: new Set<string>(), lastPage: null, missedLooks: null, seen: new Map(), live: null, contiguous: false },
 });
 
 /** Reads with these outcomes, one a try; the last one reads on. */

@@ -25,7 +25,7 @@ export async function fillBefore(
 ): Promise<Filled> {
   const before = unread(source, tools);
   const { since } = before;
-  const round = () => pollRound(source, intake, tools, { checkTail: true, before, signal }).catch(() => null);
+  const round = () => pollRound(source, intake, tools, { before, signal }).catch(() => null);
   let outcome = await round();
   // Our own limits cost the source nothing: live frames come meanwhile, and what lies before is asked for again.
   while (outcome?.kind === 'fault' && outcome.fault === null && !signal.aborted) {

@@ -1,6 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { ByteAccount } from '../input/decoded-bytes.ts';
-import { withPeer } from '../network/http.ts';
 import { parseAuthored } from './authored-time.ts';
 import { beginsToRead, type Unread } from './catch-up.ts';
 import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
@@ -8,8 +7,10 @@ import type { SourceFault } from './faults.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { SourceIntake } from './intake.ts';
 import { isObject } from './label-fields.ts';
+import { fateOf, fingerprintIn, markOf } from './last-row.ts';
 import { noPosition, type ReadPosition } from './position.ts';
-import { decimal, type LabelPage, type PageOptions, pageLimit, queryLabels } from './query-labels.ts';
+import { decimal, type LabelPage, type PageOptions, pageLimit } from './query-labels.ts';
+import { type Asker, askPage, rowAt } from './row-at.ts';
 import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
 import { untilReadable } from './throttle.ts';
 
@@ -18,44 +19,40 @@ export type RoundOutcome =
   /** Everything that it had when the round began is stored. */
   | { readonly kind: 'quiet'; readonly rows: number }
   | ({ readonly kind: 'fault' } & SourceFault)
-  /** What was last read is gone and nothing stands in its place: the labeler began anew, and so must we. */
+  /** What was last read is gone, and nothing replaced it: the labeler began anew, and so must we. */
   | { readonly kind: 'reset' };
 
 /**
  * Reads a source's pages from its position to their end: the rule of polling, of filling in what lies before a stream's
- * first frame, and of confirming that a quiet stream is quiet. `checkTail` looks first whether the last row is there;
- * `before` is what was not known of the source when all this began.
+ * first frame, and of confirming that a quiet stream is quiet. What may be the last page is asked for from one row before,
+ * so that it shows whether the last row that was read is still there. `before`: what was not known of the source when all
+ * this began.
  */
 export async function pollRound(
   source: Source,
   intake: SourceIntake,
   tools: ReaderTools,
-  options: { readonly checkTail: boolean; readonly before: Unread; readonly signal: AbortSignal },
+  { before, signal }: { readonly before: Unread; readonly signal: AbortSignal },
 ): Promise<RoundOutcome> {
   const memory = tools.memory.decoded.open();
   try {
-    return await readRound({ source, intake, tools, memory, signal: options.signal }, options);
+    return await readRound({ source, intake, tools, memory, signal }, before);
   } finally {
     memory.release();
   }
 }
 
-async function readRound(
-  round: Round,
-  { checkTail, before }: { readonly checkTail: boolean; readonly before: Unread },
-): Promise<RoundOutcome> {
+async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   const { source, intake, tools, memory, signal } = round;
   const found = source.position.cursor === null ? await findStart(round) : null;
   if (found?.kind === 'fault') return found;
   const start = found?.cursor ?? source.position.cursor ?? 0;
   /** The page that the search showed to be the first one. */
   let sampled = found?.page ?? null;
-  const { cursorTail } = source.position;
-  let tail = checkTail && source.position.cursor !== null ? cursorTail : null;
-  /** The last row that was read, which may have gone since: its place is looked at before rows behind it are taken. */
-  let unlooked =
-    tail === null && source.position.cursor !== null && cursorTail !== null ? { row: cursorTail, number: start } : null;
-  let cursor = tail === null ? start : start - 1;
+  const { cursor: known, cursorTail } = source.position;
+  /** The last row that was read, which the next page has to show. */
+  let last = known !== null && cursorTail !== null && looks(round) ? { mark: cursorTail, number: known } : null;
+  let cursor = last === null ? start : start - 1;
   let rows = 0;
   while (!signal.aborted) {
     // What the last page gave is stored.
@@ -65,30 +62,17 @@ async function readRound(
     if (page.kind === 'fault') return page;
     if (rows === 0) await beginsToRead(source, tools, before);
     let fresh = page.labels.filter((row) => !source.unplaced.has(fingerprint(row)));
-    if (tail !== null) {
-      const known = tail;
-      if (!page.labels.some((row) => fingerprint(row) === known)) {
-        const lost = await lostTail(round, page, start, known);
-        if (lost.kind !== 'gap') return lost;
-      }
-      fresh = fresh.filter((row) => fingerprint(row) !== known);
-      tail = null;
-    }
-    if (unlooked !== null && fresh.length > 0) {
-      // What is put back and grows again would pass the remembered row by.
-      const row = await rowAt(round, unlooked.number);
-      // Retry when the look-up fails; skipping it could lose a row.
-      if (row.kind === 'fault') return row;
-      if (row.kind === 'row' && row.fingerprint !== unlooked.row) {
-        tools.telemetry.quirk('tail_missing');
-        await recordReset(source, tools);
-        await forgetPosition(source, intake);
-        return { kind: 'reset' };
-      }
-      unlooked = null;
+    const full = page.labels.length >= limit;
+    const shuffled = isShuffled(page.labels.map(authoredOf));
+    if (last !== null) {
+      const { mark } = last;
+      // A full page without an order leaves out any row.
+      const lost = full && shuffled ? null : await lookForLast(round, page, { ...last, full });
+      if (lost !== null) return lost;
+      fresh = fresh.filter((row) => fingerprint(row) !== fingerprintIn(mark));
+      last = null;
     }
     const next = nextCursor(page, cursor, tools);
-    const full = page.labels.length >= limit;
     // A full page of known rows is no end: what lies beyond is behind its cursor, or nobody knows it.
     if (fresh.length === 0 && full) {
       if (next === null) return unverified();
@@ -99,10 +83,9 @@ async function readRound(
       await intake.take({ rows: [], way: 'poll', move: (now) => ({ ...now, cursor: now.cursor ?? start }) }, signal);
       return { kind: 'quiet', rows };
     }
-    const shuffled = isShuffled(page.labels.map(authoredOf));
     if (shuffled) tools.telemetry.quirk('unordered_page');
     const moves = next !== null && !shuffled;
-    const last = fingerprint(page.labels.at(-1));
+    const mark = markOf(page.labels.at(-1));
     const { lastPage } = source;
     const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
     await intake.take(
@@ -110,7 +93,7 @@ async function readRound(
         rows: fresh,
         ...{ way: 'poll', again },
         move: (position) =>
-          moves ? moved(source, position, next, last) : { ...position, cursor: position.cursor ?? start },
+          moves ? moved(source, position, next, mark) : { ...position, cursor: position.cursor ?? start },
       },
       signal,
     );
@@ -119,20 +102,17 @@ async function readRound(
     source.unplaced = moves ? new Set() : new Set(page.labels.map(fingerprint));
     // A short page was the whole rest, in whatever order; of a full one nobody knows what lies beyond.
     if (!moves) return full ? unverified() : { kind: 'quiet', rows };
-    cursor = next;
     // Behind a full page lies what was there with it; behind a short one, what came since.
-    unlooked = full ? null : { row: last, number: next };
+    last = !full && looks(round) ? { mark, number: next } : null;
+    cursor = last === null ? next : next - 1;
   }
   return { kind: 'fault', fault: null, why: 'stopped', retryAfterMs: null };
 }
 
-interface Round {
-  readonly source: Source;
+interface Round extends Asker {
   readonly intake: SourceIntake;
-  readonly tools: ReaderTools;
   /** Holds the memory of the pages that are decoded and not yet stored. */
   readonly memory: ByteAccount;
-  readonly signal: AbortSignal;
 }
 
 interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
@@ -169,64 +149,11 @@ async function ask({ source, tools, memory, signal }: Round, cursor: number): Pr
   }
 }
 
-/** Asks for a page once. Large ones are asked for by few sources at a time, because each occupies as much memory. */
-async function askPage(
-  { source, tools, signal }: Pick<Round, 'source' | 'tools' | 'signal'>,
-  cursor: number,
-  options: Pick<PageOptions, 'limit' | 'large' | 'admit'>,
-): Promise<LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
-  const { rhythm, memory } = tools;
-  const http = withPeer(tools.http, source.peer);
-  const wanted = { ...options, timeoutMs: rhythm.requestMs, signal };
-  if (!options.large) return queryLabels(http, source.endpoint, cursor, wanted);
-  const turn = await memory.largePages.acquire(
-    { host: new URL(source.endpoint).host, ...source.peer },
-    rhythm.requestMs,
-    signal,
-  );
-  if (typeof turn === 'string') return { kind: 'fault', fault: null, why: turn, retryAfterMs: null };
-  try {
-    return await queryLabels(http, source.endpoint, cursor, wanted);
-  } finally {
-    turn();
-  }
-}
-
 /** What a row of a page takes in the mean, and what reading it costs here before it is judged, as measured. */
 const meanJsonBytes = 400;
 
 function pageCpuMs(rows: number): number {
   return 0.5 + rows * 0.04;
-}
-
-/** What stands under a number. */
-export type RowAt =
-  | { readonly kind: 'row'; readonly fingerprint: string }
-  /** No row, or the labeler does not tell. */
-  | { readonly kind: 'none' }
-  /** It cannot be asked now. */
-  | ({ readonly kind: 'fault' } & SourceFault);
-
-/** The row that stands under exactly that number. */
-export async function rowAt(reader: Pick<Round, 'source' | 'tools' | 'signal'>, number: number): Promise<RowAt> {
-  const memory = reader.tools.memory.decoded.open();
-  // It must not wait for memory: the caller may hold some, and others wait for that.
-  const admit: PageOptions['admit'] = async (decodedBytes) => (memory.tryTake(decodedBytes) ? 'taken' : 'busy');
-  try {
-    const page = await askPage(reader, number - 1, { limit: 1, admit });
-    if (page.kind === 'fault' && page.why === 'busy') reader.tools.telemetry.hostFull('poll');
-    const isLarge = page.kind === 'fault' && page.why === 'too_large';
-    return rowOf(isLarge ? await askPage(reader, number - 1, { limit: 1, large: true, admit }) : page, number);
-  } finally {
-    memory.release();
-  }
-}
-
-function rowOf(page: LabelPage | ({ readonly kind: 'fault' } & SourceFault), number: number): RowAt {
-  // Who gives pages and never answers this would never be read on: that is one who does not tell.
-  if (page.kind === 'fault') return page.fault === null || page.fault === 'failed' ? page : { kind: 'none' };
-  if (decimal(page.cursor) !== number || page.labels.length !== 1) return { kind: 'none' };
-  return { kind: 'row', fingerprint: fingerprint(page.labels[0]) };
 }
 
 /** Memory of the pages that a search keeps. What it does not keep is read again in its turn. */
@@ -283,20 +210,39 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
   }
 }
 
-/** The last row that was read is not where it was. A labeler that replaces rows does that too: a gap, which overstates. */
-async function lostTail(
+/** Looks that miss the last row, one after the other, before it is looked for once an hour. */
+const mostMissedLooks = 2;
+
+/** Whether the last row is looked for now. A labeler that never shows it again has pages of another kind. */
+function looks({ source: { missedLooks }, tools: { clock, rhythm } }: Round): boolean {
+  return (
+    missedLooks === null || missedLooks.count < mostMissedLooks || clock() - missedLooks.at >= rhythm.tailMs * 1000
+  );
+}
+
+/** Looks in a page for the last row that was read. Null when reading goes on: it is there, or what it may have cost is a gap. */
+async function lookForLast(
   round: Round,
-  page: LabelPage,
-  number: number,
-  tail: string,
-): Promise<{ readonly kind: 'gap' } | { readonly kind: 'reset' } | ({ readonly kind: 'fault' } & SourceFault)> {
+  { labels }: LabelPage,
+  { mark, number, full }: { readonly mark: string; readonly number: number; readonly full: boolean },
+): Promise<{ readonly kind: 'reset' } | ({ readonly kind: 'fault' } & SourceFault) | null> {
   const { source, intake, tools } = round;
-  const row = page.labels.length > 0 ? await rowAt(round, number) : null;
-  if (row?.kind === 'fault') return row;
+  const sight = { labels, isRest: !full, underNumber: null };
+  let fate = fateOf(mark, sight);
+  if (fate !== 'there' && labels.length > 0) {
+    const row = await rowAt(round, number);
+    // Retry when the look-up fails; skipping it could lose a row.
+    if (row.kind === 'fault') return row;
+    fate = fateOf(mark, { ...sight, underNumber: row.kind === 'row' ? row.fingerprint : null });
+  }
+  if (fate === 'there' || fate === 'replaced') {
+    source.missedLooks = null;
+    return null;
+  }
+  source.missedLooks = { count: (source.missedLooks?.count ?? 0) + 1, at: tools.clock() };
   tools.telemetry.quirk('tail_missing');
   await recordReset(source, tools);
-  // Another row under its number is another database.
-  if (row !== null && (row.kind === 'none' || row.fingerprint === tail)) return { kind: 'gap' };
+  if (fate === 'unknown') return null;
   await forgetPosition(source, intake);
   return { kind: 'reset' };
 }

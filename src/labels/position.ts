@@ -2,11 +2,11 @@
 export interface ReadPosition {
   /** The stream's last sequence number. */
   readonly seq: number | null;
-  /** Identity of a label of that frame, in hex; null when none of it had one. */
+  /** Mark of the last label of that frame (`last-row.ts`); null where it had none. */
   readonly seqTail: string | null;
   /** The last decimal cursor of `queryLabels`. */
   readonly cursor: number | null;
-  /** Identity of the last label below that cursor. */
+  /** Mark of the last label below that cursor. */
   readonly cursorTail: string | null;
 }
 

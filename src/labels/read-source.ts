@@ -52,7 +52,6 @@ async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, 
   const afterReset = resetWaits(createBackoff(backoff), tools);
   let streamFault: SourceFault | null = null;
   let streamDue = 0;
-  let tailDue = 0;
   while (!signal.aborted) {
     tracker.asked(clock());
     const now = clock() / 1000;
@@ -76,10 +75,8 @@ async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, 
       if (session.fault === null) streamDue = now + rhythm.pollMs;
       else if (session.fault !== 'failed') streamDue = now + rhythm.streamRetryMs;
     }
-    const checkTail = clock() / 1000 >= tailDue;
-    if (checkTail) tailDue = clock() / 1000 + rhythm.tailMs;
     const before = unread(source, tools);
-    const round: RoundOutcome = await pollRound(source, intake, tools, { checkTail, before, signal });
+    const round: RoundOutcome = await pollRound(source, intake, tools, { before, signal });
     if (signal.aborted) return;
     if (round.kind === 'fault') await failed(source, tools, streamFault, round);
     else patience.reset();

@@ -122,7 +122,7 @@ export class SourceRunner {
       const source: Source = {
         ...{ did, endpoint, peer: this.#peerOf(member), tracker },
         ...{ position: this.#positions.get(key) ?? noPosition, replayFrom: null, unplaced: new Set(), lastPage: null },
-        ...{ seen: new Map(), live: null, contiguous: false },
+        ...{ missedLooks: null, seen: new Map(), live: null, contiguous: false },
       };
       try {
         await containReading(source, this.#tools, signal);

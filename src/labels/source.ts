@@ -70,6 +70,8 @@ export interface Source {
   unplaced: ReadonlySet<string>;
   /** Rows of the last page, by the first digits of their fingerprints: pages without an order overlap. Null before the first. */
   lastPage: ReadonlySet<number> | null;
+  /** Looks for the last row that missed it, one after the other, and when the last of them was. */
+  missedLooks: { readonly count: number; readonly at: Micros } | null;
   /** The last rows of the stream's newest frames without a hole between them, by their numbers. */
   readonly seen: Map<number, string>;
   /** The stream's newest frame that is committed, of the last connection; null where there is none. */

@@ -5,11 +5,11 @@ import { Alignment, aligned } from './alignment.ts';
 import { caughtUp, unread } from './catch-up.ts';
 import { connectFault } from './faults.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
-import { fingerprint } from './fingerprint.ts';
 import { type FrameBatch, FrameQueue } from './frame-queue.ts';
 import type { LabelFrame } from './frames.ts';
 import { reservedMemory } from './input-memory.ts';
 import type { SourceIntake } from './intake.ts';
+import { type LastFrame, markOf, newOf } from './last-row.ts';
 import { threadCpuMs } from './pace.ts';
 import { authoredOf, forgetPosition, pollRound, recordReset } from './poll-round.ts';
 import type { ReadPosition } from './position.ts';
@@ -134,7 +134,7 @@ class Session {
   /** Whether everything behind the last that was read comes on this connection. */
   #resumed: boolean;
   /** Whether the frame that was last read still has to show up. */
-  #expected: { readonly seq: number; readonly tail: string | null } | null;
+  #expected: LastFrame | null;
 
   constructor(source: Source, intake: SourceIntake, tools: ReaderTools, signal: AbortSignal) {
     this.#source = source;
@@ -242,11 +242,7 @@ class Session {
     if (polls) {
       this.#expected = null;
       const before = unread(this.#source, this.#tools);
-      const round = await pollRound(this.#source, this.#intake, this.#tools, {
-        checkTail: true,
-        before,
-        signal: this.#signal,
-      });
+      const round = await pollRound(this.#source, this.#intake, this.#tools, { before, signal: this.#signal });
       if (round.kind === 'quiet') await caughtUp(this.#source, this.#tools, before);
       return round.kind === 'reset' ? round : null;
     }
@@ -267,7 +263,7 @@ class Session {
 
   async #read(frames: readonly LabelFrame[]): Promise<SessionOutcome | null> {
     const rows: unknown[] = [];
-    let last: { seq: number; tail: string | null } | null = null;
+    let last: LastFrame | null = null;
     let end: SessionOutcome | null = null;
     let again = false;
     for (const frame of frames) {
@@ -284,7 +280,7 @@ class Session {
       if (frame.seq < before) {
         again = true;
         this.#tools.telemetry.quirk('seq_not_advancing');
-      } else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : fingerprint(frame.labels.at(-1)) };
+      } else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : markOf(frame.labels.at(-1)) };
       if (last?.tail) remember(this.#source, last.seq, last.tail);
     }
     // Rows under numbers that fall are rows; the position only moves on.
@@ -292,11 +288,7 @@ class Session {
     return end;
   }
 
-  async #commit(
-    rows: readonly unknown[],
-    last: { readonly seq: number; readonly tail: string | null } | null,
-    again: boolean,
-  ): Promise<void> {
+  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean): Promise<void> {
     this.#progress ||= rows.length > 0;
     this.answered = true;
     this.#tools.telemetry.page('stream');
@@ -348,13 +340,10 @@ class Session {
     const expected = this.#expected;
     if (expected === null) return labels;
     this.#expected = null;
-    // Frames may be cut otherwise this time: what was read ends with the label that came last, wherever it stands now.
-    const at = expected.tail === null ? -1 : labels.map(fingerprint).lastIndexOf(expected.tail);
-    if (at !== -1 && seq >= expected.seq) return labels.slice(at + 1);
-    if (expected.tail === null && seq === expected.seq) return [];
+    const fresh = newOf(expected, seq, labels);
+    if (typeof fresh !== 'string') return fresh;
     this.#tools.telemetry.quirk('tail_missing');
-    // A later number may only mean that the row was replaced. Another row under its number is another database.
-    if (seq === expected.seq && labels.length === 1) {
+    if (fresh === 'another') {
       await this.#anew();
       return 'reset';
     }

@@ -4,7 +4,7 @@ import type { OddKind } from '../../sim/labelers/odd-labels.ts';
 import type { Micros } from '../contract/timestamp.ts';
 import { split } from '../labels/acceptance.ts';
 import { type AdmissionReason, admit } from '../labels/admission.ts';
-import { fingerprint } from '../labels/fingerprint.ts';
+import { markOf } from '../labels/last-row.ts';
 import { type Member, rowOf } from '../labels/member.ts';
 import { writePosition } from '../labels/position.ts';
 import { Tracker } from '../labels/tracker.ts';
@@ -129,7 +129,7 @@ function positionsOf(readings: readonly Reading[], end: Micros): PositionChange[
   return readings
     .filter(({ read, until }) => read > 0 && until === end)
     .map(({ labeler, read }) => {
-      const tail = fingerprint(labeler.serve(read));
+      const tail = markOf(labeler.serve(read));
       const cursor = labeler.database.seqOf(read);
       const seq = labeler.profile.ailment === 'no_stream' ? null : cursor;
       const value = writePosition({ seq, seqTail: seq === null ? null : tail, cursor, cursorTail: tail });

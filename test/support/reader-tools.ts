@@ -80,6 +80,7 @@ export function newSource(did: string, endpoint: string, { clock }: Pick<ReaderT
     replayFrom: null,
     unplaced: new Set(),
     lastPage: null,
+    missedLooks: null,
     seen: new Map(),
     live: null,
     contiguous: false,

@@ -71,6 +71,8 @@ describe('an overview that contradicts itself is published with the weaker claim
     ['unknown', { sources: { ...quiet, unavailable: 1 } }],
     ['unknown', { sources: { ...quiet, enrolled: 0, established: 0 } }],
     ['unknown', { status: 'unknown', gaps: [gap] }],
+    ['unknown', { status: 'gapped', gaps: [gap], sources: { ...quiet, unstarted: 1 } }],
+    ['unknown', { status: 'warming_up', warmup: gap, sources: { ...quiet, probing: 1 } }],
   ])('%s', (status, changes) => {
     expect(statusOf(changes)).toBe(status);
   });

@@ -91,8 +91,8 @@ function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   return { start, end: generated_at, reason: 'unknown' };
 }
 
-/** Whether every enrolled source is in a state of known coverage (contract, `coverage.status`), and there is one. */
-function isCoverageKnown(sources: RecentOverview['coverage']['sources']): boolean {
+/** Whether any source is in a state of unknown coverage (contract, `coverage.status`). */
+function hasUnknownCoverage(sources: RecentOverview['coverage']['sources']): boolean {
   const unknown = [
     sources.unstarted,
     sources.probing,
@@ -102,19 +102,19 @@ function isCoverageKnown(sources: RecentOverview['coverage']['sources']): boolea
     sources.provider_rejects,
     sources.unavailable,
   ];
-  return sources.enrolled > 0 && unknown.every((count) => count === 0);
+  return unknown.some((count) => count > 0);
 }
 
 /**
- * The status as the artifact states it, or the weaker one that its own fields support: no recorded gaps is not published
- * beside a gap, a warm-up, a source of unknown coverage, or more gaps than can be listed.
+ * The status as the artifact states it, or the weaker one that its own fields support. A source of unknown coverage makes
+ * it unknown, whatever the artifact states; no recorded gaps is not published beside a gap, a warm-up, more gaps than can
+ * be listed, or without any enrolled source.
  */
 function weakerStatus(coverage: RecentOverview['coverage'], overflow: boolean): CoverageStatus {
   const stated = statusWord(coverage.status);
-  if (stated === 'unknown' || stated === 'warming_up') return stated;
-  const claimsCoverage = stated === 'no_recorded_gaps';
-  if (claimsCoverage && (overflow || !isCoverageKnown(coverage.sources))) return 'unknown';
-  if (coverage.warmup !== null) return 'warming_up';
+  if (stated === 'unknown' || hasUnknownCoverage(coverage.sources)) return 'unknown';
+  if (stated === 'no_recorded_gaps' && (overflow || coverage.sources.enrolled === 0)) return 'unknown';
+  if (stated === 'warming_up' || coverage.warmup !== null) return 'warming_up';
   return coverage.gaps.length > 0 ? 'gapped' : stated;
 }
 

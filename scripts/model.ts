@@ -1,0 +1,65 @@
+/**
+ * `npm run model -- [--cases N] [--state FILE]`: puts random cases to the program and compares every
+ * answer with the model of the contract, in parts with a seed of their own. With a state file a run goes on where the last
+ * one ended. Exits with 1 when an answer differs; the seed and the smallest case are printed.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const tests = { facts: 'test/facts-model.test.ts' };
+/** Cases of one part: an interrupted run loses no more. */
+const casesPerPart = 25_000;
+
+type Name = keyof typeof tests;
+interface Progress {
+  readonly cases: number;
+  readonly failedSeeds: readonly number[];
+}
+
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '1000000' },
+    state: { type: 'string' },
+  },
+});
+const wanted = Number(values.cases);
+if (!(wanted > 0)) throw new Error('--cases must be a number above zero');
+const names = Object.keys(tests) as Name[];
+
+const state: Partial<Record<Name, Progress>> =
+  values.state !== undefined && existsSync(values.state)
+    ? (JSON.parse(readFileSync(values.state, 'utf8')) as Record<Name, Progress>)
+    : {};
+
+for (const name of names) {
+  for (let progress = progressOf(name); progress.cases < wanted; progress = progressOf(name)) {
+    const cases = Math.min(casesPerPart, wanted - progress.cases);
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    const failedSeeds = runPart(name, cases, seed) ? progress.failedSeeds : [...progress.failedSeeds, seed];
+    state[name] = { cases: progress.cases + cases, failedSeeds };
+    if (values.state !== undefined) save(values.state);
+    process.stdout.write(`${name}: ${progress.cases + cases} cases, ${failedSeeds.length} parts failed\n`);
+  }
+}
+process.exitCode = names.some((name) => progressOf(name).failedSeeds.length > 0) ? 1 : 0;
+
+function progressOf(name: Name): Progress {
+  return state[name] ?? { cases: 0, failedSeeds: [] };
+}
+
+function runPart(name: Name, cases: number, seed: number): boolean {
+  const vitest = join(import.meta.dirname, '../node_modules/vitest/vitest.mjs');
+  const env = { ...process.env, MODEL_CASES: String(cases), MODEL_SEED: String(seed) };
+  const { status } = spawnSync(process.execPath, [vitest, 'run', tests[name], '--maxWorkers=1', '--reporter=dot'], {
+    env,
+    stdio: 'inherit',
+  });
+  return status === 0;
+}
+
+function save(path: string): void {
+  writeFileSync(`${path}.new`, JSON.stringify(state, null, 2));
+  renameSync(`${path}.new`, path);
+}

@@ -1,0 +1,66 @@
+import { type ArtifactFixture, fixture } from '../support/fixtures.ts';
+import type { Envelope } from './facts-model.ts';
+import { factsPrograms } from './facts-programs.ts';
+import type { JsonObject } from './values.ts';
+
+/**
+ * The fixed caveats are the service's own words, which no text of the contract gives: they are read once from clean
+ * artifacts, and the model says where each of them must stand in every other answer.
+ */
+export function learnedCaveats() {
+  const fixed = new Map<string, string[]>();
+  const ofOrigin = new Map<string, string>();
+  for (const name of ['recent', 'legacy', 'weather', 'weatherwatch'] as const) {
+    fixed.set(name, caveatsOf(name, { caveats: [] }));
+    for (const origin of name === 'recent' || name === 'weather' ? ['simulated', 'sample'] : []) {
+      const [first = '', ...rest] = caveatsOf(name, { caveats: [], origin });
+      if (JSON.stringify(rest) !== JSON.stringify(fixed.get(name)))
+        throw new Error(`${origin}: one more caveat, first`);
+      ofOrigin.set(`${name} ${origin}`, first);
+    }
+  }
+  const ahead = caveatsOf('weather', {}, -86_400_000).at(-1) ?? '';
+  if (!/ahead/.test(ahead)) throw new Error('no caveat of weather that is ahead of the clock');
+  return (schema: string, told: Envelope['caveats']): string[] => {
+    const origin = ofOrigin.get(`${schema} ${told.origin}`);
+    return [
+      ...(origin === undefined ? [] : [origin]),
+      ...(fixed.get(schema) ?? []),
+      ...(told.ahead ? [ahead] : []),
+      ...told.own,
+    ];
+  };
+}
+
+function caveatsOf(name: ArtifactFixture, changes: object, after = 30_000): string[] {
+  return answerTo(name, changes, after).caveats as string[];
+}
+
+function answerTo(name: ArtifactFixture, changes: object, after = 30_000): JsonObject {
+  const [program] = factsPrograms();
+  const artifact = { ...fixture(name), ...changes };
+  const now = Date.parse(String(artifact.generated_at)) + after;
+  const isLabels = name === 'recent' || name === 'legacy';
+  program?.[isLabels ? 'setLabels' : 'setWeather'](Buffer.from(JSON.stringify(artifact)), now);
+  const target = isLabels ? '/v1/labels/overview' : '/v1/weather/metrics';
+  const request = { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined };
+  const reply = program?.answer(request, now);
+  return JSON.parse(Buffer.from(reply?.body ?? '').toString('utf8')) as JsonObject;
+}
+
+let attribution: string | null = null;
+
+/** The fixed sentence in place of the attribution of a reading whose `calm` was removed, read once too. */
+export function learnedAttribution(): string {
+  attribution ??= attributionOf();
+  return attribution;
+}
+
+function attributionOf(): string {
+  const observation = fixture('legacy').observation as object;
+  const weather = { signals: ['calm'], attribution: 'the producer had its reasons', supports_negative_claim: true };
+  const body = answerTo('legacy', { network_weather: weather, observation: { ...observation, adequacy: 'partial' } });
+  const said = (body.facts as { network_weather: { attribution: string } }).network_weather.attribution;
+  if (said === '' || said.includes('reasons')) throw new Error(`not a fixed sentence: ${said}`);
+  return said;
+}

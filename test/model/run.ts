@@ -1,0 +1,27 @@
+import type { Parameters, RunDetails } from 'fast-check';
+
+/** How many cases a run of a model has and what it prints when one fails; `npm run model` sets the environment. */
+export function modelRun<T>(cases: number): Parameters<[T]> & { readonly seed: number } {
+  const { MODEL_CASES, MODEL_SEED } = process.env;
+  return {
+    numRuns: MODEL_CASES === undefined ? cases : Number(MODEL_CASES),
+    seed: MODEL_SEED === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(MODEL_SEED),
+    reporter: report,
+  };
+}
+
+/** Names the seed, the smallest case that fails, and the difference. */
+function report<T>(details: RunDetails<[T]>): void {
+  const { failed, seed, counterexamplePath, counterexample, errorInstance, numRuns } = details;
+  if (!failed) return;
+  const told = { seed, path: counterexamplePath, case: counterexample };
+  const error = new Error(`case ${numRuns} differs from the model: ${JSON.stringify(told, asText)}`);
+  error.cause = errorInstance;
+  throw error;
+}
+
+/** An artifact as its text. */
+function asText(_key: string, value: unknown): unknown {
+  const bytes = value as { readonly type?: string; readonly data?: readonly number[] } | null;
+  return bytes?.type === 'Buffer' ? Buffer.from(bytes.data ?? []).toString() : value;
+}

@@ -1,29 +1,58 @@
 /**
  * Applies deliberate bugs one at a time and runs the tests that must notice each: `npm run mutants`. The catalogues are in
  * test/mutants. `--only TEXT` runs the mutants whose id or file contains the text; `--state FILE` keeps the results, so that
- * an interrupted run goes on where it ended. Exits with 1 when a mutant survives.
+ * an interrupted run goes on where it ended. Exits with 1 when a mutant is not killed.
+ *
+ * `--generated` makes the mutants from the sources instead, and tries each with the unit tests that import its file:
+ * `--sample N` (1,500) and `--seed N` (1) draw them, `--minutes N` ends the run in time.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { applied, type Mutant, parseCatalogue } from './mutants/catalogue.ts';
+import { confidence } from './mutants/generated.ts';
+import { drawnMutants } from './mutants/generated-sample.ts';
 import { makeWorkspace } from './mutants/workspace.ts';
 
 type Result = 'killed' | 'survived';
 
+/** A mutant of either kind, as it is run. */
+interface Run {
+  readonly key: string;
+  readonly title: string;
+  readonly file: string;
+  readonly tests: readonly string[];
+  readonly equivalent: boolean;
+  readonly apply: (text: string) => string;
+}
+
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'test', 'mutants');
-const { values } = parseArgs({ options: { only: { type: 'string' }, state: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    state: { type: 'string' },
+    generated: { type: 'boolean', default: false },
+    sample: { type: 'string', default: '1500' },
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: 'Infinity' },
+  },
+});
 
-const all = readdirSync(folder)
-  .filter((name) => name.endsWith('.mutants'))
-  .sort()
-  .flatMap((name) => parseCatalogue(readFileSync(join(folder, name), 'utf8'), name));
-const wanted = all.filter(({ id, file }) => values.only === undefined || `${id} ${file}`.includes(values.only));
+const workspace = makeWorkspace(root);
+const all = values.generated ? drawnRuns() : catalogueRuns();
+const wanted = all.filter(({ title, file }) => values.only === undefined || `${title} ${file}`.includes(values.only));
 const results = new Map<string, Result>(values.state && existsSync(values.state) ? readState(values.state) : []);
 
-function readState(path: string): [string, Result][] {
-  return Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, Result>);
+function catalogueRuns(): Run[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.mutants'))
+    .sort()
+    .flatMap((name) => parseCatalogue(readFileSync(join(folder, name), 'utf8'), name))
+    .map((mutant) => ({
+      ...{ key: keyOf(mutant), title: `${mutant.id}: ${mutant.models}`, file: mutant.file, tests: mutant.tests },
+      ...{ equivalent: mutant.equivalent !== null, apply: (text) => applied(mutant, text) },
+    }));
 }
 
 /** The result is kept under what was tested: a mutant whose lines or tests change is run again. */
@@ -31,39 +60,67 @@ function keyOf({ id, before, after, tests }: Mutant): string {
   return JSON.stringify([id, before, after, tests]);
 }
 
-const workspace = makeWorkspace(root);
+function drawnRuns(): Run[] {
+  return drawnMutants(root, Number(values.sample), Number(values.seed)).map(({ mutant, tests }) => ({
+    ...{ key: JSON.stringify(mutant), file: mutant.file, tests, equivalent: false },
+    title: `${mutant.file}:${mutant.line}: ${mutant.before.slice(0, 60)} -> ${mutant.after}`,
+    apply: (text) => text.slice(0, mutant.start) + mutant.after + text.slice(mutant.start + mutant.before.length),
+  }));
+}
+
+function readState(path: string): [string, Result][] {
+  return Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, Result>);
+}
+
 /** Whether tests pass without any mutant, by their names. */
 const health = new Map<string, boolean>();
+
+async function isHealthy(tests: readonly string[]): Promise<boolean> {
+  const name = tests.join(' ');
+  const known = health.get(name) ?? (await workspace.run(tests)) === 'passed';
+  health.set(name, known);
+  return known;
+}
+
+async function resultOf({ file, tests, apply }: Run): Promise<Result | 'unknown'> {
+  // No test of the tier looks at the file.
+  if (tests.length === 0) return 'survived';
+  if (!(await isHealthy(tests))) return 'unknown';
+  const original = workspace.read(file);
+  workspace.write(file, apply(original));
+  const result = (await workspace.run(tests)) === 'failed' ? 'killed' : 'survived';
+  workspace.write(file, original);
+  return result;
+}
+
+const endsAt = performance.now() + Number(values.minutes) * 60_000;
 try {
   // All of them first: a catalogue whose code has moved fails before an hour of runs.
-  for (const mutant of all) applied(mutant, workspace.read(mutant.file));
-  for (const mutant of wanted) {
-    if (mutant.equivalent !== null || results.has(keyOf(mutant))) continue;
-    const tests = mutant.tests.join(' ');
-    const isHealthy = health.get(tests) ?? (await workspace.run(mutant.tests)) === 'passed';
-    health.set(tests, isHealthy);
-    if (!isHealthy) {
-      process.stdout.write(`unknown  ${mutant.id}: ${tests} fail without any mutant\n`);
-      continue;
-    }
-    const original = workspace.read(mutant.file);
-    workspace.write(mutant.file, applied(mutant, original));
-    const result = (await workspace.run(mutant.tests)) === 'failed' ? 'killed' : 'survived';
-    workspace.write(mutant.file, original);
-    results.set(keyOf(mutant), result);
-    process.stdout.write(`${result.padEnd(8)} ${mutant.id}: ${mutant.models}\n`);
+  for (const { file, apply } of all) apply(workspace.read(file));
+  for (const run of wanted) {
+    if (performance.now() > endsAt) break;
+    if (run.equivalent || results.has(run.key)) continue;
+    const result = await resultOf(run);
+    process.stdout.write(`${result.padEnd(8)} ${run.title}${result === 'unknown' ? ': its tests fail anyway' : ''}\n`);
+    if (result === 'unknown') continue;
+    results.set(run.key, result);
     if (values.state) writeFileSync(values.state, JSON.stringify(Object.fromEntries(results)));
   }
 } finally {
   workspace.remove();
 }
 
-const roomOf = ({ file }: Mutant): string => file.split('/').slice(0, 2).join('/');
-for (const [room, mutants] of Map.groupBy(wanted, roomOf)) {
-  const tested = mutants.filter(({ equivalent }) => equivalent === null);
-  const killed = tested.filter((mutant) => results.get(keyOf(mutant)) === 'killed').length;
-  const same = mutants.length - tested.length;
-  process.stdout.write(`${room}: ${killed} of ${tested.length} killed${same > 0 ? `, ${same} equivalent` : ''}\n`);
+function report(name: string, runs: readonly Run[]): void {
+  const tested = runs.filter(({ key }) => results.has(key));
+  const killed = tested.filter(({ key }) => results.get(key) === 'killed').length;
+  const same = runs.filter(({ equivalent }) => equivalent).length;
+  const [low, high] = confidence(killed, tested.length).map((share) => (100 * share).toFixed(0));
+  const bounds = values.generated && tested.length > 0 ? ` (${low} to ${high} % of all, with 95 % confidence)` : '';
+  process.stdout.write(
+    `${name}: ${killed} of ${tested.length} killed${bounds}${same > 0 ? `, ${same} equivalent` : ''}\n`,
+  );
 }
-const isOpen = (mutant: Mutant): boolean => mutant.equivalent === null && results.get(keyOf(mutant)) !== 'killed';
-process.exitCode = wanted.some(isOpen) ? 1 : 0;
+
+for (const [room, runs] of Map.groupBy(wanted, ({ file }) => file.split('/').slice(0, 2).join('/'))) report(room, runs);
+report('all', wanted);
+process.exitCode = wanted.some(({ key, equivalent }) => !equivalent && results.get(key) !== 'killed') ? 1 : 0;

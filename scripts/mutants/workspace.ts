@@ -15,7 +15,7 @@ export interface Workspace {
 }
 
 /** Test files that hang because of a mutant count as failed after this long, in milliseconds. */
-const timeoutMs = 180_000;
+const timeoutMs = 90_000;
 /** Runs after which the process that runs tests is replaced: what it keeps grows. */
 const maxRuns = 100;
 

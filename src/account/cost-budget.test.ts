@@ -10,7 +10,14 @@ it('a client may use five minutes of its allowance at once, and then as much as 
   budget.charge('192.0.2.1', { readMs: 1_001 }, noon);
   expect(budget.waitFor('192.0.2.1', noon)).toBe(11);
   expect(budget.waitFor('192.0.2.2', noon)).toBeNull();
+  expect(budget.waitFor('192.0.2.1', noon + 9_000)).toBe(2);
   expect(budget.waitFor('192.0.2.1', noon + 11_000)).toBeNull();
+});
+
+it('a clock that is set back takes nothing from an allowance', () => {
+  const budget = createCostBudget(6_000);
+  budget.charge('192.0.2.1', { readMs: 1 }, noon);
+  expect(budget.waitFor('192.0.2.1', noon - 3_600_000)).toBeNull();
 });
 
 it('what is sent costs too', () => {

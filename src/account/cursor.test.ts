@@ -44,6 +44,16 @@ describe('a cursor', () => {
     expect(ours.open(text)).toEqual(longest);
   });
 
+  it('shares its nonce with no other', () => {
+    const nonceOf = (cursor: Cursor): string => Buffer.from(ours.seal(cursor), 'base64url').toString('hex', 0, 12);
+    fc.assert(
+      fc.property(arbitraryCursors, (cursor) => {
+        const other: Cursor = { ...cursor, snapshot: { ...cursor.snapshot, createdAt: cursor.snapshot.createdAt + 1 } };
+        expect(nonceOf(other)).not.toBe(nonceOf(cursor));
+      }),
+    );
+  });
+
   it('shows no part of a DID', () => {
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {

@@ -38,8 +38,20 @@ test('an export goes on past pages that its filter leaves empty, and hands out e
   expect(progress.digest).not.toEqual(written.digest);
 });
 
+test('the last page of an export counts the rows of all its pages', async () => {
+  const { store, snapshot } = await snapshotWith();
+  let progress = begin(written);
+  for (let terminal = false; !terminal; ) {
+    const read: Awaited<ReturnType<typeof readOnWhole>> = await readOnWhole(store, snapshot, progress, 30);
+    if (read.kind !== 'read') throw new Error(read.kind);
+    ({ progress, terminal } = read);
+  }
+  expect(progress.count).toBe(rows);
+});
+
 test('rows that are accepted after an export was created are in none of its pages', async () => {
   const { store, snapshot } = await snapshotWith();
+  expect(snapshot.frontier).toBe((await store.frontier()).end);
   const label = labelNo(1_000);
   const at = micros(snapshot.frontier);
   await store.append({ at, observations: [{ label, signature: 'unverified' }], refusals: [], positions: [] });

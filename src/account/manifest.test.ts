@@ -73,3 +73,24 @@ it('of manifests with very many gaps only so many are remembered as have 32 mill
   await manifests.of(store, snapshot(0));
   expect(reads()).toBe(kept + 2);
 });
+
+it('a manifest says that rows were removed, and of which origin they are where it is not the live network', async () => {
+  const { store } = storeOf(1);
+  const manifestOf = async (over: Partial<AccountStore> = {}) => {
+    const { text } = await rememberManifests().of({ ...store, ...over }, snapshot(0));
+    return JSON.parse(text) as Record<string, unknown>;
+  };
+  expect(await manifestOf()).not.toHaveProperty('caveats');
+  expect(await manifestOf()).not.toHaveProperty('origin');
+  const purge = {
+    source: 'did:web:gone.example',
+    requestedAt: micros(1),
+    completedAt: micros(2),
+    rows: 3,
+    daysLeft: 0,
+  };
+  expect((await manifestOf({ purges: async () => [purge] })).caveats).toEqual([
+    expect.stringContaining('were removed'),
+  ]);
+  expect((await manifestOf({ note: async () => 'simulated' })).origin).toBe('simulated');
+});

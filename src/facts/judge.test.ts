@@ -27,7 +27,9 @@ function legacy(changes: Partial<LegacyOverview> = {}) {
 }
 
 function verdict(evidence: ReturnType<typeof recent>) {
-  const { state, basis } = judgeLabels(evidence, bounds, now).freshness;
+  const { servable, freshness } = judgeLabels(evidence, bounds, now);
+  const { state, basis } = freshness;
+  expect(servable).toBe(state === 'fresh' || state === 'warming_up');
   return `${state} by ${basis}`;
 }
 

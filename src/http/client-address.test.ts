@@ -23,4 +23,19 @@ describe('the address of a client', () => {
   ])('behind %d proxies, with %j forwarded, is %s', (proxies, forwarded, address) => {
     expect(client(proxies, forwarded)).toBe(address);
   });
+
+  it('is told of as untrusted where a proxy nearby passed a request on and none is trusted', () => {
+    const untrusted = (proxies: number, remoteAddress: string, headers: Record<string, string>): number => {
+      let told = 0;
+      const clientOf = clientAddress(proxies, () => {
+        told += 1;
+      });
+      clientOf({ headers, socket: { remoteAddress } } as Parameters<ReturnType<typeof clientAddress>>[0]);
+      return told;
+    };
+    const passedOn = { via: '1.1 proxy' };
+    expect(untrusted(0, '10.0.0.9', passedOn)).toBe(1);
+    expect([untrusted(0, '10.0.0.9', {}), untrusted(0, '203.0.113.1', passedOn)]).toEqual([0, 0]);
+    expect(untrusted(1, '10.0.0.9', passedOn)).toBe(0);
+  });
 });

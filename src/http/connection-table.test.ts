@@ -106,6 +106,8 @@ describe('a peer that takes too little', () => {
     const { admit, table } = tableOf();
     const peer = new Peer();
     admit(peer);
+    // More always waits.
+    peer.send(64 * 1024);
     for (let now = 0; now < 60_000; now += 900) {
       peer.send(64 * 1024);
       table.cutStalled(now);

@@ -156,3 +156,13 @@ describe('the memory for decoded input', () => {
     );
   });
 });
+
+test('an account that holds memory gets no more than its part of the total, however much is free', () => {
+  const bytes = createDecodedBytes({ total: 100, reserve: 1, buffered: 0 });
+  const account = bytes.open();
+  expect([account.tryTake(20), account.tryTake(5), account.tryTake(1)]).toEqual([true, true, false]);
+  expect(bytes.open().tryTake(25)).toBe(true);
+  account.release();
+  // Alone it may be larger.
+  expect(account.tryTake(60)).toBe(true);
+});

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../ops/log.ts';
-import { maxBatchRows, type StoredGap } from '../store/port.ts';
+import { StoreError } from '../store/errors.ts';
+import { labelBytes } from '../store/label.ts';
+import { maxBatchBytes, maxBatchRows, type StoredGap } from '../store/port.ts';
 import { day, hour, type Interval, micros, second } from '../store/time.ts';
-import { type AcceptanceOptions, type AcceptedPage, PageAcceptance, split } from './acceptance.ts';
+import { type AcceptanceOptions, type AcceptedPage, ClockChanged, PageAcceptance, split } from './acceptance.ts';
 import { watchObstacles } from './obstacles.ts';
 import { noTelemetry } from './telemetry.ts';
 import { wait } from './wait.ts';
@@ -42,6 +44,103 @@ test('a page beyond a batch is split, and its positions and refusals come with t
     [maxBatchRows, [], []],
     [1, positions, refusals],
   ]);
+});
+
+test('a page of large labels is split by their bytes', () => {
+  const label = { src: 'did:plc:a', uri: `did:web:${'a'.repeat(4_000)}`, val: 'spam', cts: '' };
+  const observations = Array.from({ length: maxBatchRows }, () => ({ label, signature: 'unsigned' as const }));
+  const parts = split({ ...page, observations });
+  const bytes = parts.map((part) => part.observations.reduce((sum, one) => sum + labelBytes(one.label), 0));
+  expect(Math.max(...bytes)).toBeLessThanOrEqual(maxBatchBytes / 2);
+  expect(parts.reduce((sum, part) => sum + part.observations.length, 0)).toBe(maxBatchRows);
+});
+
+test('a page that was judged by a clock that was set since is given back to be judged again', async () => {
+  let appended = 0;
+  const acceptance = standing({
+    obstacle: () => ({ pause: null, gap: null, since: null }),
+    clockEra: () => 1,
+    store: {
+      append: ({ observations }) => {
+        appended += 1;
+        return Promise.resolve({ accepted: observations.length, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await expect(acceptance.accept({ ...page, clockEra: 0 })).rejects.toThrow(ClockChanged);
+  expect(appended).toBe(0);
+  expect(await acceptance.accept({ ...page, clockEra: 1 })).toBe(0);
+  expect(appended).toBe(1);
+  ends.abort();
+  await running;
+});
+
+test('the gap of a pause reaches to the instant at which acceptance goes on', async () => {
+  let now = 1_000;
+  let pauses = 3;
+  const gaps: Interval[] = [];
+  const acceptance = standing({
+    clock: () => micros(now),
+    obstacle: () => {
+      now += 100;
+      pauses -= 1;
+      return { pause: pauses > 0 ? 'disk_low' : null, gap: null, since: null };
+    },
+    wait: () => Promise.resolve(),
+    store: {
+      append: () => {
+        now += 7;
+        return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: ({ start, end }) => Promise.resolve(void gaps.push({ start, end })),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await acceptance.accept(page);
+  expect(gaps.at(-1)).toEqual({ start: 1_100, end: 1_307 });
+  expect(acceptance.paused).toBeNull();
+  ends.abort();
+  await running;
+});
+
+test('a group and a gap that the store could not take for now are the next to be written', async () => {
+  const written: string[] = [];
+  let refusals = 2;
+  const refuse = (): Promise<never> => {
+    refusals -= 1;
+    return Promise.reject(new StoreError('disk_full', 'full'));
+  };
+  let stepped = false;
+  const acceptance = standing({
+    obstacle: () => {
+      const gap = stepped ? null : { start: micros(-10), end: micros(-5) };
+      stepped = true;
+      return { pause: null, gap, since: null };
+    },
+    wait: () => Promise.resolve(),
+    store: {
+      append: ({ observations }) => {
+        if (refusals > 0) return refuse();
+        written.push(`${observations.length} rows`);
+        return Promise.resolve({ accepted: observations.length, duplicates: [], first: null, last: null });
+      },
+      recordGap: ({ start }) => {
+        if (refusals > 1) return refuse();
+        written.push(`gap from ${start}`);
+        return Promise.resolve();
+      },
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  expect(await acceptance.accept(pageOf('a', 3, 10))).toBe(3);
+  ends.abort();
+  await running;
+  expect(written.filter((one) => !one.startsWith('gap from 1'))).toEqual(['gap from -10', '3 rows']);
 });
 
 test('a page that waits in a pause is refused at the end, and so is one that comes after it', async () => {
@@ -183,17 +282,17 @@ test('a new source with small pages is not held up by others of its class with l
   await running;
 });
 
-test('the gaps that a page implies are durable before it is', async () => {
+test('the gaps that a page implies, and that of a clock that was set, are durable before it is', async () => {
   const order: string[] = [];
   const acceptance = standing({
-    obstacle: () => ({ pause: null, gap: null, since: null }),
+    obstacle: () => ({ pause: null, gap: { start: micros(1), end: micros(2) }, since: null }),
     flushGaps: (sources) => Promise.resolve(void order.push(`gaps of ${[...sources].join()}`)),
     store: {
       append: () => {
         order.push('rows');
         return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
       },
-      recordGap: () => Promise.resolve(),
+      recordGap: ({ reason }) => Promise.resolve(void order.push(reason)),
     },
   });
   const ends = new AbortController();
@@ -201,5 +300,5 @@ test('the gaps that a page implies are durable before it is', async () => {
   await acceptance.accept(page);
   ends.abort();
   await running;
-  expect(order).toEqual(['gaps of did:web:a.test', 'rows']);
+  expect(order).toEqual(['ingest_paused', 'gaps of did:web:a.test', 'rows']);
 });

@@ -45,6 +45,22 @@ describe('a label is accepted', () => {
   });
 });
 
+test('a label of the first instant of the epoch is accepted, one of the instant before is not', () => {
+  const young = { ...rules, epoch: at('2026-07-10T11:00:00.000Z') };
+  expect(admit({ ...plain, cts: '2026-07-10T11:00:00.000000Z' }, young).kind).toBe('accepted');
+  expect(admit({ ...plain, cts: '2026-07-10T10:59:59.999999Z' }, young)).toEqual({
+    kind: 'refused',
+    reason: 'pre_epoch',
+  });
+});
+
+test('a label is refused for its size before its date is looked at', () => {
+  const large = { ...plain, uri: `at://${plain.uri}/app.bsky.feed.post/${'k'.repeat(512)}`, exp: 'x'.repeat(4_000) };
+  for (const cts of ['never', '2027-01-01T00:00:00Z', plain.cts]) {
+    expect(admit({ ...large, cts }, rules)).toEqual({ kind: 'refused', reason: 'oversized' });
+  }
+});
+
 describe('a label is refused', () => {
   test.each<[AdmissionReason, string, unknown]>([
     ['malformed', 'no object', 'spam'],

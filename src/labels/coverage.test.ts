@@ -132,3 +132,10 @@ test('the sources add up to those enrolled, by state and by origin, and refusals
     }),
   );
 });
+
+test('a gap from before the epoch is listed from the epoch on: what lies before it is the warm-up', () => {
+  const startedAt = micros(now - 10 * day);
+  const early = { ...gap, start: micros(now - 20 * day), end: micros(now - 9 * day) };
+  const { gaps, warmup } = coverageOf({ ...inputs, startedAt, gaps: [early] });
+  expect(gaps).toEqual([{ start: warmup?.end, end: '2026-08-23T00:00:00.000Z', reason: 'ingest_paused' }]);
+});

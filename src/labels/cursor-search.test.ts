@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hour, micros, minute } from '../store/time.ts';
-import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
+import { hour, micros, minute, second } from '../store/time.ts';
+import { isShuffled, type SampledPage, searchCursor, searchMargin } from './cursor-search.ts';
 
 const limit = 250;
 
@@ -81,4 +81,16 @@ test('a page is shuffled when its times fall again and again, not when some are 
   expect(isShuffled(rising)).toBe(false);
   expect(isShuffled(rising.map((at, i) => (i % 15 === 3 ? micros(0) : at)))).toBe(false);
   expect(isShuffled(rising.map((_, i) => micros(((i * 37) % 100) * hour)))).toBe(true);
+});
+
+test('reading begins an hour before the instant: rows of one moment are not stored in the order of their making', async () => {
+  const { read } = labeler(50_000, (id) => id * second);
+  const found = await searchCursor(micros(40_000 * second), read);
+  if (found.kind !== 'found') throw new Error(found.why);
+  expect(found.cursor * second).toBeLessThanOrEqual(40_000 * second - searchMargin);
+});
+
+test('a labeler whose pages rise, and whose rows within them do not, is not believed', async () => {
+  const { read } = labeler(50_000, (id) => Math.floor(id / limit) * limit * minute + (id % 2) * hour);
+  expect(await searchCursor(micros(40_000 * minute), read)).toEqual({ kind: 'unverified', why: 'a page out of order' });
 });

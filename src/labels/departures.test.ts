@@ -32,6 +32,10 @@ test('a labeler whose document has still to be read after a crash has not left',
   expect(absenceGap({ ...labeler(answered()), finding: 'unresolved' }, 'gone', now)).toBe(null);
 });
 
+test('a denied labeler leaves none here: its denial has recorded one from its moment on', () => {
+  expect(absenceGap({ ...labeler(answered()), denied: true }, 'gone', now)).toBe(null);
+});
+
 test('one that lost its place leaves a gap of ours since it was last read to its end', () => {
   const gap = { source: did, start: micros(start + hour), end: now, reason: 'ingest_paused' };
   expect(absenceGap(labeler(answered()), 'waiting', now)).toEqual(gap);

@@ -103,3 +103,21 @@ test('every item comes out once, those of a source in their order, also where so
     }),
   );
 });
+
+test('a source that was idle earns no credit for the time that it was', () => {
+  const queue = new FairQueue<string>(standingWeights);
+  const served: string[] = [];
+  const next = (): void => void served.push(queue.shift() ?? '');
+  queue.push(key('idle'), 'idle', 1);
+  next();
+  for (let i = 0; i < 100; i += 1) {
+    queue.push(key('steady'), 'steady', 1);
+    next();
+  }
+  for (let i = 0; i < 10; i += 1) {
+    queue.push(key('idle'), 'idle', 1);
+    queue.push(key('steady'), 'steady', 1);
+  }
+  for (let i = 0; i < 6; i += 1) next();
+  expect(served.slice(-6).filter((one) => one === 'steady').length).toBeGreaterThanOrEqual(2);
+});

@@ -94,3 +94,29 @@ test('a gap without a length is none', async () => {
   await gaps.flush();
   expect(commits).toEqual([]);
 });
+
+test('what comes while a write fails waits behind what could not be written', async () => {
+  const kinds: string[] = [];
+  const failing = Promise.withResolvers<void>();
+  let writes = 0;
+  const gaps = new GapWriter({
+    store: {
+      changeGaps: (changes) => {
+        writes += 1;
+        if (writes === 1) return failing.promise;
+        kinds.push(...changes.map(({ kind }) => kind));
+        return Promise.resolve();
+      },
+    },
+    monotonic: () => 0,
+    minIntervalMs: 0,
+  });
+  gaps.record(gap('a', 0, 1));
+  const first = gaps.flush();
+  await expect.poll(() => writes).toBe(1);
+  gaps.withdraw(gap('a', 0, 1));
+  failing.reject(new Error('full'));
+  await expect(first).rejects.toThrow('full');
+  await gaps.flush();
+  expect(kinds).toEqual(['record', 'withdraw']);
+});

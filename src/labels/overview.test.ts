@@ -146,3 +146,38 @@ test('the number of denied labelers is a caveat, and only where there are some',
   expect(denied(1)).toEqual(['1 labeler is denied by the operator of this instrument and not read.']);
   expect(denied(3)).toEqual(['3 labelers are denied by the operator of this instrument and not read.']);
 });
+
+test('a labeler whose counts were cut short is not ranked, be it paused now or within seven days', async () => {
+  const now = micros(100 * day);
+  const dids = ['did:plc:a', 'did:plc:b', 'did:plc:c'];
+  const paused = { start: micros(now - 2 * day), end: micros(now - day), reason: 'ingest_paused', source: 'did:plc:b' };
+  const store = {
+    epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
+    frontier: async () => ({ observedThrough: now, floor: micros(0) }),
+    countsByLabeler: async () => dids.map((labeler) => ({ labeler, applied: 5, removed: 0 })),
+    refusals: async () => [],
+    purges: async () => [],
+    gaps: async () => [paused, { ...paused, source: 'did:plc:c', reason: 'source_unavailable' }],
+  } as unknown as StoreReader;
+  const { top_labelers_7d: top } = await makeOverview(store, { ...inputs, now, capped: ['did:plc:a'] });
+  expect(top.map(({ labeler_did }) => labeler_did)).toEqual(['did:plc:c']);
+});
+
+test('nothing is counted from before the first day that is kept', async () => {
+  const now = micros(100 * day);
+  const floor = micros(now - 3 * day);
+  const starts: number[] = [];
+  const store = {
+    epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
+    frontier: async () => ({ observedThrough: now, floor }),
+    countsByLabeler: async ({ start }: Interval) => {
+      starts.push(start);
+      return [];
+    },
+    refusals: async () => [],
+    purges: async () => [],
+    gaps: async () => [],
+  } as unknown as StoreReader;
+  await makeOverview(store, { ...inputs, now });
+  expect(starts.toSorted((a, b) => a - b)).toEqual([floor, floor, now - day]);
+});

@@ -116,3 +116,15 @@ test('a wait ends when its signal aborts', async () => {
   await waiting;
   expect(pace.throttled.new).toBe(0);
 });
+
+test('an idle source saves up no more than its burst', async () => {
+  const { monotonic, wait, pass } = simulated();
+  const rates = only('rows', { perSecond: 10, burst: 20 });
+  const pace = new Pace({ shareOf, monotonic, wait, usage: new SourceUsage(), rates });
+  pace.charge('a', { rows: 1 });
+  await pass(3_600_000_000);
+  pace.charge('a', { rows: 20 });
+  expect(pace.isThrottled('a')).toBe(false);
+  pace.charge('a', { rows: 1 });
+  expect(pace.isThrottled('a')).toBe(true);
+});

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newSource, scriptedTools } from '../../test/support/reader-tools.ts';
 import type { HttpClient, JsonAnswer } from '../network/http.ts';
+import type { Slots } from '../network/slots.ts';
+import { fingerprint } from './fingerprint.ts';
 import { createInputMemory } from './input-memory.ts';
 import { createIntake } from './intake.ts';
 import { pollRound } from './poll-round.ts';
@@ -33,13 +35,14 @@ function reading(answer: (cursor: number, limit: number, asked: number) => JsonA
     getJson: (url, { admit }) => {
       const { searchParams } = new URL(url);
       asked += 1;
+      if (asked > 100) throw new Error('asked without end');
       const given = answer(Number(searchParams.get('cursor')), Number(searchParams.get('limit')), asked);
       return given.kind !== 'json' || admit === undefined
         ? Promise.resolve(given)
         : admit(1_000, 100).then((outcome) => (outcome === 'taken' ? given : { kind: outcome }));
     },
   };
-  const { tools, stored, quirks } = scriptedTools({
+  const { tools, stored, quirks, gaps } = scriptedTools({
     http: http as HttpClient,
     openStream: () => Promise.reject(new Error('not asked')),
     memory,
@@ -49,7 +52,7 @@ function reading(answer: (cursor: number, limit: number, asked: number) => JsonA
   const before = { since: tools.epoch, target: tools.epoch };
   const intake = createIntake(source, tools, () => undefined);
   const round = () => pollRound(source, intake, tools, { before, signal });
-  return { source, stored, quirks, memory, round };
+  return { source, stored, quirks, gaps, memory, round };
 }
 
 test('pages in order move the position, to the cursor of the last one', async () => {
@@ -104,11 +107,60 @@ test('a cursor behind what the stream has reached does not move the position bac
   expect(source.position.cursor).toBe(900);
 });
 
-test('large pages give back their turn, whatever came of them', async () => {
-  const { memory, round } = reading((_, limit, asked) =>
-    limit > 1 ? { kind: 'too_large' } : asked % 2 === 0 ? { kind: 'timeout', phase: 'answer' } : { kind: 'aborted' },
-  );
-  for (let i = 0; i < 12; i++) expect(await round()).toMatchObject({ kind: 'fault' });
-  const turn = await memory.largePages.acquire({ host: 'other.example' }, 0, signal);
-  expect(turn).toBeTypeOf('function');
+describe('the last row that was read', () => {
+  /** A source that remembers a row below its cursor, under which the labeler now shows what the test says. */
+  function remembering(shown: JsonAnswer) {
+    const found = reading((cursor, limit) =>
+      limit === 1 ? shown : cursor === 100 ? page(rows(0, 3), '103') : page([]),
+    );
+    found.source.position = { ...noPosition, cursor: 100, cursorTail: fingerprint(row(900)) };
+    return found;
+  }
+
+  test('that is where it was lets the rows behind it be taken', async () => {
+    const { source, gaps, round } = remembering(page([row(900)], '100'));
+    expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
+    expect([source.position.cursor, gaps]).toEqual([103, []]);
+  });
+
+  test('that cannot be looked at in passing keeps the rows behind it waiting', async () => {
+    const { source, stored, gaps, round } = remembering({
+      kind: 'status',
+      status: 503,
+      retryAfterMs: null,
+      error: null,
+    });
+    expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
+    expect([source.position.cursor, stored.size, gaps]).toEqual([100, 0, []]);
+  });
+
+  test('in whose place another one stands is a gap, and the position is given up', async () => {
+    const { source, stored, gaps, round } = remembering(page([row(901)], '100'));
+    expect(await round()).toEqual({ kind: 'reset' });
+    expect([source.position, stored.size]).toEqual([noPosition, 0]);
+    expect(gaps).toMatchObject([{ source: did, reason: 'cursor_reset' }]);
+  });
+});
+
+test('a large page gives back its turn, whatever came of it', async () => {
+  for (const last of [{ kind: 'timeout', phase: 'answer' }, { kind: 'aborted' }, page([])] as const) {
+    const { memory, round } = reading((_, limit) => (limit > 1 ? { kind: 'too_large' } : last));
+    const turns: Slots = memory.largePages;
+    let [held, taken] = [0, 0];
+    const largePages: Slots = {
+      acquire: async (...asked) => {
+        const turn = await turns.acquire(...asked);
+        if (typeof turn === 'string') return turn;
+        held += 1;
+        taken += 1;
+        return (answered) => {
+          held -= 1;
+          turn(answered);
+        };
+      },
+    };
+    Object.assign(memory, { largePages });
+    await round();
+    expect([held, taken]).toEqual([0, 1]);
+  }
 });

@@ -219,3 +219,10 @@ describe('a labeler that left the enrolment and returned', () => {
     expect(tracker.answered(t(101), dated)).toBe(null);
   });
 });
+
+test('what is known to be complete does not become less', () => {
+  const tracker = answering();
+  tracker.completeTo(t(10));
+  tracker.completeTo(t(5));
+  expect(tracker.unreadSince).toBe(t(10));
+});

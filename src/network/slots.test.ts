@@ -173,10 +173,13 @@ test('a claim that gives up leaves the queue: what becomes free goes to the next
   expect(await slots.acquire({ host: 'b.example' }, 60_000, signal)).toBe('busy');
   over.abort();
   expect([await gaveUp, await tooLate]).toEqual(['aborted', 'busy']);
-  const { served } = queue(slots, [{ host: 'b.example' }, { host: 'c.example' }]);
+  const { served, held } = queue(slots, [{ host: 'b.example' }, { host: 'c.example' }]);
   first();
   await turn();
   expect(served).toEqual(['b.example']);
+  held[0]?.();
+  await turn();
+  expect(served).toEqual(['b.example', 'c.example']);
   expect(await slots.acquire({ host: 'd.example' }, 0, over.signal)).toBe('aborted');
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addGap, clip, coalesce, gappedTime } from './gaps.ts';
+import { addGap, clip, coalesce, gappedTime, withoutGap } from './gaps.ts';
 import type { StoredGap } from './port.ts';
 import { micros } from './time.ts';
 
@@ -51,5 +51,19 @@ describe('gaps', () => {
   it('beyond the bound, the nearest two become one of unknown reason', () => {
     const before = [gap(0, 1), gap(10, 11), gap(12, 13)];
     expect(addGap(before, gap(40, 41), 3)).toEqual([gap(0, 1), gap(10, 13, 'unknown'), gap(40, 41)]);
+  });
+});
+
+describe('taking back a gap', () => {
+  it('leaves what lies before and after it', () => {
+    expect(withoutGap([gap(0, 100)], gap(20, 30))).toEqual([gap(0, 20), gap(30, 100)]);
+    expect(withoutGap([gap(0, 100)], gap(0, 30))).toEqual([gap(30, 100)]);
+    expect(withoutGap([gap(0, 100)], gap(0, 100))).toEqual([]);
+    expect(withoutGap([gap(0, 10), gap(50, 60)], gap(10, 50))).toEqual([gap(0, 10), gap(50, 60)]);
+  });
+
+  it('leaves gaps of other reasons', () => {
+    const others = [gap(0, 100, 'cursor_reset'), gap(10, 20, 'unknown')];
+    expect(withoutGap([...others, gap(0, 100)], gap(0, 100))).toEqual(others);
   });
 });

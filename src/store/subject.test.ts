@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinUri, splitUri, subjectOf } from './subject.ts';
+import { joinUri, splitUri, subjectOf, targetOf } from './subject.ts';
 
 const alice = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 
@@ -20,6 +20,16 @@ describe('the subject of a label', () => {
     ['at://', null],
   ])('of %j is %j', (uri, subject) => {
     expect(subjectOf(uri)).toBe(subject);
+  });
+
+  it.each([
+    [alice, 'account'],
+    [`at://${alice}/app.bsky.feed.post/3lb5xpd2ank2v`, 'post'],
+    [`at://${alice}/app.bsky.feed.like/3lb5xpd2ank2v`, 'record'],
+    [`at://${alice}/app.bsky.feed.post`, 'record'],
+    [`at://${alice}`, 'record'],
+  ])('of %j is an account, a post or a record: %s', (uri, target) => {
+    expect(targetOf(uri)).toBe(target);
   });
 
   it('loses nothing of the uri', () => {

@@ -10,6 +10,10 @@ it('days are named and found by their names', () => {
   ]);
 });
 
+it('the instant before 1970 is of the day before', () => {
+  expect([dayOf(-1), dayOf(0), dayOf(-day)]).toEqual([-1, 0, -1]);
+});
+
 it.each([['2026-02-30'], ['2026-1-1'], ['today'], ['']])('%j names no day', (name) => {
   expect(dayFromName(name)).toBeNull();
 });

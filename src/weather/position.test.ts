@@ -145,6 +145,14 @@ describe('a number that cannot follow', () => {
     expect(feed(following(), [[5_000 + 50_000_000, 501_000_000]])).toEqual(['counted']);
   });
 
+  test('does not become the first position either, where hosts take it for a time', () => {
+    const progress = new Progress(null);
+    progress.goLive(false);
+    expect(feed(progress, [[1_000_000_000_000_000, 5]])).toEqual(['implausible']);
+    expect(progress.position).toBeNull();
+    expect(feed(progress, [[999_999_999_999_999, 6]])).toEqual(['counted']);
+  });
+
   test('is not resumed from when it was stored', () => {
     const stored = { kind: 'seq', value: Number.MAX_SAFE_INTEGER, counted: 1, timeUs: 1 } as const;
     expect([isUsable(stored), isUsable({ ...stored, value: 24_664_288_881 })]).toEqual([false, true]);

@@ -42,6 +42,10 @@ describe('a position is kept', () => {
     expect(feed(base - second, { from: base - 90 * second })).toBeNull();
   });
 
+  test('while the clock catches up with it', () => {
+    expect(feed(base + 15 * second, { seconds: 15 })).toBeNull();
+  });
+
   test('when an event moved it in between', () => {
     const standstill = new Standstill();
     const given: number[] = [];

@@ -174,6 +174,12 @@ describe('windows', () => {
     ]);
   });
 
+  test('numbers without a hole flag nothing', () => {
+    const track = live();
+    for (const [i, seq] of [7, 8, 9].entries()) track.frame(facts(base + i, seq));
+    expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.leftOut])).toEqual([[3, 0]]);
+  });
+
   test('an event from the far future moves nothing', () => {
     const track = live();
     feed(track, [base]);

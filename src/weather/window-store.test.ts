@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Interval, union } from './interval.ts';
-import { emptyDelta, windowUs } from './window.ts';
-import { openWindowStore, type WindowStore } from './window-store.ts';
+import { dayUs, emptyDelta, windowUs } from './window.ts';
+import { keptDays, keptFrom, openWindowStore, type WindowStore } from './window-store.ts';
 
 function openForTest(): WindowStore {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-windows-'));
@@ -60,4 +60,15 @@ test('spans are joined as sets of instants are, and read by any part of them', (
       union(spans).filter(({ to, from: begin }) => to > part.from && begin < part.to),
     );
   }
+});
+
+test('windows are kept for as many days as the baseline looks back', () => {
+  const store = openForTest();
+  const { id } = store.series('wss://host.example/subscribe');
+  const nowUs = 1_780_000_020_000_000;
+  const oldest = nowUs - keptDays * dayUs;
+  const windows = [oldest - windowUs, oldest].map((start) => ({ ...emptyDelta(start), events: 1 }));
+  store.commit({ series: id, after: 0, gains: [{ windows, observed: [] }], live: null, backfill: null });
+  store.prune(id, keptFrom(nowUs));
+  expect(store.windows(id, everything, []).map(({ startUs }) => startUs)).toEqual([oldest]);
 });

@@ -209,7 +209,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
     make: (from) => {
       const { bytes } = jsonInput(from, 'eventFrame');
       return from.chance(0.3)
-        ? { bytes: zstdCompressSync(bytes, { dictionary }), coding: 'zstd' }
+        ? { bytes: zstdCompressSync(bytes, { dictionary: jetstreamDictionary }), coding: 'zstd' }
         : { bytes, coding: '' };
     },
     run({ bytes, coding }) {
@@ -218,7 +218,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
     },
   },
   zstdDictionary: {
-    make: (from) => ({ bytes: mutated(from, dictionary), coding: '' }),
+    make: (from) => ({ bytes: mutated(from, jetstreamDictionary), coding: '' }),
     run({ bytes }) {
       const given = Buffer.from(bytes);
       if (given.length > inputLimits.zstdDictionary.bytes || !isZstdDictionary(given)) return;

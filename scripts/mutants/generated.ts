@@ -1,0 +1,110 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import ts from 'typescript';
+
+/** A small syntactic change of one place in one file. */
+export interface GeneratedMutant {
+  readonly file: string;
+  /** Place of the replaced text, in characters. */
+  readonly start: number;
+  readonly before: string;
+  readonly after: string;
+  /** Counted from 1. */
+  readonly line: number;
+}
+
+const swaps: ReadonlyMap<ts.SyntaxKind, string> = new Map([
+  [ts.SyntaxKind.LessThanToken, '<='],
+  [ts.SyntaxKind.LessThanEqualsToken, '<'],
+  [ts.SyntaxKind.GreaterThanToken, '>='],
+  [ts.SyntaxKind.GreaterThanEqualsToken, '>'],
+  [ts.SyntaxKind.EqualsEqualsEqualsToken, '!=='],
+  [ts.SyntaxKind.ExclamationEqualsEqualsToken, '==='],
+  [ts.SyntaxKind.AmpersandAmpersandToken, '||'],
+  [ts.SyntaxKind.BarBarToken, '&&'],
+  [ts.SyntaxKind.PlusToken, '-'],
+  [ts.SyntaxKind.MinusToken, '+'],
+  [ts.SyntaxKind.AsteriskToken, '/'],
+  [ts.SyntaxKind.SlashToken, '*'],
+]);
+
+/** Every mutant of a file: flipped comparisons and operators, constants off by one, negations and statements that are gone. */
+export function mutantsOf(file: string, text: string): GeneratedMutant[] {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const found: GeneratedMutant[] = [];
+  const add = (node: ts.Node, after: string): void => {
+    const start = node.getStart(source);
+    const line = source.getLineAndCharacterOfPosition(start).line + 1;
+    found.push({ file, start, before: node.getText(source), after, line });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) return;
+    mutate(node, add);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function mutate(node: ts.Node, add: (node: ts.Node, after: string) => void): void {
+  if (ts.isBinaryExpression(node)) {
+    const swapped = swaps.get(node.operatorToken.kind);
+    // Text is added to text; a difference of texts would be noticed by any look.
+    const joinsText = node.operatorToken.kind === ts.SyntaxKind.PlusToken && (isText(node.left) || isText(node.right));
+    if (swapped !== undefined && !joinsText) add(node.operatorToken, swapped);
+  } else if (ts.isNumericLiteral(node)) add(node, `(${node.text} + 1)`);
+  else if (node.kind === ts.SyntaxKind.TrueKeyword) add(node, 'false');
+  else if (node.kind === ts.SyntaxKind.FalseKeyword) add(node, 'true');
+  else if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
+    add(node, `(${node.operand.getText()})`);
+  } else if (ts.isExpressionStatement(node)) add(node, ';');
+}
+
+function isText(node: ts.Expression): boolean {
+  return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+}
+
+/** As many of the items, drawn by a seed: the same for the same items and seed. */
+export function sampleOf<T>(items: readonly T[], count: number, seed: number): T[] {
+  const drawn = [...items];
+  let state = seed >>> 0;
+  const random = (): number => {
+    // Mulberry32.
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  for (let i = drawn.length - 1; i > 0; i -= 1) {
+    const other = Math.floor(random() * (i + 1));
+    const [a, b] = [drawn[i], drawn[other]];
+    if (a !== undefined && b !== undefined) [drawn[i], drawn[other]] = [b, a];
+  }
+  return drawn.slice(0, count);
+}
+
+/** The test files that each source is tried by: those that import it, and the one of its name. */
+export function testsBySource(root: string, tests: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const test of tests) {
+    const text = readFileSync(join(root, test), 'utf8');
+    const sources = [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path = '']) =>
+      relative(root, resolve(join(root, dirname(test)), path)),
+    );
+    const own = test.replace(/\.test\.(tsx?)$/, '.$1');
+    for (const source of new Set([own, ...sources])) {
+      if (existsSync(join(root, source))) found.set(source, [...(found.get(source) ?? []), test]);
+    }
+  }
+  return found;
+}
+
+/** The interval that holds a share with 95 % confidence, from so many of a sample (Wilson). */
+export function confidence(some: number, all: number): readonly [low: number, high: number] {
+  if (all === 0) return [0, 1];
+  const z = 1.96;
+  const share = some / all;
+  const middle = (share + z ** 2 / (2 * all)) / (1 + z ** 2 / all);
+  const half = (z / (1 + z ** 2 / all)) * Math.sqrt((share * (1 - share)) / all + z ** 2 / (4 * all ** 2));
+  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}

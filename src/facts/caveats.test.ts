@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { recentLabelCaveats, weatherCaveatsFor } from './caveats.ts';
+
+const simulated = 'These facts come from a simulated network. They say nothing about the real one.';
+const sample = 'These facts come from a bundled sample. They say nothing about the network now.';
+
+it('facts that were not observed of the live network say so first', () => {
+  expect([recentLabelCaveats('simulated', [])[0], weatherCaveatsFor('simulated', false, [])[0]]).toEqual([
+    simulated,
+    simulated,
+  ]);
+  expect([recentLabelCaveats('sample', [])[0], weatherCaveatsFor('sample', false, [])[0]]).toEqual([sample, sample]);
+  for (const caveats of [recentLabelCaveats('live', []), weatherCaveatsFor('live', false, [])]) {
+    expect(caveats).not.toContain(simulated);
+    expect(caveats).not.toContain(sample);
+  }
+});
+
+it("an artifact's own caveats follow the fixed ones", () => {
+  const own = ['2 of 9 labelers are being read.'];
+  expect(recentLabelCaveats('live', own)).toEqual([...recentLabelCaveats('live', []), ...own]);
+});
+
+it('weather from the future says that a clock is wrong', () => {
+  const [ahead] = weatherCaveatsFor('live', true, []).slice(-1);
+  expect(ahead).toContain("ahead of this service's clock");
+  expect(weatherCaveatsFor('live', false, [])).not.toContain(ahead);
+});

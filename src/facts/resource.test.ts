@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Readable } from '../artifact/reading.ts';
+import type { Representation } from './representation.ts';
+import { type FactResource, keepOne, oncePer, refusing } from './resource.ts';
+
+const readable = (artifact: string): Readable<string> => ({ kind: 'readable', artifact, digest: '', modifiedAt: 0 });
+
+describe('a kept representation', () => {
+  /** Keeps representations that say what they were built from. */
+  function keeping() {
+    const built: string[] = [];
+    const representationOf = keepOne<string>(({ artifact }, bucket, now) => {
+      built.push(`${artifact} in bucket ${bucket} at ${now}`);
+      if (artifact === 'broken') throw new Error('broken');
+      return { etag: String(built.length) } as Representation;
+    });
+    return { built, representationOf };
+  }
+
+  it('is built once for an artifact and a bucket', () => {
+    const { built, representationOf } = keeping();
+    const one = readable('one');
+    expect(representationOf(one, 1, 100)).toBe(representationOf(one, 1, 159));
+    expect(built).toEqual(['one in bucket 1 at 100']);
+  });
+
+  it('is not that of an artifact before, nor of another bucket, nor of a later instant', () => {
+    const { built, representationOf } = keeping();
+    const [one, two] = [readable('one'), readable('two')];
+    representationOf(one, 1, 100);
+    representationOf(two, 1, 100);
+    representationOf(two, 2, 100);
+    representationOf(two, 2, 99);
+    expect(built).toEqual([
+      'one in bucket 1 at 100',
+      'two in bucket 1 at 100',
+      'two in bucket 2 at 100',
+      'two in bucket 2 at 99',
+    ]);
+  });
+
+  it('that cannot be built is not tried again for every request', () => {
+    const { built, representationOf } = keeping();
+    const broken = readable('broken');
+    for (let i = 0; i < 3; i++) expect(() => representationOf(broken, 1, 100)).toThrow('broken');
+    expect(built).toHaveLength(1);
+  });
+});
+
+it('a value that follows from an object is computed once for each object', () => {
+  let computed = 0;
+  const lengthOf = oncePer(({ text }: { readonly text: string }) => {
+    computed += 1;
+    return text.length;
+  });
+  const [a, b] = [{ text: 'a' }, { text: 'bb' }];
+  expect([lengthOf(a), lengthOf(a), lengthOf(b), computed]).toEqual([1, 1, 2, 2]);
+});
+
+it('a fact that cannot be built is refused, and the alarm is told once for each failure', () => {
+  const alarms: unknown[] = [];
+  let error = new Error('first');
+  const failing: FactResource = () => {
+    throw error;
+  };
+  const resource = refusing(failing, (one) => alarms.push(one));
+  expect([resource(1), resource(2)]).toEqual(Array(2).fill({ kind: 'refused', code: 'internal_error' }));
+  error = new Error('second');
+  resource(3);
+  expect(alarms.map(String)).toEqual(['Error: first', 'Error: second']);
+});

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Wire } from '../sim/events/wire.ts';
 import type { Sim } from '../sim/index.ts';
 import { checkWeatherSummary, type WeatherSummary } from '../src/artifact/weather-summary.ts';
 import { union } from '../src/weather/interval.ts';
@@ -57,7 +58,12 @@ export function readStore(folder: string, endpoint: string): Kept {
       rows: store.windows(series.id, everything, metricNames),
       observed,
       observedSeconds: observed.reduce((sum, { from, to }) => sum + to - from, 0) / 1e6,
-      summary: readSummary({ store, endpoint, origin: 'simulated', nowUs: toUs + 3 * windowUs }),
+      summary: readSummary({
+        store,
+        endpoint: { name: endpoint, wire: wireOf({ endpoint }) },
+        origin: 'simulated',
+        nowUs: toUs + 3 * windowUs,
+      }),
     };
   } finally {
     store.close();
@@ -75,10 +81,20 @@ export function minutesOf({ rows }: Kept) {
     }));
 }
 
+/** Over which wire a series was read. */
+export function wireOf({ endpoint }: Pick<Kept, 'endpoint'>): Wire {
+  return endpoint.endsWith('/subscribe') ? 'subscribe' : 'subscribe_events';
+}
+
+/** Rows of re-syncs that the host delivered in that time. */
+export function deliveredResync(sim: Sim, kept: Kept): number {
+  return sim.truth.deliveredBetween(kept.fromUs, kept.toUs + 1, wireOf(kept)).resync;
+}
+
 /** The minutes that the host delivered, up to what was counted. */
-export function deliveredMinutes(sim: Sim, { fromUs, toUs }: Kept) {
+export function deliveredMinutes(sim: Sim, kept: Kept) {
   return sim.truth
-    .deliveredMinutes(fromUs, toUs + 1)
+    .deliveredMinutes(kept.fromUs, kept.toUs + 1, wireOf(kept))
     .filter(({ events }) => events > 0)
     .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
 }

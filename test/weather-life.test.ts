@@ -28,6 +28,7 @@ function settingsOf({ folder }: Station) {
     backfillHours: 0.05,
     backfillBytes: 1e9,
     dictionary: null,
+    compress: false,
   };
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { scaledClock } from '../sim/clock.ts';
+import type { Wire } from '../sim/events/wire.ts';
 import { createSim, type Sim, type SimOptions } from '../sim/index.ts';
 import type { WeatherSummary } from '../src/artifact/weather-summary.ts';
 import type { Log, LogFields } from '../src/ops/log.ts';
@@ -11,7 +12,7 @@ import { type MetricName, metricNames } from '../src/weather/metric-names.ts';
 import { noTelemetry, type WeatherTelemetry } from '../src/weather/telemetry.ts';
 import { createWeather, type Weather, type WeatherDeps } from '../src/weather/weather.ts';
 import { windowUs } from '../src/weather/window.ts';
-import { deliveredMinutes, type Kept, minutesOf, readArtifact, readStore } from './weather-kept.ts';
+import { deliveredMinutes, deliveredResync, type Kept, minutesOf, readArtifact, readStore, wireOf } from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
 
 /** What the instrument told its operator, in numbers. */
@@ -52,6 +53,10 @@ export interface StationOptions {
   readonly clock?: () => number;
   readonly backfillHours?: number;
   readonly dictionary?: Buffer;
+  /** Over which wire the host is read; the legacy one unless named. */
+  readonly wire?: Wire;
+  /** Ask for compressed frames over the method. */
+  readonly compress?: boolean;
   readonly deps?: Partial<WeatherDeps>;
 }
 
@@ -62,7 +67,8 @@ export const startMs = Date.parse('2026-11-20T11:30:00Z');
 export async function startStation(options: StationOptions = {}): Promise<Station> {
   const clock = options.clock ?? scaledClock(startMs, options.speed ?? 20);
   const sim = createSim({ rate: 100, clock, ...options.sim });
-  const { jetstream } = await sim.start();
+  const { jetstream: legacy, jetstreamHost } = await sim.start();
+  const jetstream = options.wire === 'subscribe_events' ? jetstreamHost : legacy;
   const folder = mkdtempSync(join(tmpdir(), 'almanac-weather-'));
   const told: Told = {
     outcomes: {},
@@ -86,6 +92,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
         backfillHours: options.backfillHours ?? 0.05,
         backfillBytes: 1e9,
         dictionary: options.dictionary ?? null,
+        compress: options.compress ?? false,
       },
       policy: { allowLoopback: true },
       userAgent: 'Almanac/test',
@@ -128,6 +135,7 @@ export async function compareWithTruth(station: Station): Promise<Kept> {
   await station.weather().stop();
   const kept = readStore(folder, station.artifact().source.endpoint);
   expect(minutesOf(kept)).toEqual(deliveredMinutes(sim, kept));
+  expect(kept.rows.reduce((sum, { resync }) => sum + resync, 0)).toBe(deliveredResync(sim, kept));
   expectObserved(sim, kept);
   expectPublished(kept);
   expect(leaks(everythingKept(station))).toEqual([]);
@@ -136,7 +144,7 @@ export async function compareWithTruth(station: Station): Promise<Kept> {
 
 /** Observed seconds: the delivered stretches, within a second an hour. */
 export function expectObserved(sim: Sim, kept: Kept): void {
-  const wanted = sim.truth.deliveredSeconds(kept.fromUs, kept.toUs + 1);
+  const wanted = sim.truth.deliveredSeconds(kept.fromUs, kept.toUs + 1, wireOf(kept));
   const allowed = Math.max(0.01, (kept.toUs - kept.fromUs) / 3_600_000_000);
   expect(Math.abs(kept.observedSeconds - wanted)).toBeLessThanOrEqual(allowed);
 }

@@ -53,6 +53,7 @@ describe('the window store', () => {
     expect(store.series(host)).toEqual({
       id,
       revision: revision + 2,
+      tookOver: false,
       live: { kind: 'time', value: minute + 9, counted: 2, timeUs: minute + 9 },
       backfill,
     });

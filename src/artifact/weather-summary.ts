@@ -6,6 +6,7 @@ import {
   confidences,
   origins,
   weatherFreshnessStates,
+  wires,
 } from '../contract/vocabulary.ts';
 import { anyTime, check, count, measure, nullable, oneOf, usableInstant } from './schema.ts';
 
@@ -44,7 +45,11 @@ const WeatherSummarySchema = Type.Object({
   schema: Type.Literal('weather.summary.v1'),
   generated_at: anyTime(),
   origin: Type.Optional(oneOf(origins)),
-  source: Type.Object({ endpoint: Type.String(), method: Type.String() }),
+  source: Type.Object({
+    endpoint: Type.String(),
+    method: Type.String(),
+    wire: Type.Optional(oneOf(wires)),
+  }),
   window: Type.Object({
     start: usableInstant(),
     end: usableInstant(),
@@ -72,6 +77,7 @@ const WeatherSummarySchema = Type.Object({
   }),
   measures: Type.String(),
   does_not_measure: Type.Array(Type.String()),
+  caveats: Type.Optional(Type.Array(Type.String())),
 });
 
 /** Our weather summary, as read; also what our instrument writes. */

@@ -3,7 +3,7 @@ import { LabelFreshness, WeatherFreshness } from './freshness.ts';
 import { contractIds, type FactContractId } from './identifiers.ts';
 import { LegacyLabelFacts, RecentLabelFacts } from './labels.ts';
 import { closed, constant, orNull, timestamp, word } from './schema.ts';
-import { methods, origins } from './vocabulary.ts';
+import { methods, origins, wires } from './vocabulary.ts';
 import { WeatherConditionsFacts, WeatherMetricsFacts } from './weather.ts';
 
 const doesNotMeasure = Type.Array(Type.String(), { description: 'What the instrument does not measure.' });
@@ -29,6 +29,12 @@ export const WeatherProvenance = closed(
         description:
           'The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page.',
       }),
+    ),
+    wire: Type.Optional(
+      word(
+        wires,
+        "The protocol that the host was read over: 'subscribe' (legacy) or 'subscribe_events' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.",
+      ),
     ),
     measures: Type.String({ description: 'What is counted, in one sentence.' }),
   },

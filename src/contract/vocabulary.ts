@@ -58,6 +58,13 @@ export type CensusMap = keyof typeof censusKeys;
 export const origins = ['live', 'simulated', 'sample'] as const;
 export type Origin = (typeof origins)[number];
 
+/**
+ * Jetstream's protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. They deliver other
+ * events, so a series is of one host and one wire.
+ */
+export const wires = ['subscribe', 'subscribe_events'] as const;
+export type Wire = (typeof wires)[number];
+
 /** How a fact was obtained. */
 export const methods = ['label_stream_and_poll', 'legacy_label_poll', 'jetstream_windows'] as const;
 

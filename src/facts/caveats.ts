@@ -47,7 +47,7 @@ export function legacyLabelCaveats(): string[] {
   return [...labelCaveats.legacy];
 }
 
-/** Caveats of either weather producer; `ahead` when generated_at lies in the future. */
-export function weatherCaveatsFor(origin: Origin, ahead: boolean): string[] {
-  return [...ofOrigin(origin), ...weatherCaveats, ...(ahead ? [aheadCaveat] : [])];
+/** Caveats of either weather producer: origin, fixed, then the artifact's own; `ahead` when generated_at lies in the future. */
+export function weatherCaveatsFor(origin: Origin, ahead: boolean, own: readonly string[]): string[] {
+  return [...ofOrigin(origin), ...weatherCaveats, ...(ahead ? [aheadCaveat] : []), ...own];
 }

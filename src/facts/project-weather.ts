@@ -15,6 +15,8 @@ export interface WeatherParts {
   readonly collections: Partial<Record<CollectionName, CollectionMetrics | null>>;
   readonly freshness: WeatherFreshness;
   readonly provenance: WeatherProvenance;
+  /** The artifact's own. */
+  readonly caveats: readonly string[];
 }
 
 /** Either weather artifact to its published parts, by name and nothing else. */
@@ -55,9 +57,11 @@ function ours(summary: WeatherSummary): WeatherParts {
       artifact_schema_version: summary.schema,
       origin: summary.origin ?? 'live',
       ...publicEndpoint(summary.source.endpoint),
+      ...(summary.source.wire === undefined ? {} : { wire: summary.source.wire }),
       measures: summary.measures,
       does_not_measure: withTurnover(summary.does_not_measure),
     },
+    caveats: summary.caveats ?? [],
   };
 }
 
@@ -90,6 +94,7 @@ function weatherwatch(summary: WeatherwatchSummary): WeatherParts {
       measures: summary.measures,
       does_not_measure: withTurnover(summary.does_not_measure),
     },
+    caveats: [],
   };
 }
 

@@ -59,7 +59,7 @@ export function weatherEnvelope(
   time: WeatherTime,
   now: number,
 ): WeatherConditionsEnvelope | WeatherMetricsEnvelope {
-  const { conditions, window, totalEvents, collections, freshness, provenance } = projectWeather(artifact);
+  const { conditions, window, totalEvents, collections, freshness, provenance, caveats } = projectWeather(artifact);
   const age = time.kind === 'known' ? ageSeconds(time.at, now) : null;
   const head = {
     instrument: 'weather' as const,
@@ -68,7 +68,7 @@ export function weatherEnvelope(
     age_seconds: age,
   };
   const tail = {
-    caveats: weatherCaveatsFor(provenance.origin ?? 'live', age !== null && age < 0),
+    caveats: weatherCaveatsFor(provenance.origin ?? 'live', age !== null && age < 0, caveats),
     provenance,
     freshness,
   };

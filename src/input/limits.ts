@@ -135,6 +135,32 @@ export const inputLimits = {
     cpu: { fixedMicroseconds: 80_000, nanosecondsPerByte: 60 },
     code: 'src/weather/classify.ts',
   }),
+  eventFrame: flat({
+    input: 'frame of `subscribeEvents`, of the weather instrument',
+    author: 'a Jetstream host, and every account through it',
+    // Upstream frames have at most 5 MB.
+    bytes: 10 * mib,
+    decodedBytes: 10 * mib,
+    // The classifier makes no objects, and keeps one byte for each open container.
+    depth: null,
+    elements: null,
+    fields: null,
+    cpu: { fixedMicroseconds: 80_000, nanosecondsPerByte: 60 },
+    code: 'src/weather/classify-events.ts',
+  }),
+  zstdDictionary: flat({
+    input: 'zstd dictionary (`getZstdDictionary`)',
+    author: 'a Jetstream host',
+    // Those in use have 64 KiB.
+    bytes: mib,
+    decodedBytes: mib,
+    depth: null,
+    elements: null,
+    fields: null,
+    // Its tables are built for each frame that is decompressed with it.
+    cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 60 },
+    code: 'src/weather/dictionary.ts',
+  }),
   artifact: shaped({
     input: 'artifact, as a file or by URL',
     author: 'an instrument',

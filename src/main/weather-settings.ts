@@ -7,11 +7,20 @@ const defaultJetstream = 'wss://jetstream.us-east.bsky.network/subscribe';
 
 /** Settings of `almanac weather`. */
 export const weatherSettings = {
-  jetstream: text('jetstream', 'URL', defaultJetstream, 'the one Jetstream host to observe'),
+  jetstream: text(
+    'jetstream',
+    'URL',
+    defaultJetstream,
+    'the one Jetstream host to observe; the path decides how: none for the present method, /subscribe for the legacy one',
+  ),
   jetstreamDictionary: optionalText(
     'jetstream-dictionary',
     'FILE',
     "the host's zstd dictionary: live reading then asks for compression, which more than halves its traffic",
+  ),
+  jetstreamCompress: toggle(
+    'jetstream-compress',
+    'ask a host of the present method for compressed frames, with the dictionary that it gives',
   ),
   data: text('data', 'DIR', defaultData, 'folder of what the instrument keeps'),
   artifacts: optionalText('artifacts', 'DIR', 'folder of the artifacts; "artifacts" in --data unless given'),

@@ -52,6 +52,7 @@ export const weatherCommand: Command = {
             publishSeconds: values.publishSeconds,
             backfillHours: values.backfillHours,
             dictionary: values.jetstreamDictionary === null ? null : await readDictionary(values.jetstreamDictionary),
+            compress: values.jetstreamCompress,
             backfillBytes: values.backfillMegabytes * 1_000_000,
           },
           policy: { allowLoopback: values.allowLoopback },

@@ -21,14 +21,17 @@ export class ConnectError extends Error {
   readonly kind: ConnectFailure;
   /** The status of `handshake_status`, else null. */
   readonly status: number | null;
+  /** The XRPC name of the error that a refusal of the handshake carries. */
+  readonly error: string | null;
   /** Whether trying the same again later can help. */
   readonly retryable: boolean;
 
-  constructor(kind: ConnectFailure, message: string, status: number | null = null) {
+  constructor(kind: ConnectFailure, message: string, status: number | null = null, error: string | null = null) {
     super(message);
     this.name = 'ConnectError';
     this.kind = kind;
     this.status = status;
+    this.error = error;
     this.retryable = retryable(kind, status);
   }
 }

@@ -81,6 +81,13 @@ export type TextAnswer =
   | { readonly kind: 'not_text' }
   | HttpFailure;
 
+/** What came of asking for bytes. */
+export type BytesAnswer =
+  | { readonly kind: 'bytes'; readonly status: 200; readonly bytes: Buffer }
+  | HttpStatus
+  | { readonly kind: 'undecodable' }
+  | HttpFailure;
+
 /** The guarded client for everything that strangers serve. */
 export interface HttpClient {
   /** Asks for one JSON value. Never rejects. */
@@ -89,6 +96,12 @@ export interface HttpClient {
   getText(url: string | URL, options: GetOptions): Promise<TextAnswer>;
   /** Ends what is under way as `aborted`, closes every connection; later requests are `aborted` at once. */
   close(): Promise<void>;
+}
+
+/** A client that asks for bytes too. */
+export interface BytesClient extends HttpClient {
+  /** Asks for a body as it is, but for its content coding. Never rejects. */
+  getBytes(url: string | URL, options: GetOptions): Promise<BytesAnswer>;
 }
 
 /** The same client, asking on behalf of a peer. */
@@ -104,7 +117,7 @@ export function withPeer(http: HttpClient, peer: Peer): HttpClient {
  * Makes a client that asks public addresses only: what it judged is what it connects to, names are not resolved a second
  * time, redirects are answers, no proxy is used, and bytes and time are bounded throughout.
  */
-export function createHttpClient(options: HttpClientOptions): HttpClient {
+export function createHttpClient(options: HttpClientOptions): BytesClient {
   const {
     policy,
     userAgent,
@@ -201,6 +214,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       if (found.kind !== 'decoded') return found;
       const text = parseText(found.bytes);
       return text === null ? { kind: 'not_text' } : { kind: 'text', status: 200, text, date: found.date };
+    },
+    async getBytes(url, get) {
+      const found = await body(url, get);
+      return found.kind === 'decoded' ? { kind: 'bytes', status: 200, bytes: found.bytes } : found;
     },
     async close() {
       closed = true;

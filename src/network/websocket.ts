@@ -12,6 +12,7 @@ import {
   type Resolve,
 } from './address-policy.ts';
 import { ConnectError, type ConnectFailure, plainUrl } from './connect-error.ts';
+import { maxErrorBytes, readStatus } from './http-answer.ts';
 import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
 import { type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
@@ -20,6 +21,8 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   /** `wss:`; `ws:` only to loopback, where the policy allows that. */
   readonly url: string;
   readonly policy: AddressPolicy;
+  /** The subprotocol that is offered. */
+  readonly protocol?: string;
   /** From the call to the open connection: resolution, TCP, TLS and the answer to the handshake. */
   readonly handshakeMs: number;
   /** A closing handshake that takes longer is cut short. */
@@ -90,7 +93,7 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
       request.end();
     },
   };
-  const ws = new WebSocket(url, settings);
+  const ws = new WebSocket(url, options.protocol === undefined ? [] : [options.protocol], settings);
   const socket = attend(ws, options, phase);
   try {
     await opened(ws, { url, phase, handshakeMs: options.handshakeMs, signal });
@@ -148,8 +151,35 @@ function bareHost(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
 }
 
-function failure(kind: ConnectFailure, url: URL, why: string, status: number | null = null): ConnectError {
-  return new ConnectError(kind, `cannot connect to ${plainUrl(url)}: ${why}`, status);
+function failure(
+  kind: ConnectFailure,
+  url: URL,
+  why: string,
+  status: number | null = null,
+  error: string | null = null,
+): ConnectError {
+  const words = error === null ? why : `${why} (${error})`;
+  return new ConnectError(kind, `cannot connect to ${plainUrl(url)}: ${words}`, status, error);
+}
+
+/** Reads the body of a refusal for the name of its error; within the deadline of the handshake. */
+function readErrorName(response: IncomingMessage, done: (name: string | null) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const { headers, statusCode = 0 } = response;
+  const over = (): void => {
+    const body = Buffer.concat(chunks);
+    done(readStatus({ kind: 'answer', status: statusCode, headers, body }, 0).error);
+  };
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxErrorBytes) chunks.push(chunk);
+    else done(null);
+  });
+  response
+    .once('end', over)
+    .once('error', () => done(null))
+    .once('aborted', () => done(null));
 }
 
 interface Opening {
@@ -172,8 +202,11 @@ function opened(ws: WebSocket, { url, phase, handshakeMs, signal }: Opening): Pr
     };
     const open = (): void => settle(null);
     const fail = (error: Error): void => settle(failureOf(error, url, phase.now));
-    const answer = (_request: ClientRequest, { statusCode = 0 }: IncomingMessage): void =>
-      settle(failure('handshake_status', url, `the handshake was answered with status ${statusCode}`, statusCode));
+    const answer = (_request: ClientRequest, response: IncomingMessage): void => {
+      const { statusCode = 0 } = response;
+      const why = `the handshake was answered with status ${statusCode}`;
+      readErrorName(response, (name) => settle(failure('handshake_status', url, why, statusCode, name)));
+    };
     const abort = (): void => settle(failure('aborted', url, 'stopped'));
     const deadline = setTimeout(
       () => settle(failure('timeout', url, `no answer within ${handshakeMs} ms`)),

@@ -14,6 +14,8 @@ export interface Minute {
   readonly observedUs: number;
   readonly events: number;
   readonly flags: number;
+  readonly resync: number;
+  readonly leftOut: number;
   /** By the metrics that were asked for; zeros where nothing was counted. */
   readonly counts: readonly number[];
   /** Watched without a break, and nothing in it may be missing. */
@@ -36,12 +38,22 @@ export function minutes(
   return Array.from(watched, (observedUs, i) => {
     const at = startUs + i * windowUs;
     const row = byStart.get(at);
-    const { events = 0, flags = 0, lateOrRepeat = 0, malformed = 0, counts = none } = row ?? {};
+    const {
+      events = 0,
+      flags = 0,
+      resync = 0,
+      leftOut = 0,
+      lateOrRepeat = 0,
+      malformed = 0,
+      counts = none,
+    } = row ?? {};
     return {
       startUs: at,
       observedUs,
       events,
       flags,
+      resync,
+      leftOut,
       counts,
       complete: observedUs === windowUs && (flags & lossFlags) === 0,
       eligible:

@@ -37,9 +37,9 @@ export interface End {
 /**
  * `counted`: it is new. `skipped`: the host was asked for it, and it is counted already. `late_or_repeat`: it came
  * from behind the position unasked; counting it might count it twice. `beyond_end`: another reader's. `implausible`: its
- * number cannot follow on the position, and does not become the position.
+ * number cannot follow on the position, and does not become the position. `renumbered`: the host counts anew.
  */
-export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible';
+export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible' | 'renumbered';
 
 /**
  * Decides for each event of a connection whether it is new, and moves the position. Hosts resume inclusively, may
@@ -54,6 +54,8 @@ export class Progress {
   #timeUs = 0;
   #state: 'resuming' | 'starting' | 'following' = 'starting';
   #leaveFirst = false;
+  /** The number that the host was asked for; nothing it sends may lie before. */
+  #asked = 0;
   /** Events at the position that are yet to be passed over after the host went back. */
   #owed = 0;
   #rewound = false;
@@ -99,9 +101,10 @@ export class Progress {
     return this.#state === 'resuming';
   }
 
-  /** A connection begins that was asked to resume at the position. */
-  resume(): void {
+  /** A connection begins that was asked to resume at the position, or before it: at the number `asked`. */
+  resume(asked = 0): void {
     this.#state = 'resuming';
+    this.#asked = asked;
     this.#owed = this.#counted;
     this.#rewound = false;
     this.#sawAt = false;
@@ -113,6 +116,14 @@ export class Progress {
     this.#state = 'starting';
     this.#leaveFirst = leaveFirst;
     this.#rewound = false;
+  }
+
+  /** Goes on from the time of the position: its number is of no use any more. */
+  forgetNumber(): void {
+    if (!this.numbered) return;
+    this.#bySeq = false;
+    this.#value = this.#timeUs;
+    this.#counted = allAtValue;
   }
 
   /** Gives the position up: it was wrong, and the next event starts a new one. */
@@ -134,6 +145,14 @@ export class Progress {
     if (timeUs > this.#timeUs) this.#missed = true;
   }
 
+  /** A row that is no event moves the number, and leaves the time. Nothing begins with one. */
+  pass(seq: number): Verdict {
+    if (!this.numbered || this.#state === 'starting') return 'skipped';
+    const verdict = this.#judge(seq, this.#timeUs);
+    if (verdict === 'counted' && !this.continuous) this.#missed = true;
+    return verdict;
+  }
+
   take(seq: number | null, timeUs: number): Verdict {
     const verdict = this.#judge(seq, timeUs);
     if (verdict === 'counted' && this.#missed) {
@@ -151,7 +170,7 @@ export class Progress {
     const inKind = !this.#bySeq || seq !== null;
     const key = this.#bySeq && seq !== null ? seq : timeUs;
     const value = inKind ? this.#value : this.#timeUs;
-    if (key < value) return this.#behind();
+    if (key < value) return this.#isRenumbered(seq, timeUs) ? 'renumbered' : this.#behind();
     if (key === value) return this.#at(inKind);
     if (this.#bySeq && seq !== null && this.#state !== 'starting') {
       const seconds = Math.max(0, timeUs - this.#timeUs) / 1_000_000;
@@ -159,6 +178,11 @@ export class Progress {
       if (this.#state === 'following') this.leftOut = seq - this.#value - 1;
     }
     return this.#ahead(seq, timeUs, key);
+  }
+
+  /** Asked for a number, a host sent a smaller one of a later time: it counts anew since then. */
+  #isRenumbered(seq: number | null, timeUs: number): boolean {
+    return this.#state === 'resuming' && this.#bySeq && seq !== null && seq < this.#asked && timeUs > this.#timeUs;
   }
 
   #implausible(timeUs: number): Verdict {
@@ -181,6 +205,8 @@ export class Progress {
     if (this.#state === 'starting') return 'late_or_repeat';
     this.#sawAt = true;
     if (!inKind || this.#counted >= allAtValue) return 'skipped';
+    // A number is one event's: at its number an event can only be the one that was counted.
+    if (this.#bySeq) return this.#state === 'resuming' ? 'skipped' : 'late_or_repeat';
     if ((this.#state === 'resuming' || this.#rewound) && this.#owed > 0) {
       this.#owed -= 1;
       return this.#rewound ? 'late_or_repeat' : 'skipped';

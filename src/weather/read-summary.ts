@@ -2,6 +2,7 @@ import type { WeatherSummary } from '../artifact/weather-summary.ts';
 import { type CollectionName, collectionNames, type Origin } from '../contract/vocabulary.ts';
 import { type HourBaseline, hourBaseline } from './baseline.ts';
 import { readConditions } from './conditions.ts';
+import type { Endpoint } from './endpoint.ts';
 import { union } from './interval.ts';
 import { type Minute, minutes } from './minute.ts';
 import { summarise } from './summary.ts';
@@ -24,10 +25,12 @@ const interactions: readonly CollectionName[] = [
 /** What a summary is read from. */
 export interface SummarySource {
   readonly store: WindowStore;
-  readonly endpoint: string;
+  readonly endpoint: Pick<Endpoint, 'name' | 'wire'>;
   readonly origin: Origin;
   /** This machine's wall clock, microseconds. */
   readonly nowUs: number;
+  /** Limits that the counts themselves do not show. */
+  readonly caveats?: readonly string[];
 }
 
 /**
@@ -41,8 +44,8 @@ export function closedEnd(positionUs: number | null, nowUs: number): number {
 }
 
 /** Reads the summary of the 24 hours before the newest closed window. Its cost does not grow with the store. */
-export function readSummary({ store, endpoint, origin, nowUs }: SummarySource): WeatherSummary {
-  const series = store.series(endpoint);
+export function readSummary({ store, endpoint, origin, nowUs, caveats }: SummarySource): WeatherSummary {
+  const series = store.series(endpoint.name);
   const end = closedEnd(series.live?.timeUs ?? null, nowUs);
   const span = { from: end - dayUs, to: end };
   const observed = union(store.observed(series.id, span));
@@ -51,7 +54,9 @@ export function readSummary({ store, endpoint, origin, nowUs }: SummarySource): 
   const day = minutes(rows, observed, span.from, windowsPerDay, collectionNames.length);
   const places = interactions.map((name) => collectionNames.indexOf(name));
   return summarise({
-    endpoint,
+    endpoint: endpoint.name,
+    wire: endpoint.wire,
+    caveats: caveats ?? [],
     origin,
     nowUs,
     minutes: day,

@@ -4,27 +4,33 @@ import { type Backoff, type BackoffOptions, createBackoff } from '../network/bac
 import { ConnectError } from '../network/connect-error.ts';
 import type { GuardedSocket, SocketOptions } from '../network/websocket.ts';
 import type { Log } from '../ops/log.ts';
-import { createClassifier } from './classify.ts';
-import { decompressor } from './compression.ts';
-import { type Endpoint, subscribeUrl } from './endpoint.ts';
+import { decompressor, dictionaryNumber } from './compression.ts';
+import type { Dictionaries } from './dictionary.ts';
+import { type Endpoint, methodProtocol, refusalWords, subscribeUrl } from './endpoint.ts';
+import type { Classifier, Notice } from './frame-facts.ts';
 import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
 import type { Track } from './track.ts';
 
 /** Longest frame taken, in bytes, decompressed too. */
-export const maxFrameBytes = inputLimits.weatherFrame.bytes;
+export const maxFrameBytes = Math.max(inputLimits.weatherFrame.bytes, inputLimits.eventFrame.bytes);
 /** How often a connection is looked at, in milliseconds. */
 const lookMs = 250;
 
 /** Opens a connection; `openSocket` with the limits of the instrument. */
-export type Connect = (url: string, onFrame: SocketOptions['onFrame'], signal: AbortSignal) => Promise<GuardedSocket>;
+export type Connect = (
+  options: Pick<SocketOptions, 'url' | 'onFrame' | 'protocol'>,
+  signal: AbortSignal,
+) => Promise<GuardedSocket>;
 
 /** What every reader of a host shares. */
 export interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
   readonly backoff: BackoffOptions;
-  /** The host's zstd dictionary: live reading asks for compressed frames. Null: frames come as they are. */
-  readonly dictionary: Buffer | null;
+  /** What live reading asks for compressed frames with. */
+  readonly dictionaries: Dictionaries;
+  /** Makes a classifier of the wire. */
+  readonly classifier: () => Classifier;
   /** This machine's wall clock, milliseconds. */
   readonly clock: () => number;
   readonly log: Log;
@@ -55,22 +61,29 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
   const backoff = createBackoff(context.backoff);
   const feed = createFeed(context, task);
   let fruitless = 0;
-  // A backlog is read as it is: decompressing would set its pace.
-  let compressed = context.dictionary !== null && task.role === 'live';
+  /** A proxy may not echo the subprotocol; the frames are the same without. */
+  let offersProtocol = context.endpoint.wire === 'subscribe_events';
   while (!signal.aborted && !feed.finished()) {
     const cursor = task.begin(fruitless);
     if (cursor === 'give_up') return;
-    feed.start();
-    const cause = await connection(context, task, feed, { cursor, compressed }, signal);
+    // A backlog is read as it is: decompressing would set its pace.
+    const dictionary = task.role === 'live' ? await context.dictionaries.current(signal) : null;
+    feed.start(dictionary);
+    const protocol = offersProtocol ? methodProtocol : null;
+    const cause = await connection(context, task, feed, { cursor, dictionary, protocol }, signal);
     if (signal.aborted || feed.finished()) return;
     context.telemetry.disconnected(task.role, cause.name);
+    if (cause.name === 'handshake') offersProtocol = context.endpoint.wire === 'subscribe_events' && !offersProtocol;
+    if (cause.error === 'CursorTooOld') task.track.tooOld();
     if (feed.fruitful()) {
       fruitless = 0;
       backoff.reset();
     } else if (cause.refused || (cause.answered && feed.empty())) {
       fruitless += 1;
-      if (compressed) context.log.warn('the host and the dictionary do not agree; reading without compression');
-      compressed = false;
+      if (dictionary !== null && cause.error !== 'CursorTooOld') {
+        context.log.warn('the host and the dictionary do not agree; reading without compression');
+        context.dictionaries.refused();
+      }
     }
     await pause(context, task.role, cause, backoff, signal);
   }
@@ -83,6 +96,8 @@ interface Cause {
   readonly answered: boolean;
   /** It will not serve this cursor, or what it serves there cannot be taken. */
   readonly refused: boolean;
+  /** Name of the error of a refusal, where the host gave one. */
+  readonly error: string | null;
   readonly why: string;
 }
 
@@ -90,30 +105,51 @@ async function connection(
   { endpoint, connect, telemetry, log }: ReaderContext,
   { role }: ReaderTask,
   feed: Feed,
-  { cursor, compressed }: { cursor: number | null; compressed: boolean },
+  { cursor, dictionary, protocol }: { cursor: number | null; dictionary: Buffer | null; protocol: string | null },
   signal: AbortSignal,
 ): Promise<Cause> {
   let socket: GuardedSocket;
   try {
-    socket = await connect(subscribeUrl(endpoint, cursor, compressed), feed.frame, signal);
+    const number = dictionary === null ? null : dictionaryNumber(dictionary);
+    const url = subscribeUrl(endpoint, { cursor, dictionary: number });
+    socket = await connect({ url, onFrame: feed.frame, ...(protocol === null ? {} : { protocol }) }, signal);
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const refused = error.kind === 'handshake_status' && !error.retryable;
-    return { name: error.kind, answered: false, refused, why: error.message };
+    const why = refusalWords(endpoint, error.status) ?? error.message;
+    return { name: error.kind, answered: false, refused, error: error.error, why };
   }
   telemetry.connected(role);
   const from = cursor === null ? 'live' : 'cursor';
-  log.info('connected', { reader: role, endpoint: endpoint.name, from, ...(compressed ? { compressed } : {}) });
+  log.info('connected', {
+    reader: role,
+    endpoint: endpoint.name,
+    from,
+    ...(dictionary === null ? {} : { compressed: true }),
+  });
   const watch = setInterval(() => {
     if (feed.finished() || feed.silent()) socket.close();
   }, lookMs);
   const info = await socket.closed;
   clearInterval(watch);
-  const name = info.reason === 'local_close' ? 'silence' : info.reason;
+  const notice = feed.notice();
+  const name = closingNotices[notice] ?? (info.reason === 'local_close' ? 'silence' : info.reason);
   const code = info.reason === 'remote_close' ? ` (${info.code})` : '';
   const refused = name === 'too_large' || name === 'protocol_error';
-  return { name, answered: true, refused, why: `the connection to ${endpoint.name} ended: ${name}${code}` };
+  return {
+    name,
+    answered: true,
+    refused,
+    error: null,
+    why: `the connection to ${endpoint.name} ended: ${name}${code}`,
+  };
 }
+
+/** Names of connections that the host ended with a word. */
+const closingNotices: Readonly<Partial<Record<Notice, string>>> = {
+  too_slow: 'consumer_too_slow',
+  error: 'host_error',
+};
 
 async function pause(
   { log }: ReaderContext,
@@ -132,8 +168,10 @@ async function pause(
 /** What comes through the connections of one reader. */
 interface Feed {
   readonly frame: SocketOptions['onFrame'];
-  /** A connection is about to be made. */
-  start(): void;
+  /** A connection is about to be made, with compressed frames where there is a dictionary. */
+  start(dictionary: Buffer | null): void;
+  /** The last word of the host itself on this connection. */
+  notice(): Notice;
   /** Whether the last connection brought anything new. */
   fruitful(): boolean;
   /** Whether it brought no event at all, not even one that was counted before. */
@@ -143,9 +181,10 @@ interface Feed {
   finished(): boolean;
 }
 
-function createFeed({ clock, dictionary }: ReaderContext, { track, read, silenceUs, reached, full }: ReaderTask): Feed {
-  const classify = createClassifier();
-  const plain = dictionary ? decompressor(dictionary, maxFrameBytes) : (data: Buffer) => data;
+function createFeed({ clock, classifier }: ReaderContext, { track, read, silenceUs, reached, full }: ReaderTask): Feed {
+  const classify = classifier();
+  let plain: (data: Buffer, isBinary: boolean) => Buffer = asItIs;
+  let notice: Notice = 'none';
   let news = false;
   let came = false;
   let empty = true;
@@ -159,19 +198,25 @@ function createFeed({ clock, dictionary }: ReaderContext, { track, read, silence
         spent = true;
         return;
       }
-      const outcome = track.frame(classify(plain(data, isBinary)));
+      const facts = classify(plain(data, isBinary));
+      if (facts.outcome === 'notice') notice = facts.notice;
+      const outcome = track.frame(facts);
       if (track.full) full();
       if (outcome === 'beyond_end') reached?.();
-      if (outcome === 'counted') news = true;
-      if (outcome === 'counted' || outcome === 'skipped' || outcome === 'late_or_repeat') came = true;
+      if (outcome === 'counted' || outcome === 'resync') news = true;
+      if (outcome === 'counted' || outcome === 'resync' || outcome === 'skipped' || outcome === 'late_or_repeat')
+        came = true;
     },
-    start: () => {
+    start: (dictionary) => {
+      plain = dictionary === null ? asItIs : decompressor(dictionary, maxFrameBytes);
+      notice = 'none';
       news = false;
       came = false;
       empty = true;
       over = false;
       lastMs = clock();
     },
+    notice: () => notice,
     fruitful: () => news,
     empty: () => empty && !came,
     silent: () => {
@@ -187,4 +232,8 @@ function createFeed({ clock, dictionary }: ReaderContext, { track, read, silence
     },
     finished: () => spent || track.done,
   };
+}
+
+function asItIs(data: Buffer): Buffer {
+  return data;
 }

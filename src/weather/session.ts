@@ -1,6 +1,9 @@
 import { performance } from 'node:perf_hooks';
+import { createClassifier } from './classify.ts';
+import { createEventsClassifier } from './classify-events.ts';
 import { isUsable, type Position } from './position.ts';
 import { type ReaderContext, runReader } from './reader.ts';
+import { ResyncMemory } from './resync-memory.ts';
 import { futureUs, Track } from './track.ts';
 import type { StoredBackfill, WindowStore } from './window-store.ts';
 
@@ -16,8 +19,16 @@ const backfillSilenceUs = 30_000_000;
 /** A live host stamps events when it sees them: none is older than a day, or than what a resume asks for. */
 const oldestLiveUs = 24 * hourUs;
 
+/**
+ * The method shows a `sync` and then rows that only its account and time tell from acts. A session that begins reads so much
+ * again before its position, to know of those that are under way: numbers, or microseconds where there is no number.
+ */
+const readAgain = { seq: 20_000, time: 60_000_000 } as const;
+
 /** What a session reads with. */
-export interface SessionOptions extends ReaderContext {
+export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
+  /** In [0, 1). */
+  readonly random: () => number;
   readonly store: WindowStore;
   /** How far back a backfill reaches; 0 for none. */
   readonly backfillHours: number;
@@ -34,6 +45,13 @@ export interface SessionOptions extends ReaderContext {
  */
 export async function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
   const { store, endpoint, clock } = options;
+  const present = endpoint.wire === 'subscribe_events';
+  const memory = new ResyncMemory(Math.floor(options.random() * 2 ** 32));
+  const context: ReaderContext = {
+    ...options,
+    classifier: present ? () => createEventsClassifier(memory) : createClassifier,
+  };
+  const from = ({ kind, value }: Position): number => (present ? Math.max(1, value - readAgain[kind]) : value);
   const stored = store.series(endpoint.name);
   const clockUs = (): number => clock() * 1000;
   const rateAt = (position: Position | null): number | null => position && store.recentRate(stored.id, position.timeUs);
@@ -43,6 +61,7 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
     end: null,
     rate: rateAt(startsAt),
     oldestUs: Math.max(oldestLiveUs, (options.backfillHours + 1) * hourUs),
+    dense: present,
     clockUs,
   });
   const stop = new AbortController();
@@ -56,8 +75,9 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
   function startBackfill(plan: StoredBackfill): RunningBackfill {
     const track = new Track({ position: plan.position, end: plan.end, rate: rateAt(plan.position), clockUs });
     const running: RunningBackfill = { track, plan, bytes: plan.bytes, over: false, stop: new AbortController() };
+    let again = true;
     const work = runReader(
-      options,
+      context,
       {
         role: 'backfill',
         track,
@@ -70,8 +90,12 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
         full: tick,
         begin: (fruitless) => {
           if (fruitless >= fruitlessBackfills) return 'give_up';
-          track.resume();
-          return track.position?.value ?? 'give_up';
+          const { position } = track;
+          if (!position) return 'give_up';
+          const asked = again ? from(position) : position.value;
+          again = false;
+          track.resume(asked);
+          return asked;
         },
       },
       AbortSignal.any([stopped, running.stop.signal]),
@@ -105,8 +129,9 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
     const ageUs = position ? clockUs() - position.timeUs : Number.POSITIVE_INFINITY;
     // A position far ahead of the clock is not asked for: the events themselves will show which of the two is wrong.
     if (position && !tired && ageUs <= young && ageUs >= -futureUs) {
-      live.resume();
-      return position.value;
+      const asked = revision === stored.revision ? from(position) : position.value;
+      live.resume(asked);
+      return asked;
     }
     begun.before = position;
     live.goLive(options.backfillHours > 0);
@@ -141,7 +166,7 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
 
   const timer = setInterval(tick, options.commitMs);
   const reading = runReader(
-    options,
+    context,
     { role: 'live', track: live, begin, silenceUs: () => live.silenceUs, full: tick },
     stopped,
   );

@@ -27,6 +27,8 @@ function summary(
   }));
   return summarise({
     endpoint: 'wss://host.example/subscribe',
+    wire: 'subscribe',
+    caveats: [],
     origin: 'live',
     nowUs,
     minutes: minutes(stored, observed, start, 4, collectionNames.length),

@@ -5,7 +5,9 @@ import {
   collectionNames,
   type Origin,
   type WeatherFreshnessState,
+  type Wire,
 } from '../contract/vocabulary.ts';
+import { weatherCaveats } from './caveats.ts';
 import { conditionWords } from './condition-words.ts';
 import type { ConditionReading } from './conditions.ts';
 import type { Minute } from './minute.ts';
@@ -18,6 +20,9 @@ const maxAgeSeconds = 3 * windowSeconds;
 export interface SummaryInput {
   /** Address of the one host, without credentials or query. */
   readonly endpoint: string;
+  readonly wire: Wire;
+  /** Limits that the counts themselves do not show. */
+  readonly caveats: readonly string[];
   readonly origin: Origin;
   readonly nowUs: number;
   /** The closed minutes that it covers, in order, without holes; their counts by `collectionNames`. */
@@ -29,7 +34,7 @@ export interface SummaryInput {
 
 /** The summary of closed windows: what was counted, how much was watched, and nothing in between. */
 export function summarise(input: SummaryInput): WeatherSummary {
-  const { endpoint, origin, nowUs, minutes, conditions } = input;
+  const { endpoint, wire, origin, nowUs, minutes, conditions } = input;
   const startUs = minutes[0]?.startUs ?? nowUs;
   const observedSeconds = seconds(minutes.reduce((sum, { observedUs }) => sum + observedUs, 0));
   const observedWindows = minutes.filter(({ observedUs }) => observedUs > 0).length;
@@ -40,7 +45,7 @@ export function summarise(input: SummaryInput): WeatherSummary {
     schema: 'weather.summary.v1',
     generated_at: instant(nowUs),
     origin,
-    source: { endpoint, method: 'jetstream' },
+    source: { endpoint, method: 'jetstream', wire },
     window: {
       start: instant(startUs),
       end: instant(startUs + minutes.length * windowUs),
@@ -71,6 +76,7 @@ export function summarise(input: SummaryInput): WeatherSummary {
       'events that this host did not deliver',
       'repeats that this host delivered as if they were new',
     ],
+    caveats: [...input.caveats, ...weatherCaveats(minutes)],
   };
 }
 

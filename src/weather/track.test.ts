@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FrameFacts } from './classify.ts';
+import type { FrameFacts } from './frame-facts.ts';
 import { type Interval, union } from './interval.ts';
 import { Track, type TrackGain } from './track.ts';
 import { windowFlag, windowStart } from './window.ts';
@@ -10,7 +10,7 @@ const second = 1_000_000;
 const base = 1_780_000_020 * second;
 
 function facts(timeUs: number, seq: number | null = null): FrameFacts {
-  return { outcome: 'counted', timeUs, seq, metrics: Uint8Array.of(3), metricCount: 1 };
+  return { outcome: 'counted', notice: 'none', timeUs, seq, metrics: Uint8Array.of(3), metricCount: 1 };
 }
 
 function live(clockUs: () => number = () => base): Track {

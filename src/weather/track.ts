@@ -1,4 +1,4 @@
-import type { FrameFacts } from './classify.ts';
+import type { FrameFacts, Notice } from './frame-facts.ts';
 import { type Interval, union } from './interval.ts';
 import { type End, type Position, Progress } from './position.ts';
 import { Standstill } from './standstill.ts';
@@ -22,7 +22,7 @@ const maxOpen = { windows: 1024, spans: 4096 };
 
 /**
  * What became of a frame. `skipped` were counted before the cursor; `future` and `past` carry no usable time,
- * `implausible` no usable number.
+ * `implausible` no usable number. `resync` are rows that repeat a repository; `notice`, words of the host itself.
  */
 export const frameOutcomes = [
   'counted',
@@ -34,6 +34,8 @@ export const frameOutcomes = [
   'past',
   'implausible',
   'beyond_end',
+  'resync',
+  'notice',
 ] as const;
 export type FrameOutcome = (typeof frameOutcomes)[number];
 
@@ -59,6 +61,8 @@ export interface TrackStart {
   readonly rate: number | null;
   /** Events further behind this machine's clock than this have no usable time, unless a number orders them. */
   readonly oldestUs?: number;
+  /** The host numbers every event that it sends: a jump is a loss, or a number that it never used. */
+  readonly dense?: boolean;
   /** This machine's wall clock, microseconds. */
   readonly clockUs: () => number;
 }
@@ -88,6 +92,7 @@ export class Track {
   /** Null for a backfill, which ends at what it is told. */
   readonly #standstill: Standstill | null;
   readonly #oldestUs: number;
+  readonly #dense: boolean;
   /** Events before this have no usable time. */
   #floorUs = Number.POSITIVE_INFINITY;
   #breaks = 0;
@@ -96,17 +101,18 @@ export class Track {
   #unclaimedTo = 0;
   #resets = 0;
 
-  constructor({ position, end, rate, oldestUs, clockUs }: TrackStart) {
+  constructor({ position, end, rate, oldestUs, dense, clockUs }: TrackStart) {
     this.#progress = new Progress(position, end);
     this.#standstill = end === null ? new Standstill() : null;
     if (rate !== null) this.#rate.seed(rate);
     this.#oldestUs = oldestUs ?? Number.POSITIVE_INFINITY;
+    this.#dense = dense ?? false;
     this.#clockUs = clockUs;
   }
 
-  /** A connection begins that was asked to resume at the position. */
-  resume(): void {
-    this.#progress.resume();
+  /** A connection begins that was asked to resume at the position, or before it: at the number `asked`. */
+  resume(asked?: number): void {
+    this.#progress.resume(asked);
     this.#newConnection = true;
     this.#replaying = true;
   }
@@ -116,6 +122,11 @@ export class Track {
     this.#progress.goLive(leaveFirst);
     this.#newConnection = true;
     this.#replaying = false;
+  }
+
+  /** The host has no history so old as the number of the position: what it still has is read from its time on. */
+  tooOld(): void {
+    this.#progress.forgetNumber();
   }
 
   get position(): Position | null {
@@ -146,7 +157,7 @@ export class Track {
 
   /** Counts one frame. The facts are read before it returns and not kept. */
   frame(facts: FrameFacts): FrameOutcome {
-    const outcome = facts.outcome === 'counted' ? this.#timed(facts) : this.#unusable(facts.outcome);
+    const outcome = facts.outcome === 'counted' ? this.#timed(facts) : this.#uncounted(facts);
     this.#outcomes[outcome] += 1;
     return outcome;
   }
@@ -172,6 +183,56 @@ export class Track {
     return gain;
   }
 
+  #uncounted({ outcome, notice, seq }: FrameFacts): FrameOutcome {
+    switch (outcome) {
+      case 'resync':
+        return this.#passOver(seq ?? 0);
+      case 'notice':
+        this.#heed(notice);
+        return outcome;
+      default:
+        return this.#unusable(outcome);
+    }
+  }
+
+  /** A row of a re-sync moves the number alone: its time is that of its `sync`. */
+  #passOver(seq: number): FrameOutcome {
+    const verdict = this.#progress.pass(seq);
+    if (verdict === 'beyond_end') this.#done = true;
+    if (verdict === 'implausible') return this.#unusable(verdict);
+    if (verdict !== 'counted') return verdict === 'beyond_end' ? verdict : 'skipped';
+    const window = this.#at(this.#progress.timeUs);
+    window.resync += 1;
+    this.#leaveOut(window);
+    return 'resync';
+  }
+
+  #heed(notice: Notice): void {
+    if (notice === 'future_cursor' && this.#progress.resuming) this.#renumbered();
+  }
+
+  /** The host's numbers are others than those of the position. A backfill cannot go on; live reading begins anew. */
+  #renumbered(): void {
+    if (this.#standstill === null) this.#done = true;
+    else this.#giveUp(0);
+  }
+
+  #giveUp(gapUs: number): void {
+    this.#progress.reset();
+    this.#rate = new StreamRate();
+    this.#gapUs += gapUs;
+    this.#resets += 1;
+    this.#newConnection = true;
+    this.#replaying = false;
+  }
+
+  #leaveOut(window: WindowDelta): void {
+    const { leftOut } = this.#progress;
+    if (leftOut === 0) return;
+    window.flags |= windowFlag.leftOut;
+    if (this.#dense && !this.#replaying) window.leftOut += leftOut;
+  }
+
   #timed(facts: FrameFacts): FrameOutcome {
     const { timeUs } = facts;
     if (timeUs > this.#nowUs + futureUs || timeUs < this.#floorUs) {
@@ -184,14 +245,19 @@ export class Track {
       if (timeUs < this.#floorUs && !(facts.seq !== null && this.#progress.numbered)) return this.#unusable('past');
     }
     const before = this.#progress.started ? this.#progress.timeUs : null;
-    const verdict = this.#progress.take(facts.seq, timeUs);
+    let verdict = this.#progress.take(facts.seq, timeUs);
+    if (verdict === 'renumbered') {
+      this.#renumbered();
+      if (this.#done) return 'beyond_end';
+      verdict = this.#progress.take(facts.seq, timeUs);
+    }
     if (verdict === 'counted') this.#count(facts, before);
     else if (verdict === 'late_or_repeat') this.#late(timeUs);
     else if (verdict === 'implausible') this.#unusable(verdict);
     else if (verdict === 'beyond_end') this.#done = true;
     else if (before === null || this.#progress.timeUs > before) this.#begin(facts.seq, timeUs);
     if (this.#standstill !== null) this.#judgePosition(this.#standstill, timeUs, before);
-    return verdict;
+    return verdict === 'renumbered' ? 'skipped' : verdict;
   }
 
   /** Gives the position up when the stream runs on without it. What the wrong position kept from being counted is a gap. */
@@ -204,12 +270,7 @@ export class Track {
     this.#nowUs = this.#clockUs();
     const wrongUs = standstill.event(timeUs, position, this.#nowUs);
     if (wrongUs === 0) return;
-    this.#progress.reset();
-    this.#rate = new StreamRate();
-    this.#gapUs += wrongUs;
-    this.#resets += 1;
-    this.#newConnection = true;
-    this.#replaying = false;
+    this.#giveUp(wrongUs);
   }
 
   #count(facts: FrameFacts, before: number | null): void {
@@ -217,7 +278,7 @@ export class Track {
     // An imported stamp may be years old while the number goes on: its event is of now.
     const window = this.#at(before !== null && timeUs < before - farBehindUs ? before : timeUs);
     window.events += 1;
-    if (this.#progress.leftOut > 0) window.flags |= windowFlag.leftOut;
+    this.#leaveOut(window);
     const { counts } = window;
     for (let i = 0; i < facts.metricCount; i += 1) {
       const metric = facts.metrics[i] ?? 0;

@@ -1,24 +1,31 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { WeatherSummary } from '../artifact/weather-summary.ts';
 import { artifactNames } from '../artifact/write.ts';
+import { inputLimits } from '../input/limits.ts';
 import type { AddressPolicy } from '../network/address-policy.ts';
 import type { BackoffOptions } from '../network/backoff.ts';
+import { type BytesAnswer, createHttpClient } from '../network/http.ts';
 import { createNameResolver, systemHostsFile } from '../network/name-resolver.ts';
 import { openSocket } from '../network/websocket.ts';
 import { makeFolder } from '../ops/folder.ts';
 import { errorFields, type Log } from '../ops/log.ts';
-import { parseEndpoint } from './endpoint.ts';
+import { fetchedDictionary, givenDictionary } from './dictionary.ts';
+import { dictionaryUrl, type Endpoint, parseEndpoint } from './endpoint.ts';
 import { createPublisher, sweepTemporaries } from './publisher.ts';
 import { closedEnd, readSummary } from './read-summary.ts';
 import { type Connect, maxFrameBytes } from './reader.ts';
 import { runSession } from './session.ts';
 import { storeFault } from './store-faults.ts';
-import type { WeatherTelemetry } from './telemetry.ts';
+import { predecessorOf, successionCaveat, takesOver } from './succession.ts';
+import { noTelemetry, type WeatherTelemetry } from './telemetry.ts';
 import { damaged, keptFrom, openWindowStore, type StoreFaults, storeFile, type WindowStore } from './window-store.ts';
 
 /** Limits of a connection, in milliseconds; silence has a watchdog of its own, which knows the rate. */
 const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
 const pruneMs = 3_600_000;
+/** How long a host may take over its dictionary, in milliseconds. */
+const fetchMs = 10_000;
 
 /** What the instrument is told by its operator. */
 export interface WeatherSettings {
@@ -31,8 +38,10 @@ export interface WeatherSettings {
   readonly publishSeconds: number;
   readonly backfillHours: number;
   readonly backfillBytes: number;
-  /** The host's zstd dictionary; null to read without compression. */
+  /** The zstd dictionary of a host of the legacy wire; null to read without compression. */
   readonly dictionary: Buffer | null;
+  /** Ask a host of the method for compressed frames, with the dictionary that it gives. */
+  readonly compress: boolean;
 }
 
 /** What the instrument is given by its process. */
@@ -89,6 +98,9 @@ export function createWeather(deps: WeatherDeps): Weather {
   let working: Promise<void> = Promise.resolve();
   let lastClosed = 0;
   let broken = false;
+  /** The legacy series of the host, while it is the one that is published. */
+  let predecessor: Endpoint | null = null;
+  const retiring = new AbortController();
 
   const fail = (error: unknown): void => {
     const path = join(settings.data, storeFile);
@@ -102,16 +114,28 @@ export function createWeather(deps: WeatherDeps): Weather {
     if (!store) throw new Error('the instrument has not been started');
     return store;
   };
+  const published = (): Endpoint => predecessor ?? endpoint;
+  /** Two series of one host: the legacy one is published until the present one takes over, once and for good. */
+  function summary(): WeatherSummary {
+    const nowUs = clock() * 1000;
+    const origin = endpoint.simulated ? 'simulated' : 'live';
+    const own = readSummary({ store: open(), endpoint, origin, nowUs });
+    if (!predecessor) return own;
+    const rivals = { store: open(), nowUs, present: endpoint.name, legacy: predecessor.name, summary: own };
+    if (takesOver(rivals)) {
+      open().takeOver(open().series(endpoint.name).id);
+      predecessor = null;
+      retiring.abort();
+      log.info('the series of the present wire is published from now on', { endpoint: endpoint.name });
+      return own;
+    }
+    const caveats = [successionCaveat(open(), endpoint.name, nowUs)];
+    return readSummary({ store: open(), endpoint: predecessor, origin, nowUs, caveats });
+  }
   const publisher = createPublisher({
     path: join(settings.artifacts, artifactNames.weather),
     publishMs: settings.publishSeconds * 1000,
-    read: () =>
-      readSummary({
-        store: open(),
-        endpoint: endpoint.name,
-        origin: endpoint.simulated ? 'simulated' : 'live',
-        nowUs: clock() * 1000,
-      }),
+    read: summary,
     clock,
     log,
     telemetry,
@@ -119,35 +143,43 @@ export function createWeather(deps: WeatherDeps): Weather {
       if (storeFault(error) !== 'full') fail(error);
     },
   });
-  const connect: Connect = (url, onFrame, signal) =>
-    openSocket({ ...limits, url, policy, userAgent, resolve, maxFrameBytes, onFrame }, signal);
+  const connect: Connect = (options, signal) =>
+    openSocket({ ...limits, policy, userAgent, resolve, maxFrameBytes, ...options }, signal);
+  const http = createHttpClient({ policy, userAgent, resolve });
+  const fetchDictionary = (signal: AbortSignal): Promise<BytesAnswer> =>
+    http.getBytes(dictionaryUrl(endpoint), { maxBytes: inputLimits.zstdDictionary.bytes, timeoutMs: fetchMs, signal });
+  const ofFile = givenDictionary(settings.dictionary);
+  const ofHost = settings.compress
+    ? fetchedDictionary({ folder: settings.data, fetch: fetchDictionary, clock, log })
+    : givenDictionary(null);
 
   function committed(): void {
-    const closed = closedEnd(open().series(endpoint.name).live?.timeUs ?? null, clock() * 1000);
+    const closed = closedEnd(open().series(published().name).live?.timeUs ?? null, clock() * 1000);
     if (closed > lastClosed) publisher.soon();
     lastClosed = closed;
   }
 
   /** Sessions follow each other: what one could not commit, the next reads again from the stored position. */
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted) {
+  async function work(observed: Endpoint, told: WeatherTelemetry, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       try {
         await runSession(
           {
             store: open(),
-            endpoint,
+            endpoint: observed,
             connect,
-            dictionary: settings.dictionary,
+            dictionaries: observed.wire === 'subscribe' ? ofFile : ofHost,
+            random: deps.random,
             backoff: { ...pace.backoff, random: deps.random },
             clock,
             log,
-            telemetry,
+            telemetry: told,
             backfillHours: settings.backfillHours,
             backfillBytes: settings.backfillBytes,
             commitMs: pace.commitMs,
             committed,
           },
-          stopping.signal,
+          signal,
         );
       } catch (error) {
         if (storeFault(error) !== 'full') throw error;
@@ -173,7 +205,9 @@ export function createWeather(deps: WeatherDeps): Weather {
 
   const prune = (): void => {
     try {
-      open().prune(open().series(endpoint.name).id, keptFrom(clock() * 1000));
+      for (const { name } of predecessor ? [endpoint, predecessor] : [endpoint]) {
+        open().prune(open().series(name).id, keptFrom(clock() * 1000));
+      }
     } catch (error) {
       if (storeFault(error) !== 'full') fail(error);
     }
@@ -187,16 +221,20 @@ export function createWeather(deps: WeatherDeps): Weather {
       makeFolder(settings.artifacts);
       store = openWindowStore(settings.data, deps.faults);
       await sweepTemporaries(join(settings.artifacts, artifactNames.weather));
+      predecessor = predecessorOf(store, endpoint);
       prune();
       pruning = setInterval(prune, pruneMs);
       await publisher.now();
       publisher.start();
-      working = work().catch(fail);
+      const retired = AbortSignal.any([stopping.signal, retiring.signal]);
+      const legacy = predecessor ? [work(predecessor, noTelemetry, retired)] : [];
+      working = Promise.all([work(endpoint, telemetry, stopping.signal), ...legacy]).then(() => undefined, fail);
     },
     async stop() {
       stopping.abort();
       if (pruning) clearInterval(pruning);
       await working;
+      await http.close();
       await publisher.stop();
       if (store && !broken) await publisher.now();
       store?.close();

@@ -29,6 +29,8 @@ export interface StoredSeries {
   readonly id: number;
   /** Commits so far: each commit names the one that it follows. */
   readonly revision: number;
+  /** It has taken over from another series of its host, and is published since. */
+  readonly tookOver: boolean;
   readonly live: Position | null;
   readonly backfill: StoredBackfill | null;
 }
@@ -59,6 +61,10 @@ export interface WindowRow {
 export interface WindowStore {
   /** The series of a host; made at the first use. Two hosts never share one. */
   series(endpoint: string): StoredSeries;
+  /** Whether there is a series of that name. */
+  has(endpoint: string): boolean;
+  /** Notes that the series has taken over. */
+  takeOver(series: number): void;
   /**
    * Adds what was gained and moves the positions, in one durable transaction. A commit that is already in the store
    * adds nothing. Throws when the store has gone on without it, and SQLite's errors (see `storeFault`).
@@ -205,6 +211,9 @@ function wrap(db: Database, faults: StoreFaults): WindowStore {
         db.prepare<[number, number]>('DELETE FROM observed WHERE series = ? AND to_us <= ?').run(series, beforeUs);
       }).immediate();
     },
+    takeOver: (series) => {
+      db.prepare<[number]>('UPDATE series SET took_over = 1 WHERE id = ?').run(series);
+    },
     close: () => db.close(),
     ...readers(db),
   };
@@ -227,9 +236,9 @@ interface TrackRow {
 /** Of a window, before the counts. */
 const fixedColumns = ['start_us', 'events', 'late_or_repeat', 'malformed', 'flags', 'resync', 'left_out'];
 
-function readers(db: Database): Pick<WindowStore, 'series' | 'windows' | 'observed' | 'recentRate'> {
-  const find = db.prepare<[string], { id: number; revision: number }>(
-    'SELECT id, revision FROM series WHERE endpoint = ?',
+function readers(db: Database): Pick<WindowStore, 'series' | 'has' | 'windows' | 'observed' | 'recentRate'> {
+  const find = db.prepare<[string], { id: number; revision: number; took_over: number }>(
+    'SELECT id, revision, took_over FROM series WHERE endpoint = ?',
   );
   const create = db.prepare<[string]>('INSERT OR IGNORE INTO series (endpoint, revision) VALUES (?, 0)');
   const tracks = db.prepare<[number], TrackRow>('SELECT * FROM track WHERE series = ?');
@@ -246,13 +255,21 @@ function readers(db: Database): Pick<WindowStore, 'series' | 'windows' | 'observ
     overlapping.all(series, to, from, series, from);
   return {
     observed,
+    has: (endpoint) => find.get(endpoint) !== undefined,
     series: (endpoint) => {
       if (!find.get(endpoint)) create.run(endpoint);
       const row = find.get(endpoint);
       if (!row) throw new Error('a series that was just made is not there');
       const rows = tracks.all(row.id);
       const live = rows.find(({ role }) => role === roles.live);
-      return { ...row, live: live ? position(live) : null, backfill: backfill(rows) };
+      const { id, revision } = row;
+      return {
+        id,
+        revision,
+        tookOver: row.took_over === 1,
+        live: live ? position(live) : null,
+        backfill: backfill(rows),
+      };
     },
     windows: (series, { from, to }, metrics) => {
       const columns = [...fixedColumns, ...metrics.map(metricColumn)];

@@ -1,4 +1,5 @@
-import { createClassifier, type FrameFacts } from '../../src/weather/classify.ts';
+import { createClassifier } from '../../src/weather/classify.ts';
+import type { FrameFacts } from '../../src/weather/frame-facts.ts';
 import { metricNames, trackedCollections, trackedEmbeds, trackedStatuses } from '../../src/weather/metric-names.ts';
 
 /** What one frame means, in words. */

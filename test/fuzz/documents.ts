@@ -41,6 +41,11 @@ export const templates = {
     `{"did":"${did}","time_us":1780000000000000,"kind":"commit","commit":{"rev":"x","operation":"create","collection":"app.bsky.feed.post","rkey":"3k","record":${hole},"cid":"b"}}`,
     `{"did":${hole},"time_us":${hole},"kind":${hole},"account":${hole}}`,
   ],
+  eventFrame: [
+    `{"$type":"message","payload":{"$type":"network.bsky.jetstream.subscribeEvents#commit","collection":"app.bsky.feed.post","did":"${did}","operation":"create","record":${hole},"seq":7,"time":"2026-08-13T06:47:43.959305Z"}}`,
+    `{"$type":"message","payload":{"$type":${hole},"account":${hole},"did":${hole},"seq":${hole},"time":${hole}}}`,
+    `{"$type":${hole},"payload":${hole}}`,
+  ],
   artifact: [
     `{"schema":"labels.recent-overview.v1","generated_at":"2026-07-10T12:00:00Z","coverage":${hole},"top_labelers_7d":${hole}}`,
     `{"schema_version":23,"generated_at":"x","alerts_by_rule_7d":${hole},"census":{"visibility_class":${hole}}}`,

@@ -24,7 +24,9 @@ import { decodeBody, parseText, readJson, readStatus } from '../../src/network/h
 import { resolveHandle } from '../../src/network/resolve-handle.ts';
 import { micros } from '../../src/store/time.ts';
 import { createClassifier } from '../../src/weather/classify.ts';
-import { decompressor } from '../../src/weather/compression.ts';
+import { createEventsClassifier } from '../../src/weather/classify-events.ts';
+import { decompressor, isZstdDictionary } from '../../src/weather/compression.ts';
+import { ResyncMemory } from '../../src/weather/resync-memory.ts';
 import { bodyInput, frameInput, jsonInput } from './documents.ts';
 import { mutated, sizeOf } from './shapes.ts';
 
@@ -93,6 +95,9 @@ function page(large: boolean): FuzzEntry {
 const classify = createClassifier();
 const dictionary = readFileSync(new URL('../fixtures/jetstream/dictionary.zstd', import.meta.url));
 const decompress = decompressor(dictionary, inputLimits.weatherFrame.decodedBytes);
+const classifyEvent = createEventsClassifier(new ResyncMemory(1));
+const decompressEvent = decompressor(dictionary, inputLimits.eventFrame.decodedBytes);
+const compressedFrame = zstdCompressSync(Buffer.from('{"$type":"message"}'), { dictionary });
 const cursors = createCursors([Buffer.alloc(32, 1), Buffer.alloc(32, 2)]);
 const memory = createDecodedBytes({ total: 64 * 1024 * 1024, reserve: 16_384, buffered: 0 });
 const identity = { resolve: () => Promise.resolve({ kind: 'not_found', status: 404 } as const) };
@@ -188,6 +193,26 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
     },
     run({ bytes, coding }) {
       if (bytes.length <= inputLimits.weatherFrame.bytes) classify(decompress(Buffer.from(bytes), coding === 'zstd'));
+    },
+  },
+  eventFrame: {
+    make: (from) => {
+      const { bytes } = jsonInput(from, 'eventFrame');
+      return from.chance(0.3)
+        ? { bytes: zstdCompressSync(bytes, { dictionary }), coding: 'zstd' }
+        : { bytes, coding: '' };
+    },
+    run({ bytes, coding }) {
+      if (bytes.length > inputLimits.eventFrame.bytes) return;
+      classifyEvent(decompressEvent(Buffer.from(bytes), coding === 'zstd'));
+    },
+  },
+  zstdDictionary: {
+    make: (from) => ({ bytes: mutated(from, dictionary), coding: '' }),
+    run({ bytes }) {
+      const given = Buffer.from(bytes);
+      if (given.length > inputLimits.zstdDictionary.bytes || !isZstdDictionary(given)) return;
+      decompressor(given, inputLimits.eventFrame.decodedBytes)(compressedFrame, true);
     },
   },
   artifact: {

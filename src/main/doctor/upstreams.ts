@@ -5,7 +5,7 @@ import { createHttpClient, type HttpClient, type JsonAnswer } from '../../networ
 import { createNameResolver, systemHostsFile } from '../../network/name-resolver.ts';
 import { openSocket } from '../../network/websocket.ts';
 import { codeInWords, OperatorError } from '../../ops/errors.ts';
-import { parseEndpoint, subscribeUrl } from '../../weather/endpoint.ts';
+import { type Endpoint, parseEndpoint, refusalWords, subscribeUrl } from '../../weather/endpoint.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Every wait for an upstream ends after this, in milliseconds: the doctor is done within 10 s. */
@@ -128,12 +128,13 @@ async function checkStream(
   const check = 'jetstream';
   const stop = new AbortController();
   const deadline = setTimeout(() => stop.abort(), patienceMs);
+  let endpoint: Endpoint | null = null;
   try {
-    const endpoint = parseEndpoint(address, network.policy);
+    endpoint = parseEndpoint(address, network.policy);
     const frame = Promise.withResolvers<true>();
     const socket = await openSocket(
       {
-        url: subscribeUrl(endpoint, null),
+        url: subscribeUrl(endpoint, { cursor: null, dictionary: null }),
         ...network,
         handshakeMs: patienceMs - 2_000,
         closeMs: 500,
@@ -153,6 +154,8 @@ async function checkStream(
   } catch (error) {
     if (error instanceof OperatorError) return fail(check, error.message, 'mend the setting');
     if (!(error instanceof ConnectError)) throw error;
+    const words = endpoint ? refusalWords(endpoint, error.status) : null;
+    if (words !== null) return fail(check, words, 'name that address, or another host, with --jetstream');
     return fail(check, error.message, error.kind === 'refused_address' ? 'name a public host' : reachIt);
   } finally {
     clearTimeout(deadline);

@@ -1,0 +1,44 @@
+import type { Minute } from './minute.ts';
+import { windowFlag } from './window.ts';
+
+/** Hosts were documented to compact their history this often; a shorter interval cannot be seen from here. */
+const compactionHours = 4;
+
+/** What limits the counts of the window, each with its number; nothing where there is no such limit. */
+export function weatherCaveats(minutes: readonly Minute[]): string[] {
+  return [compaction(minutes), resync(minutes), leftOut(minutes)].filter((caveat) => caveat !== null);
+}
+
+/** Creates and updates that were deleted or superseded since are gone from compacted history; the watch itself is not shorter. */
+function compaction(minutes: readonly Minute[]): string | null {
+  const watched = sum(minutes, ({ observedUs }) => observedUs);
+  const old = sum(minutes, ({ observedUs, flags }) => ((flags & windowFlag.compacted) === 0 ? 0 : observedUs));
+  if (old === 0) return null;
+  const percent = Math.max(0.1, (old / watched) * 100).toFixed(1);
+  return (
+    `${percent} % of the observed time was read from history older than ${compactionHours} hours, which hosts compact: ` +
+    'creates and updates that were deleted or superseded since are missing from the counts of that time.'
+  );
+}
+
+function resync(minutes: readonly Minute[]): string | null {
+  const rows = sum(minutes, (minute) => minute.resync);
+  if (rows === 0) return null;
+  return (
+    `${rows} rows that repeat records after a repository was synchronised anew are not counted: they are no acts. They are ` +
+    'known by their account and time alone.'
+  );
+}
+
+function leftOut(minutes: readonly Minute[]): string | null {
+  const numbers = sum(minutes, (minute) => minute.leftOut);
+  if (numbers === 0) return null;
+  return (
+    `The host left out ${numbers} of its event numbers while it was watched live: events that it lost, or numbers that it ` +
+    'never used.'
+  );
+}
+
+function sum(minutes: readonly Minute[], of: (minute: Minute) => number): number {
+  return minutes.reduce((total, minute) => total + of(minute), 0);
+}

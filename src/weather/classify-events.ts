@@ -1,0 +1,236 @@
+import { byteWords, spelling } from './byte-words.ts';
+import { absent, count, EventBody, other } from './event-body.ts';
+import { EventTime } from './event-time.ts';
+import { type Classifier, emptyFacts, type FrameFacts } from './frame-facts.ts';
+import { JsonScan, malformed } from './json-scan.ts';
+import { type Level, members, usualKeys } from './members.ts';
+import { metricIndex } from './metric-names.ts';
+import type { ResyncMemory } from './resync-memory.ts';
+
+/** A create this far behind the first event that was read is a row of a re-sync that began before. Microseconds. */
+const slackUs = 5_000_000;
+
+const quote = 0x22;
+const method = 'network.bsky.jetstream.subscribeEvents';
+const frameWords = byteWords(['message', 'error']);
+const frameMessage = 0;
+const frameError = 1;
+const payloadWords = byteWords(['commit', 'account', 'identity', 'sync', 'info'].map((kind) => `${method}#${kind}`));
+const payloadCommit = 0;
+const payloadAccount = 1;
+const payloadIdentity = 2;
+const payloadSync = 3;
+const payloadInfo = 4;
+const infoWords = byteWords(['FutureCursor', 'OutdatedCursor']);
+const infoNotices = ['future_cursor', 'outdated_cursor'] as const;
+const errorWords = byteWords(['ConsumerTooSlow']);
+
+/** The values that most frames have, as they are spelled there. */
+const usualFrame = spelling('"message"');
+const usualPayload = spelling(`"${method}#commit"`);
+
+const topKeys = ['$type', 'payload', 'error'];
+const payloadKeys = [
+  '$type',
+  'seq',
+  'time',
+  'witnessedAt',
+  'did',
+  'operation',
+  'collection',
+  'record',
+  'account',
+  'name',
+];
+const payloadOrder = ['$type', 'cid', 'collection', 'did', 'operation', 'record', 'rev', 'rkey', 'seq', 'time'];
+
+/**
+ * Makes a classifier of the method `subscribeEvents`, with the same promises as that of the legacy wire. An event needs a
+ * number and a time; its clock is `witnessedAt`, and `time` where that is missing. Kinds that this program does not know
+ * are events when they have both, else they are passed over, as the protocol asks.
+ */
+export function createEventsClassifier(memory: ResyncMemory): Classifier {
+  const scan = new JsonScan();
+  const body = new EventBody(scan);
+  const clock = new EventTime();
+  const facts = emptyFacts();
+
+  let frame = absent;
+  let error = absent;
+  let payloadSeen = false;
+  let payload = absent;
+  let seq = 0;
+  let timeUs = 0;
+  let witnessedUs = 0;
+  let readUs = 0;
+  let info = absent;
+  let didFrom = 0;
+  let didTo = 0;
+  /** Time of the first event. */
+  let firstUs = Number.POSITIVE_INFINITY;
+
+  function forgetPayload(): void {
+    payload = absent;
+    seq = 0;
+    timeUs = 0;
+    witnessedUs = 0;
+    info = absent;
+    didFrom = 0;
+    didTo = 0;
+    body.forgetCommit();
+    body.forgetAccount();
+  }
+
+  const topLevel: Level = {
+    keys: byteWords(topKeys),
+    usual: usualKeys(topKeys, ['$type', 'payload']),
+    take(key, from) {
+      if (key === 0) {
+        if (scan.spells(usualFrame, from)) {
+          frame = frameMessage;
+          return from + usualFrame.length;
+        }
+        const end = body.word(from, frameWords);
+        frame = body.found;
+        return end;
+      }
+      if (key === 2) {
+        const end = body.word(from, errorWords);
+        error = body.found;
+        return end;
+      }
+      forgetPayload();
+      payloadSeen = body.isObject(from);
+      return payloadSeen ? members(scan, from, payloadLevel) : scan.value(from);
+    },
+  };
+
+  /** Past a datetime; `readUs` is then what it says, or 0. */
+  function takeTime(from: number): number {
+    readUs = 0;
+    if (scan.bytes[from] !== quote) return scan.value(from);
+    const end = scan.string(from + 1);
+    if (end !== malformed && !scan.escaped) readUs = clock.read(scan.bytes, from + 1, end - 1);
+    return end;
+  }
+
+  function takeDid(from: number): number {
+    didFrom = 0;
+    didTo = 0;
+    const end = scan.value(from);
+    if (end === malformed || scan.bytes[from] !== quote) return end;
+    didFrom = from + 1;
+    didTo = end - 1;
+    return end;
+  }
+
+  const payloadLevel: Level = {
+    keys: byteWords(payloadKeys),
+    usual: usualKeys(payloadKeys, payloadOrder),
+    take(key, from) {
+      let end: number;
+      switch (key) {
+        case 0:
+          if (scan.spells(usualPayload, from)) {
+            payload = payloadCommit;
+            return from + usualPayload.length;
+          }
+          end = body.word(from, payloadWords);
+          payload = body.found;
+          return end;
+        case 1:
+          end = scan.integerValue(from);
+          seq = scan.integer;
+          return end;
+        case 2:
+          end = takeTime(from);
+          timeUs = readUs;
+          return end;
+        case 3:
+          end = takeTime(from);
+          witnessedUs = readUs;
+          return end;
+        case 4:
+          return takeDid(from);
+        case 5:
+          return body.takeOperation(from);
+        case 6:
+          return body.takeCollection(from);
+        case 7:
+          return body.takeRecord(from);
+        case 8:
+          return body.takeAccount(from);
+        default:
+          end = body.word(from, infoWords);
+          info = body.found;
+          return end;
+      }
+    },
+  };
+
+  function judge(): void {
+    if (frame === frameError) {
+      facts.outcome = 'notice';
+      facts.notice = error === 0 ? 'too_slow' : 'error';
+    } else if (frame === other) {
+      facts.outcome = 'notice';
+      facts.notice = 'unknown';
+    } else if (frame === absent || !payloadSeen || payload === absent) facts.outcome = 'no_time_us';
+    else if (payload === payloadInfo) {
+      facts.outcome = 'notice';
+      facts.notice = infoNotices[info] ?? 'unknown';
+    } else judgeEvent();
+  }
+
+  function judgeEvent(): void {
+    const us = witnessedUs > 0 ? witnessedUs : timeUs;
+    if (seq > 0) facts.seq = seq;
+    if (seq === 0 || us === 0) {
+      facts.outcome = payload === other && seq === 0 && us === 0 ? 'notice' : 'no_time_us';
+      facts.notice = facts.outcome === 'notice' ? 'unknown' : 'none';
+      return;
+    }
+    facts.timeUs = us;
+    if (payload === payloadCommit && isRow()) {
+      facts.outcome = 'resync';
+      return;
+    }
+    facts.outcome = 'counted';
+    if (firstUs === Number.POSITIVE_INFINITY) firstUs = us;
+    if (payload === payloadSync) memory.sync(scan.bytes, didFrom, didTo, timeUs);
+    countEvent(facts);
+  }
+
+  /** A row is told by `time`, which is that of its `sync`. */
+  function isRow(): boolean {
+    if (!body.creates || timeUs === 0) return false;
+    return memory.isRow(scan.bytes, didFrom, didTo, timeUs, timeUs < firstUs - slackUs, witnessedUs > 0);
+  }
+
+  function countEvent(counted: FrameFacts): void {
+    if (payload === payloadCommit) {
+      if (body.isBare) count(counted, metricIndex['malformed.commit']);
+      else body.countCommit(counted);
+    } else if (payload === payloadAccount) body.countAccount(counted);
+    else if (payload === payloadIdentity) count(counted, metricIndex['identity.event']);
+    else if (payload === payloadSync) count(counted, metricIndex['sync.event']);
+    else count(counted, metricIndex['unclassified.kind']);
+  }
+
+  return (bytes) => {
+    frame = absent;
+    error = absent;
+    payloadSeen = false;
+    forgetPayload();
+    facts.notice = 'none';
+    facts.timeUs = 0;
+    facts.seq = null;
+    facts.metricCount = 0;
+    scan.load(bytes);
+    const first = scan.space(0);
+    const end = body.isObject(first) ? members(scan, first, topLevel) : scan.value(first);
+    if (end === malformed || scan.space(end) !== scan.length) facts.outcome = 'parse_error';
+    else judge();
+    return facts;
+  };
+}

@@ -1,0 +1,206 @@
+import { type ByteWords, byteWords, spelling } from './byte-words.ts';
+import type { FrameFacts } from './frame-facts.ts';
+import { type JsonScan, malformed } from './json-scan.ts';
+import { type Level, members, usualKeys } from './members.ts';
+import { metricIndex, operations, trackedCollections, trackedEmbeds, trackedStatuses } from './metric-names.ts';
+
+const operationWords = byteWords(operations);
+const created = operations.indexOf('create');
+const deleted = operations.indexOf('delete');
+const collectionWords = byteWords(trackedCollections.map(([, nsid]) => nsid));
+const post = trackedCollections.findIndex(([alias]) => alias === 'post');
+const embedWords = byteWords(trackedEmbeds.map(([, type]) => type));
+const embedRecord = trackedEmbeds.findIndex(([alias]) => alias === 'record');
+const embedRecordWithMedia = trackedEmbeds.findIndex(([alias]) => alias === 'recordWithMedia');
+const statusWords = byteWords(trackedStatuses);
+/** Where the shapes of a post begin in `metricNames`, by operation. */
+const shapesOf = [metricIndex['post.create.reply'], metricIndex['post.update.reply']];
+
+/** The value that most commits have, as it is spelled there. */
+const usualOperation = spelling('"create"');
+
+/** In place of a word's place: a string that is no known word. */
+export const other = -1;
+/** In place of a word's place: not there, not a string, or empty. */
+export const absent = -2;
+
+/** Steps from `account.active.true` in `metricNames`. */
+const activeTrue = 0;
+const activeFalse = 1;
+const activeUnknown = 2;
+
+const quote = 0x22;
+const letterF = 0x66;
+const letterT = 0x74;
+const openObject = 0x7b;
+
+/** The parts of an event that both wires write alike: what a commit did, its record, and an account's state. */
+export class EventBody {
+  /** The last string read by `word`: its place, `other` or `absent`. */
+  found = absent;
+  readonly #scan: JsonScan;
+  #operation = absent;
+  #collection = absent;
+  #recordSeen = false;
+  #reply = false;
+  #embed = absent;
+  #active = activeUnknown;
+  #status = absent;
+  readonly #recordLevel: Level;
+  readonly #embedLevel: Level;
+  readonly #accountLevel: Level;
+
+  constructor(scan: JsonScan) {
+    this.#scan = scan;
+    this.#recordLevel = {
+      keys: byteWords(['reply', 'embed']),
+      usual: usualKeys([], ['$type', 'createdAt']),
+      take: (key, from) => (key === 0 ? this.#takeReply(from) : this.#takeEmbed(from)),
+    };
+    this.#embedLevel = {
+      keys: byteWords(['$type']),
+      usual: [],
+      take: (_key, from) => {
+        const end = this.word(from, embedWords);
+        this.#embed = this.found < 0 ? other : this.found;
+        return end;
+      },
+    };
+    this.#accountLevel = {
+      keys: byteWords(['active', 'status']),
+      usual: [],
+      take: (key, from) => (key === 0 ? this.#takeActive(from) : this.#takeStatus(from)),
+    };
+  }
+
+  /** Whether an object begins here. */
+  isObject(from: number): boolean {
+    return this.#scan.bytes[from] === openObject;
+  }
+
+  /** Past a value; `found` is then its place among the words, where it is a string. */
+  word(from: number, words: ByteWords): number {
+    const scan = this.#scan;
+    if (scan.bytes[from] !== quote) {
+      this.found = absent;
+      return scan.value(from);
+    }
+    const end = scan.string(from + 1);
+    if (end !== malformed) this.found = end === from + 2 ? absent : scan.find(words, from + 1, end - 1);
+    return end;
+  }
+
+  forgetCommit(): void {
+    this.#operation = absent;
+    this.#collection = absent;
+    this.#forgetRecord();
+  }
+
+  forgetAccount(): void {
+    this.#active = activeUnknown;
+    this.#status = absent;
+  }
+
+  /** Whether the commit creates a record. */
+  get creates(): boolean {
+    return this.#operation === created;
+  }
+
+  /** Whether nothing of a commit was there. */
+  get isBare(): boolean {
+    return this.#operation === absent && this.#collection === absent;
+  }
+
+  takeOperation(from: number): number {
+    if (this.#scan.spells(usualOperation, from)) {
+      this.#operation = created;
+      return from + usualOperation.length;
+    }
+    const end = this.word(from, operationWords);
+    this.#operation = this.found;
+    return end;
+  }
+
+  takeCollection(from: number): number {
+    const end = this.word(from, collectionWords);
+    this.#collection = this.found;
+    return end;
+  }
+
+  takeRecord(from: number): number {
+    this.#forgetRecord();
+    this.#recordSeen = this.isObject(from);
+    return this.#recordSeen ? members(this.#scan, from, this.#recordLevel) : this.#scan.value(from);
+  }
+
+  takeAccount(from: number): number {
+    this.forgetAccount();
+    return this.isObject(from) ? members(this.#scan, from, this.#accountLevel) : this.#scan.value(from);
+  }
+
+  countCommit(facts: FrameFacts): void {
+    if (this.#operation < 0) count(facts, metricIndex['unclassified.operation']);
+    else if (this.#collection === absent) count(facts, metricIndex['malformed.collection']);
+    else if (this.#collection === other) count(facts, metricIndex['untracked.collection']);
+    else {
+      // The order of `metricNames`: collection by operation.
+      count(facts, this.#collection * operations.length + this.#operation);
+      // What a deleted post was cannot be known, even where a delete carries a record.
+      if (this.#collection === post && this.#recordSeen && this.#operation !== deleted) {
+        this.#countShapes(facts, shapesOf[this.#operation] ?? 0);
+      }
+    }
+  }
+
+  countAccount(facts: FrameFacts): void {
+    count(facts, metricIndex['account.event']);
+    count(facts, metricIndex['account.active.true'] + this.#active);
+    if (this.#status === absent) return;
+    count(
+      facts,
+      metricIndex['account.status.deleted'] + (this.#status === other ? trackedStatuses.length : this.#status),
+    );
+  }
+
+  #countShapes(facts: FrameFacts, first: number): void {
+    const embed = this.#embed;
+    if (this.#reply) count(facts, first);
+    if (embed === absent) return;
+    if (embed === embedRecord || embed === embedRecordWithMedia) count(facts, first + 1);
+    count(facts, first + 2 + (embed === other ? trackedEmbeds.length : embed));
+  }
+
+  #forgetRecord(): void {
+    this.#recordSeen = false;
+    this.#reply = false;
+    this.#embed = absent;
+  }
+
+  #takeReply(from: number): number {
+    this.#reply = this.isObject(from);
+    return this.#scan.value(from);
+  }
+
+  #takeEmbed(from: number): number {
+    this.#embed = this.isObject(from) ? other : absent;
+    return this.#embed === other ? members(this.#scan, from, this.#embedLevel) : this.#scan.value(from);
+  }
+
+  #takeActive(from: number): number {
+    const first = this.#scan.bytes[from];
+    this.#active = first === letterT ? activeTrue : first === letterF ? activeFalse : activeUnknown;
+    return this.#scan.value(from);
+  }
+
+  #takeStatus(from: number): number {
+    const end = this.word(from, statusWords);
+    this.#status = this.found;
+    return end;
+  }
+}
+
+/** Adds a metric to the facts. */
+export function count(facts: FrameFacts, index: number): void {
+  facts.metrics[facts.metricCount] = index;
+  facts.metricCount += 1;
+}

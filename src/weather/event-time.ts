@@ -1,0 +1,63 @@
+const dayMs = 86_400_000;
+const zero = 0x30;
+
+/**
+ * Reads datetimes in UTC among bytes, as the method writes them: `2026-08-13T06:47:43.959305Z`. Another number of decimals
+ * is taken too, cut to microseconds. The last date is remembered: nearly all events are of one day.
+ */
+export class EventTime {
+  #date = -1;
+  #dateMs = 0;
+
+  /** Microseconds since 1970 of the text in `[from, to)`; 0 where it is no such datetime. */
+  read(bytes: Uint8Array, from: number, to: number): number {
+    if (to - from < 20 || bytes[to - 1] !== 0x5a || bytes[from + 10] !== 0x54) return 0;
+    if (bytes[from + 4] !== 0x2d || bytes[from + 7] !== 0x2d || bytes[from + 13] !== 0x3a) return 0;
+    if (bytes[from + 16] !== 0x3a) return 0;
+    const year = two(bytes, from) * 100 + two(bytes, from + 2);
+    const date = year * 10_000 + two(bytes, from + 5) * 100 + two(bytes, from + 8);
+    const hour = two(bytes, from + 11);
+    const minute = two(bytes, from + 14);
+    const second = two(bytes, from + 17);
+    const micros = fraction(bytes, from + 19, to - 1);
+    if (!(date > 0) || !(hour < 24) || !(minute < 60) || !(second < 60) || micros < 0) return 0;
+    if (date !== this.#date && !this.#remember(date)) return 0;
+    return (this.#dateMs + ((hour * 60 + minute) * 60 + second) * 1000) * 1000 + micros;
+  }
+
+  #remember(date: number): boolean {
+    const year = Math.floor(date / 10_000);
+    const month = Math.floor(date / 100) % 100;
+    const day = date % 100;
+    const at = Date.UTC(year, month - 1, day);
+    // Only dates that exist: `Date.UTC` takes the 31st of June for the 1st of July, and small years for others.
+    if (!(at > 0) || new Date(at).getUTCDate() !== day || month < 1 || month > 12 || at % dayMs !== 0) return false;
+    this.#date = date;
+    this.#dateMs = at;
+    return true;
+  }
+}
+
+/** Two digits as a number; NaN where they are none. */
+function two(bytes: Uint8Array, at: number): number {
+  const tens = (bytes[at] ?? 0) - zero;
+  const ones = (bytes[at + 1] ?? 0) - zero;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
+}
+
+/** Microseconds of `.ddd…` in `[from, to)`; 0 of nothing, -1 where it is none. */
+function fraction(bytes: Uint8Array, from: number, to: number): number {
+  if (from === to) return 0;
+  if (bytes[from] !== 0x2e || to - from < 2 || to - from > 10) return -1;
+  let micros = 0;
+  for (let i = 1; i <= 6; i += 1) {
+    const digit = from + i < to ? (bytes[from + i] ?? 0) - zero : 0;
+    if (digit < 0 || digit > 9) return -1;
+    micros = micros * 10 + digit;
+  }
+  for (let i = from + 7; i < to; i += 1) {
+    const digit = (bytes[i] ?? 0) - zero;
+    if (digit < 0 || digit > 9) return -1;
+  }
+  return micros;
+}

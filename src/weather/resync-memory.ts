@@ -1,0 +1,63 @@
+/** Most pairs of account and time that are remembered; the oldest go first. */
+const mostPairs = 32_768;
+
+/**
+ * Tells the rows that repeat a repository after a `sync` from acts. Nothing marks them; they carry the account and the
+ * time of the `sync`. Of a pair only a salted hash is kept, in memory: no account can be read from it, and none is stored.
+ */
+export class ResyncMemory {
+  readonly #pairs = new Set<number>();
+  readonly #salt: number;
+
+  /** `salt`: 32 random bits. */
+  constructor(salt: number) {
+    this.#salt = salt;
+  }
+
+  /** A `sync` of the account in `[from, to)`. */
+  sync(bytes: Uint8Array, from: number, to: number, timeUs: number): void {
+    this.#add(this.#pair(bytes, from, to, timeUs));
+  }
+
+  /**
+   * Whether a create is a row of a re-sync. Its `sync` may not have been read: `old` says that the time lies before the
+   * first event of this reader. Since hosts write `witnessedAt`, no other create carries an old time. Hosts before that let
+   * operators import old times: there the first create of a pair counts, and those that follow it do not.
+   */
+  isRow(bytes: Uint8Array, from: number, to: number, timeUs: number, old: boolean, witnessed: boolean): boolean {
+    if (this.#pairs.size === 0 && !old) return false;
+    const pair = this.#pair(bytes, from, to, timeUs);
+    if (this.#pairs.has(pair)) return true;
+    if (!old) return false;
+    this.#add(pair);
+    return witnessed;
+  }
+
+  #add(pair: number): void {
+    this.#pairs.add(pair);
+    if (this.#pairs.size <= mostPairs) return;
+    for (const oldest of this.#pairs) {
+      this.#pairs.delete(oldest);
+      return;
+    }
+  }
+
+  /** 53 bits of two FNV-1a sums: among as many pairs as are remembered no two can be expected to agree. */
+  #pair(bytes: Uint8Array, from: number, to: number, timeUs: number): number {
+    let high = 0x811c9dc5 ^ this.#salt;
+    let low = 0x9e3779b9 ^ this.#salt;
+    for (let i = from; i < to; i += 1) {
+      const byte = bytes[i] ?? 0;
+      high = Math.imul(high ^ byte, 0x01000193);
+      low = Math.imul(low ^ byte, 0x85ebca6b);
+      low ^= low >>> 13;
+    }
+    for (const part of [timeUs % 0x1_0000_0000, Math.floor(timeUs / 0x1_0000_0000)]) {
+      high = Math.imul(high ^ (part >>> 0), 0x01000193);
+      high ^= high >>> 15;
+      low = Math.imul(low ^ (part >>> 0), 0x85ebca6b);
+      low ^= low >>> 13;
+    }
+    return (high >>> 0) * 0x20_0000 + (low >>> 11);
+  }
+}

@@ -12,7 +12,15 @@ import { type MetricName, metricNames } from '../src/weather/metric-names.ts';
 import { noTelemetry, type WeatherTelemetry } from '../src/weather/telemetry.ts';
 import { createWeather, type Weather, type WeatherDeps } from '../src/weather/weather.ts';
 import { windowUs } from '../src/weather/window.ts';
-import { deliveredMinutes, deliveredResync, type Kept, minutesOf, readArtifact, readStore, wireOf } from './weather-kept.ts';
+import {
+  deliveredMinutes,
+  deliveredResync,
+  type Kept,
+  minutesOf,
+  readArtifact,
+  readStore,
+  wireOf,
+} from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
 
 /** What the instrument told its operator, in numbers. */

@@ -128,7 +128,9 @@ export class JetstreamServer {
     const method = this.#options.hasMethod && target.pathname === `/xrpc/${subscribeEvents}`;
     const subscription = legacy ? readSubscription(asked) : method ? readMethod(asked) : null;
     const refused = this.#faults?.refusal() ?? null;
-    const start = subscription !== null && isSubscription(subscription) ? this.#start(subscription) : null;
+    // A refused handshake begins nowhere, and uses up no fault.
+    const begins = refused === null && subscription !== null && isSubscription(subscription);
+    const start = begins ? this.#start(subscription) : null;
     if (refused !== null) {
       const unavailable = { status: refused, error: 'ServiceUnavailable', message: 'refused by a fault switch' };
       refuse(socket, method ? unavailable : { ...unavailable, error: null });

@@ -433,6 +433,11 @@ export interface components {
                 readonly does_not_measure?: readonly string[];
                 /** @description The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page. */
                 readonly source_endpoint?: string;
+                /**
+                 * @description The protocol that the host was read over: 'subscribe' (legacy) or 'subscribe_events' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
+                 * @enum {string}
+                 */
+                readonly wire?: "subscribe" | "subscribe_events";
                 /** @description What is counted, in one sentence. */
                 readonly measures: string;
             };
@@ -485,6 +490,11 @@ export interface components {
                 readonly does_not_measure?: readonly string[];
                 /** @description The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page. */
                 readonly source_endpoint?: string;
+                /**
+                 * @description The protocol that the host was read over: 'subscribe' (legacy) or 'subscribe_events' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
+                 * @enum {string}
+                 */
+                readonly wire?: "subscribe" | "subscribe_events";
                 /** @description What is counted, in one sentence. */
                 readonly measures: string;
             };

@@ -37,7 +37,8 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         seeds: await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json')),
         relays: values.relay.map((relay) => address('relay', relay, ['https:', 'http:'])),
         plc: address('plc', values.plc, ['https:', 'http:']),
-        jetstream: values.jetstream === '' ? null : address('jetstream', values.jetstream, ['wss:', 'ws:']),
+        jetstream:
+          values.jetstream === '' ? null : legacyAddress(address('jetstream', values.jetstream, ['wss:', 'ws:'])),
         userAgent: userAgentFor(values),
         publishSeconds: values.publishSeconds,
         discoverySeconds: values.discoverySeconds,
@@ -117,3 +118,13 @@ function address(flag: string, url: string, protocols: readonly string[]): strin
   if (parsed && protocols.includes(parsed.protocol)) return url;
   throw new OperatorError(`--${flag} wants an address that begins with ${protocols[0]}//; got ${JSON.stringify(url)}`);
 }
+
+/** The label instrument speaks the legacy wire, which hosts of the present method serve beside it. */
+function legacyAddress(url: string): string {
+  const target = new URL(url);
+  if (target.pathname !== '/' && !target.pathname.endsWith(jetstreamMethod)) return url;
+  target.pathname = '/subscribe';
+  return target.href;
+}
+
+const jetstreamMethod = '/xrpc/network.bsky.jetstream.subscribeEvents';

@@ -12,12 +12,15 @@ interface Word {
   readonly pieces: Int32Array;
 }
 
+/** The three bytes of a word that has no more. */
+const threeBytes = 0xffffff;
+
 /** Bytes compared at once. */
 const piece = 4;
 
 const noWords: readonly Word[] = [];
 
-/** Words of four characters or more, by their length: hardly ever do two of one length have to be compared. */
+/** Words of three characters or more, by their length: hardly ever do two of one length have to be compared. */
 export function byteWords(words: readonly string[]): ByteWords {
   const byLength = Array.from({ length: Math.max(...words.map((word) => word.length)) + 1 }, (_, length) =>
     words.flatMap((word, place) => (word.length === length ? [{ place, pieces: piecesOf(word) }] : [])),
@@ -29,7 +32,10 @@ export function byteWords(words: readonly string[]): ByteWords {
       const candidates = byLength[to - from] ?? noWords;
       for (let c = 0; c < candidates.length; c += 1) {
         const word = candidates[c];
-        if (word !== undefined && holds(bytes, from, to, word.pieces)) return word.place;
+        if (word === undefined) continue;
+        if (to - from === 3) {
+          if ((bytes.getInt32(from, true) & threeBytes) === word.pieces[0]) return word.place;
+        } else if (holds(bytes, from, to, word.pieces)) return word.place;
       }
       return -1;
     },
@@ -56,6 +62,7 @@ export function spelling(text: string): Spelling {
 
 function piecesOf(word: string): Int32Array {
   const bytes = Uint8Array.from(Buffer.from(word, 'ascii'));
+  if (bytes.length === 3) return Int32Array.of(bytes.reduceRight((sum, byte) => sum * 256 + byte, 0));
   if (bytes.length < piece) throw new RangeError(`the word ${word} is too short`);
   const view = new DataView(bytes.buffer);
   return Int32Array.from({ length: Math.ceil(bytes.length / piece) }, (_, at) =>

@@ -66,8 +66,9 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   let info = absent;
   let didFrom = 0;
   let didTo = 0;
-  /** Time of the first event. */
-  let firstUs = Number.POSITIVE_INFINITY;
+  /** About when reading began. */
+  let firstUs = 0;
+  let settled = false;
 
   function forgetPayload(): void {
     payload = absent;
@@ -191,14 +192,24 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
       return;
     }
     facts.timeUs = us;
+    learn(us, payload === payloadCommit && body.creates);
     if (payload === payloadCommit && isRow()) {
       facts.outcome = 'resync';
       return;
     }
     facts.outcome = 'counted';
-    if (firstUs === Number.POSITIVE_INFINITY) firstUs = us;
     if (payload === payloadSync) memory.sync(scan.bytes, didFrom, didTo, timeUs);
     countEvent(facts);
+  }
+
+  /**
+   * Creates alone may carry old times: every other event shows the clock. The first ones say when reading began; a later one
+   * from before shows that they were wrong.
+   */
+  function learn(us: number, creates: boolean): void {
+    if (!settled) firstUs = Math.max(firstUs, us);
+    else if (!creates && us < firstUs) firstUs = us;
+    if (!creates) settled = true;
   }
 
   /** A row is told by `time`, which is that of its `sync`. */

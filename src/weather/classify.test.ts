@@ -197,6 +197,7 @@ it('gives numbers and nothing else, in one object that it uses again', () => {
   const facts = classify(Buffer.from('{"time_us":7,"kind":"identity","did":"did:plc:x","cursor":3}'));
   expect({ ...facts, metrics: [...facts.metrics.subarray(0, facts.metricCount)] }).toEqual({
     outcome: 'counted',
+    notice: 'none',
     timeUs: 7,
     seq: 3,
     metrics: [metricNames.indexOf('identity.event')],

@@ -140,6 +140,11 @@ export class Progress {
     this.#missed = false;
   }
 
+  /** What came last does not follow on what came before it. */
+  breakOff(): void {
+    this.continuous = false;
+  }
+
   /** An event cannot be counted for its time: where it lies ahead, what comes next does not follow on the position. */
   miss(timeUs: number): void {
     if (timeUs > this.#timeUs) this.#missed = true;
@@ -148,9 +153,7 @@ export class Progress {
   /** A row that is no event moves the number, and leaves the time. Nothing begins with one. */
   pass(seq: number): Verdict {
     if (!this.numbered || this.#state === 'starting') return 'skipped';
-    const verdict = this.#judge(seq, this.#timeUs);
-    if (verdict === 'counted' && !this.continuous) this.#missed = true;
-    return verdict;
+    return this.#judge(seq, this.#timeUs);
   }
 
   take(seq: number | null, timeUs: number): Verdict {

@@ -204,6 +204,7 @@ export class Track {
     const window = this.#at(this.#progress.timeUs);
     window.resync += 1;
     this.#leaveOut(window);
+    if (!this.#progress.continuous) this.#progress.miss(Number.POSITIVE_INFINITY);
     return 'resync';
   }
 
@@ -230,7 +231,10 @@ export class Track {
     const { leftOut } = this.#progress;
     if (leftOut === 0) return;
     window.flags |= windowFlag.leftOut;
-    if (this.#dense && !this.#replaying) window.leftOut += leftOut;
+    if (!this.#dense || this.#replaying) return;
+    // Nothing is hidden on this wire: what the numbers stood for was not observed.
+    window.leftOut += leftOut;
+    this.#progress.breakOff();
   }
 
   #timed(facts: FrameFacts): FrameOutcome {

@@ -1,19 +1,10 @@
 import { type MetricName, metricNames, type Species } from './events/metrics.ts';
 import type { EventSource } from './events/source.ts';
-import type { Wire } from './events/wire.ts';
+import type { Filter, Wire } from './events/wire.ts';
 import { passes } from './jetstream/subscription.ts';
 import { type Range, RangeSet } from './ranges.ts';
 
 const minuteUs = 60_000_000;
-/** What a consumer is given of the events. */
-export interface Filter {
-  readonly wire: Wire;
-  /** Kinds of the method; empty for all. */
-  readonly kinds: readonly string[];
-  /** NSIDs, or prefixes that end in `.*`; empty for all. */
-  readonly wantedCollections: readonly string[];
-}
-
 /** Connections that are told apart; what older ones were given is kept together. */
 const deliveryLimit = 5_000;
 

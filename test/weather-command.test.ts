@@ -32,8 +32,11 @@ function run(args: readonly string[]): RunningCommand {
 
 describe('almanac weather', () => {
   test.each([
-    ['https://host.example/subscribe', 'almanac: --jetstream wants an address such as wss://HOST/subscribe\n'],
-    ['nonsense', 'almanac: --jetstream wants an address such as wss://HOST/subscribe\n'],
+    [
+      'https://host.example/subscribe',
+      'almanac: --jetstream wants an address such as wss://HOST or wss://HOST/subscribe\n',
+    ],
+    ['nonsense', 'almanac: --jetstream wants an address such as wss://HOST or wss://HOST/subscribe\n'],
     ['wss://10.0.0.1/subscribe', 'almanac: --jetstream wss://10.0.0.1/subscribe: no public address (private)\n'],
     [
       'ws://127.0.0.1:1/subscribe',

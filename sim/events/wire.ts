@@ -4,6 +4,15 @@ import { productionJson } from './texts.ts';
 /** Jetstream's two protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. */
 export type Wire = 'subscribe' | 'subscribe_events';
 
+/** What a consumer is given of the events. */
+export interface Filter {
+  readonly wire: Wire;
+  /** Kinds of the method; empty for all. */
+  readonly kinds: readonly string[];
+  /** NSIDs, or prefixes that end in `.*`; empty for all. */
+  readonly wantedCollections: readonly string[];
+}
+
 /** NSIDs of the two methods that a present host serves. */
 export const subscribeEvents = 'network.bsky.jetstream.subscribeEvents';
 export const getZstdDictionary = 'network.bsky.jetstream.getZstdDictionary';

@@ -1,6 +1,5 @@
 import type { Species } from '../events/metrics.ts';
-import type { Wire } from '../events/wire.ts';
-import type { Filter } from '../truth.ts';
+import type { Filter, Wire } from '../events/wire.ts';
 
 /** What a consumer asked for. */
 export interface Subscription extends Filter {

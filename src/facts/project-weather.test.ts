@@ -28,7 +28,15 @@ describe('our summary', () => {
         measures,
         does_not_measure,
       },
+      caveats: [],
     });
+  });
+
+  it("publishes the artifact's wire and its own caveats", () => {
+    const source = { endpoint: 'wss://host.example/x', method: 'jetstream', wire: 'subscribe_events' };
+    const { provenance, caveats } = ours({ source, caveats: ['a limit'] });
+    expect(provenance.wire).toBe('subscribe_events');
+    expect(caveats).toEqual(['a limit']);
   });
 
   it('drops collections that the contract does not name', () => {
@@ -141,6 +149,7 @@ describe('the weatherwatch summary', () => {
         measures: summary.measures,
         does_not_measure: [...(summary.does_not_measure as string[]), 'participant turnover'],
       },
+      caveats: [],
     });
   });
 

@@ -29,6 +29,22 @@ describe('a hold', () => {
     expect(await releaseHold(folder, name)).toBe(false);
   });
 
+  test('whose release failed between the two files is released by the next try', async () => {
+    await writeHeld(folder, name, { generated_at: 'then' });
+    await setHold(folder, name, hold);
+    // As a full disk leaves it: the hold is gone and the artifact still has its mark.
+    rmSync(holdPath(folder));
+    expect(await releaseHold(folder, name)).toBe(true);
+    expect(artifact()).toEqual({ generated_at: 'then', hold: false });
+  });
+
+  test('is not reported as set or released where the artifact in place cannot be read', async () => {
+    mkdirSync(join(folder, name));
+    await expect(setHold(folder, name, hold)).rejects.toThrow('EISDIR');
+    expect(await readHold(folder)).toEqual(hold);
+    await expect(releaseHold(folder, name)).rejects.toThrow('EISDIR');
+  });
+
   test.each([
     ['cut short', '{"reason": "a lab'],
     ['empty', ''],

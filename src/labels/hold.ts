@@ -60,26 +60,39 @@ export async function setHold(artifacts: string, artifactName: string, hold: Hol
   await markArtifact(join(artifacts, artifactName), true);
 }
 
-/** Releases the hold; false when there was none. */
+/** Releases the hold; false when there was none, neither in its file nor on the artifact. */
 export async function releaseHold(artifacts: string, artifactName: string): Promise<boolean> {
-  try {
-    await unlink(holdPath(artifacts));
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
+  const wasSet = await unlink(holdPath(artifacts)).then(
+    () => true,
+    (error: unknown) => {
+      if (systemCode(error) === 'ENOENT') return false;
+      throw error;
+    },
+  );
+  // Also without a file: a release that failed between the two is completed by the next one.
+  const wasMarked = await markArtifact(join(artifacts, artifactName), false);
+  return wasSet || wasMarked;
+}
+
+/** The artifact that stands keeps its time: it is the old reading, held or not. False where it needs no change. */
+async function markArtifact(path: string, hold: boolean): Promise<boolean> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return null;
     throw error;
-  }
-  await markArtifact(join(artifacts, artifactName), false);
+  });
+  const value = text === null ? null : parsed(text);
+  if (!isObject(value)) return false;
+  const isMarked = hold ? value.hold === true : value.hold === undefined || value.hold === false;
+  if (isMarked) return false;
+  await writeArtifact(path, { ...value, hold });
   return true;
 }
 
-/** The artifact that stands keeps its time: it is the old reading, held or not. */
-async function markArtifact(path: string, hold: boolean): Promise<void> {
-  let value: unknown;
+/** Null for an artifact that is no JSON: it is not served, held or not. */
+function parsed(text: string): unknown {
   try {
-    value = JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(text);
   } catch {
-    // None stands, or none that could be served.
-    return;
+    return null;
   }
-  if (isObject(value)) await writeArtifact(path, { ...value, hold });
 }

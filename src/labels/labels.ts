@@ -14,6 +14,7 @@ import { createFairShares } from './fair-shares.ts';
 import { createInputMemory } from './input-memory.ts';
 import { cursorNote, labelerEvents } from './labeler-events.ts';
 import { loadRoster } from './load-roster.ts';
+import { maintainStore } from './maintain-store.ts';
 import { type Member, standingFacts } from './member.ts';
 import { watchObstacles } from './obstacles.ts';
 import { createOutbound } from './outbound.ts';
@@ -337,7 +338,7 @@ async function observe(
   const upkeep = every(settings.rhythm.upkeepMs, async () => {
     // A step since the last look must not make a day look old, nor a clock that nobody confirms.
     await lookAtClock();
-    if (obstacles.ageKnown) await store.maintain(clock());
+    if (obstacles.ageKnown) await maintainStore(store, clock(), log);
   });
 
   // Closing the store ends it: a day that is being rewritten is not waited for.

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { codeInWords, systemWords } from './errors.ts';
+import { codeInWords, systemCode, systemWords } from './errors.ts';
 
 function thrown(work: () => unknown): unknown {
   try {
@@ -22,6 +22,12 @@ it.each([
   ['the name of a property of objects', 'constructor', 'constructor'],
 ])('knows %s', (_what, code, words) => {
   expect(codeInWords(code)).toBe(words);
+});
+
+it.each(['Unknown system error -122', 'UNKNOWN'])('names a used-up quota, for which Node has %s', (code) => {
+  const error = Object.assign(new Error('write'), { code, errno: -122 });
+  expect(systemCode(error)).toBe('EDQUOT');
+  expect(systemWords(error)).toBe('the quota is used up (EDQUOT)');
 });
 
 it.each([

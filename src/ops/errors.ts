@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 
 /** A fault that a person can mend: shown as one line, without a stack, and the process exits with 1. */
@@ -10,7 +11,14 @@ export class OperatorError extends Error {
 
 /** The system's code of an error (`EADDRINUSE`, `EACCES`), or null. */
 export function systemCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return null;
+  const isUnnamed = error.code === 'UNKNOWN' || error.code.startsWith('Unknown system error');
+  return (isUnnamed && 'errno' in error ? nameOfNumber(error.errno) : undefined) ?? error.code;
+}
+
+/** The name of a number that Node has none for, as it has none for `EDQUOT`. */
+function nameOfNumber(number: unknown): string | undefined {
+  return Object.entries(constants.errno).find(([, value]) => value === -Number(number))?.[0];
 }
 
 /** Codes that an operator may meet, where the system's own words are missing or tell too little. */

@@ -1,10 +1,12 @@
+import { cpSync, rmSync } from 'node:fs';
 import { open as openFile, stat, truncate, unlink } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { groupsSeed } from '../../src/store/sqlite/busy.ts';
 import { packGroups } from '../../src/store/sqlite/packed-groups.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { subjectKey } from '../../src/store/sqlite/row.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { noon } from '../conformance/labels.ts';
 import { problems } from '../conformance/suite.ts';
@@ -42,6 +44,55 @@ describe('damage', () => {
     place.change(today, sql);
     const reader = openSqliteReader(place.path);
     expect((await problems(reader)).join('\n')).toMatch(problem);
+    await reader.close();
+  });
+
+  it.each([
+    ['a label', `UPDATE observation SET cts = cts + 1 WHERE id = ${noon}`],
+    ['a name', "UPDATE val SET name = name || ' other'"],
+    ['an identity', `UPDATE observation SET identity = zeroblob(16) WHERE id = ${noon}`],
+    ['a time', `UPDATE observation SET cts = NULL, cts_text = NULL WHERE id = ${noon}`],
+  ])('of %s of an open day is not served', async (_, sql) => {
+    await open().append(batch([0, 4]));
+    await place.close();
+    place.change(today, sql);
+    const reader = openSqliteReader(place.path);
+    await expect(reader.readAccount(page)).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining(today),
+    });
+    await reader.close();
+  });
+
+  it('of an identity that is gone keeps the store from being written', async () => {
+    await open().append(batch([0, 4]));
+    await place.close();
+    place.change(today, 'PRAGMA ignore_check_constraints = 1; UPDATE observation SET identity = zeroblob(3)');
+    expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
+  });
+
+  it('of the log of a day that is no longer written is a gap once a writer has opened the store', async () => {
+    const writer = open();
+    await writer.append(batch([0, 4]));
+    const log = `${place.dayPath(today)}-wal`;
+    const { size } = await stat(log);
+    // A reader that has the file open keeps the log from being folded into it.
+    await writer.frontier();
+    await writer.append({ ...batch([8]), at: micros(noon + 10) });
+    await writer.append({ ...batch([12]), at: micros(noon + day) });
+    const copy = `${place.path}-copy`;
+    cpSync(place.path, copy, { recursive: true });
+    onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+    await truncate(`${copy}/days/${today}-wal`, size);
+    expect(() => openSqliteReader(copy)).toThrowError(expect.objectContaining({ code: 'damaged' }));
+    const events: string[] = [];
+    await openSqliteWriter({ folder: copy, at: noon, onFile: ({ reason }) => events.push(reason) }).close();
+    expect(events).toEqual(['its last commits are gone: the time since is a gap now']);
+    const reader = openSqliteReader(copy);
+    expect(await reader.gaps({ start: noon, end: micros(noon + 2 * day) })).toEqual([
+      { source: null, reason: 'unknown', start: noon, end: micros(noon + day / 2) },
+    ]);
+    expect((await reader.readAccount(page)).rows).toHaveLength(3);
     await reader.close();
   });
 

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { StoreError } from '../../src/store/errors.ts';
 import type { StoreReader } from '../../src/store/port.ts';
 import { busySql } from '../../src/store/sqlite/busy.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
@@ -126,6 +127,26 @@ describe('a fault in the middle of an append', () => {
     await writer.close();
     await open().close();
     expect((await place.dayNames()).some((name) => name.startsWith('2024-10-04'))).toBe(false);
+  });
+});
+
+describe('a seal that was renamed into place and not recorded', () => {
+  it('is completed by the next upkeep of the same writer', async () => {
+    let isFull = true;
+    const writer = open({
+      faults: (reached) => {
+        if (isFull && reached === 'seal.renamed') throw new StoreError('disk_full', 'no room for the name');
+      },
+    });
+    await writer.append(batch([1]));
+    await writer.append({ ...batch([2]), at: micros(noon + 4 * day) });
+    const now = micros(noon + 4 * day);
+    expect(await writer.maintain(now)).toMatchObject({ sealed: [], postponed: ['2024-10-04'] });
+    isFull = false;
+    expect(await writer.maintain(now)).toMatchObject({ sealed: ['2024-10-04'], postponed: [] });
+    expect(await place.dayNames()).not.toContain(today);
+    expect(await rowsOf(writer)).toBe(1);
+    expect(await problems(writer)).toEqual([]);
   });
 });
 

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 
-/** Programs of Debian that prove what is in `deploy/`: where each is, and the package that brings it. */
+/** Programs of Debian that tests need: where each is, and the packages that bring it. */
 const tools = {
   nginx: ['/usr/sbin/nginx', 'nginx-light'],
   caddy: ['/usr/bin/caddy', 'caddy'],
   promtool: ['/usr/bin/promtool', 'prometheus'],
   'systemd-analyze': ['/usr/bin/systemd-analyze', 'systemd'],
   faketime: ['/usr/bin/faketime', 'faketime'],
+  cc: ['/usr/bin/cc', 'gcc libc6-dev'],
 } as const;
 
 /** The name of such a program. */

@@ -23,22 +23,24 @@ export class AccountRows {
   readonly #names: Names;
   /** Null where the file has no checksums. */
   readonly #blocks: CheckedBlocks | null;
+  readonly #columns: string;
   #target: string | null = null;
 
-  constructor(file: DayFile, names: Names, day: number, isChecked: boolean) {
+  constructor(file: DayFile, names: Names, day: number, kind: 'open' | 'checked' | 'unchecked') {
     this.#file = file;
     this.#names = names;
-    this.#blocks = isChecked ? new CheckedBlocks(file, day, 'observation') : null;
+    this.#blocks = kind === 'checked' ? new CheckedBlocks(file, day, 'observation') : null;
+    this.#columns = kind === 'open' ? `${rowColumns}, identity` : rowColumns;
   }
 
-  /** Rows that match the filter, in the asked order. */
+  /** Rows that match the filter, in the asked order; those of an open day with their identity behind the columns. */
   rows(range: RowRange, order: AccountQuery['order'], filter: AccountFilter = {}): StoredRow[] {
     const { sql, parameters } = filterSql(
       filter,
       (table, text) => this.#names.numberOf(table, text),
       this.#targetSql(),
     );
-    return this.#select<StoredRow>(rowColumns, range, order, sql, parameters);
+    return this.#select<StoredRow>(this.#columns, range, order, sql, parameters);
   }
 
   /** One number for each row, oldest first (`packedSql`). */

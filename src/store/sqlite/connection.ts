@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
+import { refusedBySystem, systemError } from './system-error.ts';
 
 /** An open SQLite file. */
 export type Sqlite = Database.Database;
@@ -110,11 +111,11 @@ const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
   [/^SQLITE_(NOTADB|CORRUPT|IOERR|SCHEMA|ERROR|CONSTRAINT|MISMATCH|READONLY|INTERNAL)/, 'damaged'],
 ];
 
-/** An error as the port's: SQLite's codes translated, ours as they are, anything else untouched. */
+/** An error as the port's: codes of SQLite and of the system translated, ours as they are, anything else untouched. */
 export function storeError(error: unknown, what: string): unknown {
-  if (!(error instanceof Database.SqliteError)) return error;
-  const code = codes.find(([pattern]) => pattern.test(error.code))?.[1] ?? 'damaged';
-  return new StoreError(code, `${what}: ${error.message} (${error.code})`, { cause: error });
+  if (!(error instanceof Database.SqliteError)) return systemError(error, what);
+  const code = refusedBySystem(error.code, what) ?? codes.find(([pattern]) => pattern.test(error.code))?.[1];
+  return new StoreError(code ?? 'damaged', `${what}: ${error.message} (${error.code})`, { cause: error });
 }
 
 /** Whether the error says that there is no file. */

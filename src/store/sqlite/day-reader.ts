@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
+import { identityBytes } from '../identity.ts';
 import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../port.ts';
 import { hour, minute } from '../time.ts';
 import { AccountRows } from './account-rows.ts';
@@ -15,7 +16,7 @@ import { CheckedGroups } from './group-sums.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
 import { Names } from './names.ts';
 import { unpackGroups } from './packed-groups.ts';
-import { decodeRow, type NameOf, removalFlag, type StoredRow, type SubjectKey, sameKey } from './row.ts';
+import { decodeOpenRow, decodeRow, type NameOf, removalFlag, type StoredRow, type SubjectKey, sameKey } from './row.ts';
 import { unpackStamps } from './stamps.ts';
 import { mayHold, subjectsSql } from './subject-filter.ts';
 
@@ -68,7 +69,8 @@ export class DayReader {
       const isChecked = form === 'sealed' && version >= checkedFrom;
       this.#groups = isChecked ? new CheckedGroups(this.#file, day) : null;
       this.#names = new Names(this.#file, day, isChecked);
-      this.#rows = new AccountRows(this.#file, this.#names, day, isChecked);
+      const kind = form === 'open' ? 'open' : isChecked ? 'checked' : 'unchecked';
+      this.#rows = new AccountRows(this.#file, this.#names, day, kind);
     } catch (error) {
       db.close();
       throw storeError(error, path);
@@ -134,7 +136,14 @@ export class DayReader {
   account(key: SubjectKey, start: number, end: number, order: Order, limit: number, filter?: AccountFilter) {
     if (!this.mayHold(key)) return [];
     const rows = this.#rows.rows({ key, start, end, limit }, order, filter);
-    return rows.map((row): Observation => decodeRow(row, this.nameOf));
+    const decode = this.form === 'open' ? decodeOpenRow : decodeRow;
+    try {
+      return rows.map((row): Observation => decode(row, this.nameOf, this.path));
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      // A time or a text that no row was ever stored with.
+      throw new StoreError('damaged', `${this.path}: a row that cannot be decoded`, { cause: error });
+    }
   }
 
   /** An account's rows with `start <= id < end`, at most so many of them, as one number each (`packedSql`). */
@@ -299,7 +308,13 @@ export class DayReader {
 
   /** Identities of rows accepted at or after an instant, in order; open days only. */
   *identities(since: number): Generator<readonly [id: number, identity: Buffer]> {
-    yield* this.#iterate<[number, Buffer]>('SELECT id, identity FROM observation WHERE id >= ? ORDER BY id', [since]);
+    const sql = 'SELECT id, identity FROM observation WHERE id >= ? ORDER BY id';
+    for (const row of this.#iterate<[number, unknown]>(sql, [since])) {
+      const [id, identity] = row;
+      if (!Buffer.isBuffer(identity) || identity.length !== identityBytes)
+        throw new StoreError('damaged', `${this.path}: row ${id} has no identity`);
+      yield [id, identity];
+    }
   }
 
   /** Every row, in the file's own order; an open day's with its identity. */

@@ -114,6 +114,9 @@ export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'ref
 export const metaNames = {
   last: 'last',
   through: 'observed_through',
+  /** `last` and `observed_through` of the day before, when this one was created. */
+  carriedLast: 'carried_last',
+  carriedThrough: 'carried_through',
   generation: 'generation',
   rows: 'rows',
   /** How many rows were removed at request; absent where none was. */

@@ -218,8 +218,11 @@ function carryOver(db: Sqlite, carried: Carried): void {
     }
     const setMeta = db.prepare('INSERT INTO meta(name, value) VALUES (?, ?)');
     setMeta.run(metaNames.generation, carried.generation);
-    if (carried.last !== null) setMeta.run(metaNames.last, carried.last);
-    if (carried.through !== null) setMeta.run(metaNames.through, carried.through);
+    for (const name of [metaNames.last, metaNames.carriedLast])
+      if (carried.last !== null) setMeta.run(name, carried.last);
+    for (const name of [metaNames.through, metaNames.carriedThrough]) {
+      if (carried.through !== null) setMeta.run(name, carried.through);
+    }
     const setPosition = db.prepare('INSERT INTO position(source, endpoint, value, accepted_at) VALUES (?, ?, ?, ?)');
     for (const { source, endpoint, value, acceptedAt } of carried.positions) {
       setPosition.run(source, endpoint, value, acceptedAt);

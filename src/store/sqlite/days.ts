@@ -115,7 +115,8 @@ export class Days {
         try {
           reader = this.#openDay(day, form);
         } catch (error) {
-          if (isAbsent(error)) return null;
+          // A file that is there and cannot be opened is not missing.
+          if (isAbsent(error) && !existsSync(dayPath(this.#paths, day, form))) return null;
           throw error;
         }
         this.#open.set(day, { reader, revision });

@@ -4,10 +4,11 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
 import { duplicateHorizon, type Maintenance } from '../port.ts';
 import { dayName, dayOf, dayStart } from '../time.ts';
-import { syncFolder } from './connection.ts';
-import { dayPath, growingPath, removeDatabase } from './files.ts';
+import { storeError, syncFolder } from './connection.ts';
+import { dayPath, growingPath, removeDatabase, type StorePaths } from './files.ts';
 import { expiredReason } from './recover.ts';
 import { keepOneDaysChecksums, type Replacing } from './replace-day.ts';
+import { sameRows } from './same-rows.ts';
 import { writeInThread } from './seal.ts';
 import type { StateChanges } from './state-write.ts';
 
@@ -32,7 +33,8 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
     if (form === 1 || dayStart(day + 1) + duplicateHorizon >= stamped) continue;
     const done = await seal(upkeep, day).then(
       () => true,
-      (error: unknown) => {
+      (thrown: unknown) => {
+        const error = storeError(thrown, upkeep.paths.days);
         // A stopped reader of one day, or a disk too full for one, must not keep the others from being sealed.
         if (error instanceof StoreError && error.retry) return false;
         throw error;
@@ -46,9 +48,30 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
 
 async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: number): Promise<void> {
   const open = dayPath(paths, day, 'open');
+  const sealed = dayPath(paths, day, 'sealed');
+  // An earlier run came this far, and its change of the directory could not be made durable.
+  if (!existsSync(sealed)) await writeSealed(paths, day, sealed, { faults, signal });
+  else if (!sameRows(sealed, open)) {
+    throw new StoreError('damaged', `${dayName(day)} is open by the state file, and has a sealed form with other rows`);
+  }
+  syncFolder(paths.days);
+  faults?.('seal.renamed');
+  state.addDay(day, true);
+  faults?.('seal.recorded');
+  // Readers that hold the open form keep it until their next query; its name is never used again.
+  removeDatabase(open);
+  onFile({ name: basename(open), day: dayName(day), action: 'removed', reason: 'the sealed form holds the same rows' });
+}
+
+async function writeSealed(
+  paths: StorePaths,
+  day: number,
+  sealed: string,
+  { faults, signal }: Pick<Upkeep, 'faults' | 'signal'>,
+): Promise<void> {
   const growing = growingPath(paths, day);
   try {
-    await writeInThread({ kind: 'seal', from: open, growing, day }, signal);
+    await writeInThread({ kind: 'seal', from: dayPath(paths, day, 'open'), growing, day }, signal);
   } catch (error) {
     // Half a day is of no use, and its space is needed.
     removeDatabase(growing);
@@ -57,18 +80,8 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
   if (signal.aborted) throw new StoreError('closed', 'the store was closed');
   // From here on the system itself refuses a change.
   chmodSync(growing, 0o444);
-  if (existsSync(dayPath(paths, day, 'sealed'))) {
-    throw new StoreError('damaged', `${dayName(day)} is open by the state file, and has a sealed form already`);
-  }
   faults?.('seal.written');
-  renameSync(growing, dayPath(paths, day, 'sealed'));
-  syncFolder(paths.days);
-  faults?.('seal.renamed');
-  state.addDay(day, true);
-  faults?.('seal.recorded');
-  // Readers that hold the open form keep it until their next query; its name is never used again.
-  removeDatabase(open);
-  onFile({ name: basename(open), day: dayName(day), action: 'removed', reason: 'the sealed form holds the same rows' });
+  renameSync(growing, sealed);
 }
 
 function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {

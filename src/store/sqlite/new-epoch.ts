@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../errors.ts';
-import { openWritable, syncFolder } from './connection.ts';
+import { openWritable, storeError, syncFolder } from './connection.ts';
 import type { Faults } from './faults.ts';
 import { storePaths } from './files.ts';
 import { copiedName, copyingName, unfinished } from './interrupted.ts';
@@ -58,6 +58,8 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
     syncFolder(folder);
     const moved = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name !== 'days');
     return { directory, moved: moved.sort() };
+  } catch (error) {
+    throw storeError(error, folder);
   } finally {
     lock.release();
   }

@@ -9,6 +9,7 @@ import { Counts } from './counts.ts';
 import { Days } from './days.ts';
 import { type StorePaths, storePaths } from './files.ts';
 import { assertOneGeneration, assertStateBegun, assertStateFile } from './lost-state.ts';
+import { assertNoLostTail } from './lost-tail.ts';
 import { assertKnown, schemaVersion } from './migrate.ts';
 import { subjectDid } from './row.ts';
 import { stateQueries } from './state-read.ts';
@@ -34,6 +35,7 @@ export function openSqliteReader(folder: string): StoreReader {
     const days = new Days(paths, state);
     assertStateBegun(paths, state.hasEpoch());
     assertOneGeneration(paths, state.generation());
+    assertNoLostTail(paths, state.catalog().days, state);
     return readerOf(folder, state, days, new Counts(days), () => {
       days.close();
       db.close();

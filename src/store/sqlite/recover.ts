@@ -6,6 +6,7 @@ import { type DayContent, dayContent } from './day-content.ts';
 import type { OnFile } from './file-event.ts';
 import { type DayForm, dayPath, listDays, removeDatabase, type StorePaths } from './files.ts';
 import { remedy } from './lost-state.ts';
+import { recordLostTails } from './lost-tail.ts';
 import { sameRows } from './same-rows.ts';
 import type { StateChanges } from './state-write.ts';
 
@@ -40,6 +41,7 @@ export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFi
     if (!known.has(day)) removeSupersededForm(kept, day, false, onFile);
     state.addDay(day, isSealed);
   }
+  recordLostTails(paths, state, onFile);
   reportOthers(paths, names, onFile);
 }
 

@@ -2,7 +2,7 @@ import { StoreError } from '../errors.ts';
 import type { DayReport } from '../port.ts';
 import { dayName } from '../time.ts';
 import { targetSql } from './busy.ts';
-import { openWritable, storeError } from './connection.ts';
+import { openWritable, type Sqlite, storeError } from './connection.ts';
 import { DayReader } from './day-reader.ts';
 import type { Faults } from './faults.ts';
 import { type OnFile, silent } from './file-event.ts';
@@ -41,8 +41,9 @@ export async function* repairStore({ folder, onFile = silent, faults }: RepairOp
   const paths = storePaths(folder);
   assertStateFile(paths);
   const lock = takeWriterLock(paths.lock);
-  const db = openWritable(paths.state, 1024 * 1024);
+  let db: Sqlite | null = null;
   try {
+    db = openWritable(paths.state, 1024 * 1024);
     assertSound(db);
     const state = stateChanges(db);
     recoverDays(paths, state, onFile);
@@ -63,8 +64,10 @@ export async function* repairStore({ folder, onFile = silent, faults }: RepairOp
       const { report } = look();
       yield { day: report, repaired: before.report.problems.filter((problem) => !report.problems.includes(problem)) };
     }
+  } catch (error) {
+    throw storeError(error, folder);
   } finally {
-    db.close();
+    db?.close();
     lock.release();
   }
 }

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, openSync, readSync, renameSync } from 'node:fs';
 import { basename } from 'node:path';
 import { StoreError } from '../errors.ts';
 import { dayName } from '../time.ts';
-import { syncFolder } from './connection.ts';
+import { storeError, syncFolder } from './connection.ts';
 import { checkedFrom } from './day-schema.ts';
 import type { Faults } from './faults.ts';
 import type { OnFile } from './file-event.ts';
@@ -35,7 +35,8 @@ export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> 
   if (!day) return;
   try {
     await replaceDay(replacing, day.day, 'check');
-  } catch (error) {
+  } catch (thrown) {
+    const error = storeError(thrown, paths.days);
     if (!(error instanceof StoreError) || error.code === 'closed') throw error;
     // Another run may find room on the disk.
     if (error.retry) return;

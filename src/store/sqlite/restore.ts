@@ -15,7 +15,7 @@ import { makeFolder } from '../../ops/folder.ts';
 import { StoreError } from '../errors.ts';
 import type { DayReport, StoredGap } from '../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../time.ts';
-import { openWritable, syncFolder } from './connection.ts';
+import { openWritable, storeError, syncFolder } from './connection.ts';
 import type { Faults } from './faults.ts';
 import type { OnFile } from './file-event.ts';
 import { listDays, storePaths } from './files.ts';
@@ -86,6 +86,8 @@ export async function restoreStore({
     }
     moveIntoPlace(copied, folder, faults);
     return result ?? { days: [], lost: [], gap: null };
+  } catch (error) {
+    throw storeError(error, folder);
   } finally {
     lock.release();
   }
@@ -187,11 +189,14 @@ function moveIntoPlace(copied: string, folder: string, faults: Faults | undefine
   }
   syncFolder(folder);
   faults?.('restore.days');
-  if (existsSync(source.state)) renameSync(source.state, target.state);
+  // A log that could not be folded into its file holds changes, the gap since the backup among them: it goes first.
+  for (const suffix of ['-wal', '']) {
+    if (existsSync(`${source.state}${suffix}`)) renameSync(`${source.state}${suffix}`, `${target.state}${suffix}`);
+  }
   syncFolder(folder);
   faults?.('restore.state');
-  // What is left is the lock of the copy's own writer.
-  rmSync(storePaths(copied).lock, { force: true });
+  // What is left is the lock of the copy's own writer, and the index of a log.
+  for (const path of [source.lock, `${source.state}-shm`]) rmSync(path, { force: true });
   rmdirSync(copied);
   syncFolder(folder);
 }

@@ -1,4 +1,5 @@
 import { StoreError } from '../errors.ts';
+import { identityOf } from '../identity.ts';
 import { type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../label.ts';
 import type { Observation } from '../port.ts';
 import { joinUri, splitUri, type UriParts } from '../subject.ts';
@@ -32,6 +33,8 @@ export type StoredRow = readonly [
   sig: Uint8Array | null,
   extra: Uint8Array | null,
 ];
+
+const rowLength = 14;
 
 /** `flags`: bits 0-1 how `neg` was sent, bits 2-3 and 6 the signature verdict, bits 4-5 the kind of `uri`. */
 const negSent = 1;
@@ -121,6 +124,14 @@ export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
     ...(extra === null ? {} : { extra }),
   };
   return { observedAt: micros(id), label, signature: verdictOf.get(flags & verdictBits) ?? 'unverified' };
+}
+
+/** The same of an open day's row, which has its identity behind the columns. Throws `damaged` where it is of another label. */
+export function decodeOpenRow(row: StoredRow, nameOf: NameOf, path: string): Observation {
+  const observation = decodeRow(row, nameOf);
+  const identity: unknown = row.at(rowLength);
+  if (Buffer.isBuffer(identity) && identityOf(observation.label).equals(identity)) return observation;
+  throw new StoreError('damaged', `${path}: row ${row[0]} is not the label that was accepted`);
 }
 
 function flagsOf(label: ReceivedLabel, signature: SignatureVerdict, parts: UriParts): number {

@@ -1,4 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { StoreError } from '../errors.ts';
+import { storeError } from './connection.ts';
 import { purgeSealedDay } from './purge-sealed-day.ts';
 import { rebuildDay } from './rebuild-day.ts';
 import type { DayTask } from './seal.ts';
@@ -10,8 +12,9 @@ if (parentPort) {
   try {
     const rows = written(task);
     parentPort.postMessage({ rows });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'damaged';
+  } catch (thrown) {
+    const error = storeError(thrown, task.growing);
+    const code = error instanceof StoreError ? error.code : 'damaged';
     parentPort.postMessage({ code, why: error instanceof Error ? error.message : String(error) });
   }
 }

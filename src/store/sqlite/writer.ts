@@ -77,7 +77,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     const acceptance = new Acceptance({ paths, state, maxLogBytes, durable, faults });
     const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
     const refused = new Set<number>();
-    return writerOf(reader, acceptance, state, {
+    return writerOf(folder, reader, acceptance, state, {
       purge: (now, signal) => purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, signal }, now),
       maintain: (now, last, signal) =>
         maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
@@ -115,6 +115,7 @@ interface Ends {
 }
 
 function writerOf(
+  folder: string,
   reader: ReturnType<typeof openSqliteReader>,
   acceptance: Acceptance,
   state: ReturnType<typeof stateChanges>,
@@ -138,7 +139,7 @@ function writerOf(
     try {
       return work();
     } catch (error) {
-      throw storeError(error, 'state.sqlite');
+      throw storeError(error, folder);
     }
   }
 
@@ -171,7 +172,7 @@ function writerOf(
       try {
         return await upkeep;
       } catch (error) {
-        throw storeError(error, 'upkeep');
+        throw storeError(error, folder);
       }
     },
     requestPurge: (request) => change(() => state.requestPurge.immediate(request)),
@@ -183,7 +184,7 @@ function writerOf(
       try {
         return await purging;
       } catch (error) {
-        throw storeError(error, 'purge');
+        throw storeError(error, folder);
       }
     },
     limitPages: (pages) => acceptance.limitPages(pages),

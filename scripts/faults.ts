@@ -1,0 +1,36 @@
+/**
+ * `npm run test:faults -- [OPERATION ...]`: fails every system call of each operation, once with every failure that it can
+ * have and, where the disk is full or a quota or the descriptors are used up, from then on. Prints a table.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileOperations } from '../test/faults/file-operations.ts';
+import { runOperation } from '../test/faults/parent.ts';
+import { compileShim } from '../test/faults/shim.ts';
+import { storeOperations } from '../test/faults/store-operations.ts';
+
+const asked = process.argv.slice(2);
+const names = [...fileOperations, ...storeOperations].map(({ name }) => name);
+const unknown = asked.find((name) => !names.includes(name));
+if (unknown !== undefined) throw new Error(`there is no operation ${unknown}: give ${names.join(', ')}`);
+
+const folder = mkdtempSync(join(tmpdir(), 'almanac-shim-'));
+try {
+  const shim = compileShim(folder);
+  console.log('| operation | calls | runs | reported | completed all the same | broken |');
+  console.log('| --------- | ----: | ---: | -------: | ---------------------: | -----: |');
+  for (const name of names.filter((one) => asked.length === 0 || asked.includes(one))) {
+    const outcomes = await runOperation(name, shim, ['all'], (outcome) => {
+      if (outcome.broken !== null) console.error(name, JSON.stringify(outcome));
+    });
+    const calls = new Set(outcomes.map(({ nth }) => nth)).size;
+    const reported = outcomes.filter((outcome) => outcome.reported !== null).length;
+    const broken = outcomes.filter((outcome) => outcome.broken !== null).length;
+    const cells = [name, calls, outcomes.length, reported, outcomes.length - reported, broken];
+    console.log(`| ${cells.join(' | ')} |`);
+    if (broken > 0) process.exitCode = 1;
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

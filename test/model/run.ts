@@ -1,7 +1,7 @@
 import type { Parameters, RunDetails } from 'fast-check';
 
 /** How many cases a run of a model has and what it prints when one fails; `npm run model` sets the environment. */
-export function modelRun<T>(cases: number): Parameters<[T]> & { readonly seed: number } {
+export function modelRun<T>(cases: number): Parameters<[T]> & { readonly seed: number; readonly numRuns: number } {
   const { MODEL_CASES, MODEL_SEED } = process.env;
   return {
     numRuns: MODEL_CASES === undefined ? cases : Number(MODEL_CASES),

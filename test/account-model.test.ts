@@ -7,7 +7,7 @@ import { type Query, queryOf } from './model/account/account-arbitraries.ts';
 import { accountChecker, type Place } from './model/account/account-check.ts';
 import { accountPrograms } from './model/account/account-programs.ts';
 import { writeWorld } from './model/account/account-world.ts';
-import { modelRun } from './model/run.ts';
+import { enoughCases, modelRun } from './model/run.ts';
 
 /** The account view over real stores against a model over plain arrays: intervals, filters, pages, digests, coverage. */
 
@@ -44,6 +44,7 @@ it('answers as the contract says, whatever is stored and asked', async () => {
   await fc.assert(fc.asyncProperty(queryOf, check), run);
   expect(places.flatMap(({ alarms }) => alarms)).toEqual([]);
   expect(counts.get('requests')).toBeGreaterThan(1.5 * run.numRuns);
+  if (run.numRuns < enoughCases) return;
   // A run that met no answer of some kind would say nothing about it.
   const kinds = [
     ...[

@@ -1,6 +1,6 @@
 /**
- * `npm run model -- [--cases N] [--state FILE]`: puts random cases to the program and compares every
- * answer with the model of the contract, in parts with a seed of their own. With a state file a run goes on where the last
+ * `npm run model -- [--cases N] [--state FILE] [--only facts|account]`: puts random cases to the program and compares every
+ * answer with the models of the contract, in parts with a seed of their own. With a state file a run goes on where the last
  * one ended. Exits with 1 when an answer differs; the seed and the smallest case are printed.
  */
 import { spawnSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const tests = { facts: 'test/facts-model.test.ts' };
+const tests = { facts: 'test/facts-model.test.ts', account: 'test/account-model.test.ts' };
 /** Cases of one part: an interrupted run loses no more. */
 const casesPerPart = 25_000;
 
@@ -22,11 +22,14 @@ const { values } = parseArgs({
   options: {
     cases: { type: 'string', default: '1000000' },
     state: { type: 'string' },
+    only: { type: 'string', multiple: true },
   },
 });
 const wanted = Number(values.cases);
 if (!(wanted > 0)) throw new Error('--cases must be a number above zero');
-const names = Object.keys(tests) as Name[];
+const names = (values.only ?? Object.keys(tests)) as Name[];
+const unknown = names.find((name) => !Object.hasOwn(tests, name));
+if (unknown !== undefined) throw new Error(`no model is called ${unknown}`);
 
 const state: Partial<Record<Name, Progress>> =
   values.state !== undefined && existsSync(values.state)

@@ -94,3 +94,15 @@ it('a manifest says that rows were removed, and of which origin they are where i
   ]);
   expect((await manifestOf({ note: async () => 'simulated' })).origin).toBe('simulated');
 });
+
+it.each([
+  ['the last row is in the interval', 70, '1970-01-01T00:00:00.000070Z'],
+  ['rows were accepted after the interval', 250, '1970-01-01T00:00:00.000100Z'],
+])(
+  'its frontier, where the next export starts, is no later than its interval ends: %s',
+  async (_case, last, frontier) => {
+    const { store } = storeOf(1);
+    const { text } = await rememberManifests().of(store, { ...snapshot(0), frontier: micros(last) });
+    expect(JSON.parse(text)).toMatchObject({ interval: { end: '1970-01-01T00:00:00.000100Z' }, frontier });
+  },
+);

@@ -5,6 +5,7 @@ import type { Origin } from '../contract/vocabulary.ts';
 import { storeOrigin } from '../store/origin.ts';
 import type { Epoch } from '../store/port.ts';
 import { removalSentence } from '../store/removals.ts';
+import { micros } from '../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 import { readCoverage } from './coverage.ts';
 import { cursorBytes } from './cursor-bytes.ts';
@@ -30,7 +31,8 @@ export function manifestOf(
       started_at: formatMicros(epoch.startedAt),
       basis: 'local_acceptance_clock',
     },
-    frontier: formatMicros(snapshot.frontier),
+    // The next export starts here: beyond the end of this one it would pass by rows that neither has.
+    frontier: formatMicros(micros(Math.min(snapshot.frontier, snapshot.end))),
     count_bound: snapshot.countBound,
     current_label_state: 'unknown',
     page_rows: snapshot.pageRows,

@@ -1,7 +1,10 @@
 import type { Parameters, RunDetails } from 'fast-check';
 
+/** Runs of fewer cases, which repeat a failure, may miss some kind of answer. */
+export const enoughCases = 5_000;
+
 /** How many cases a run of a model has and what it prints when one fails; `npm run model` sets the environment. */
-export function modelRun<T>(cases: number): Parameters<[T]> & { readonly seed: number } {
+export function modelRun<T>(cases: number): Parameters<[T]> & { readonly seed: number; readonly numRuns: number } {
   const { MODEL_CASES, MODEL_SEED } = process.env;
   return {
     numRuns: MODEL_CASES === undefined ? cases : Number(MODEL_CASES),

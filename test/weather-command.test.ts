@@ -32,8 +32,8 @@ function run(args: readonly string[]): RunningCommand {
 
 describe('almanac weather', () => {
   test.each([
-    ['https://host.example/subscribe', 'almanac: --jetstream wants an address such as wss://HOST/subscribe\n'],
-    ['nonsense', 'almanac: --jetstream wants an address such as wss://HOST/subscribe\n'],
+    ['https://host.example/subscribe', 'almanac: --jetstream requires a URL such as wss://HOST/subscribe\n'],
+    ['nonsense', 'almanac: --jetstream requires a URL such as wss://HOST/subscribe\n'],
     ['wss://10.0.0.1/subscribe', 'almanac: --jetstream wss://10.0.0.1/subscribe: no public address (private)\n'],
     [
       'ws://127.0.0.1:1/subscribe',
@@ -73,7 +73,7 @@ describe('almanac weather', () => {
 
   test.each([
     ['golden_v1.jsonl', 'not a zstd dictionary'],
-    ['no-such-file', 'no such file or folder (ENOENT)'],
+    ['no-such-file', 'no such file or directory (ENOENT)'],
     ['.', 'not a file of at most 16 MiB'],
   ])('takes no other file for a dictionary, and says so in one line: %s', async (name, why) => {
     const path = join(import.meta.dirname, 'fixtures', 'jetstream', name);

@@ -18,19 +18,19 @@ const provenanceCore = {
   does_not_measure: Type.Optional(doesNotMeasure),
 };
 
-/** How label facts were obtained. */
+/** Provenance of label facts. */
 export const LabelProvenance = closed(provenanceCore, { title: 'LabelProvenance' });
-/** How weather facts were obtained. */
+/** Provenance of weather facts. */
 export const WeatherProvenance = closed(
   {
     ...provenanceCore,
     source_endpoint: Type.Optional(
       Type.String({
         description:
-          'The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page.',
+          'The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address.',
       }),
     ),
-    measures: Type.String({ description: 'What is counted, in one sentence.' }),
+    measures: Type.String({ description: 'The counted events, in one sentence.' }),
   },
   { title: 'WeatherProvenance' },
 );
@@ -45,7 +45,7 @@ function envelope<F extends Type.TSchema, P extends Type.TSchema, S extends Type
 ) {
   return closed(
     {
-      contract: constant(contract, 'Identifier of this fact contract, with its major version: pin against it.'),
+      contract: constant(contract, 'Identifier of this fact contract, with its major version: check it.'),
       instrument: constant(instrument, 'Which instrument produced the facts.'),
       generated_at: orNull(
         timestamp('Instant.'),

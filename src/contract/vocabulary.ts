@@ -54,11 +54,11 @@ export const censusKeys = {
 } as const;
 export type CensusMap = keyof typeof censusKeys;
 
-/** Where an artifact's observations come from; anything but `live` is said in a fixed first caveat. */
+/** Origins of an artifact's observations; a fixed first caveat names any origin except `live`. */
 export const origins = ['live', 'simulated', 'sample'] as const;
 export type Origin = (typeof origins)[number];
 
-/** How a fact was obtained. */
+/** Methods by which facts were obtained. */
 export const methods = ['label_stream_and_poll', 'legacy_label_poll', 'jetstream_windows'] as const;
 
 /** Published weather collections, by name. */
@@ -98,9 +98,9 @@ export const conditionStates = [
 /** A weather condition state. */
 export type ConditionState = (typeof conditionStates)[number];
 
-/** How much history a weather condition rests on. */
+/** Amount of history behind a weather condition. */
 export const confidences = ['supported', 'thin', 'unsupported'] as const;
-/** How much history a weather condition rests on. */
+/** Amount of history behind a weather condition. */
 export type Confidence = (typeof confidences)[number];
 
 /** Weather freshness as the instrument judged it at `generated_at`. */
@@ -108,17 +108,17 @@ export const weatherFreshnessStates = ['current', 'partial', 'stale', 'unavailab
 /** Weather freshness as the instrument judged it. */
 export type WeatherFreshnessState = (typeof weatherFreshnessStates)[number];
 
-/** What an observation is: that a label was applied, or that it was taken back. */
+/** Actions of an observation: a label was applied or removed. */
 export const labelActions = ['application_observed', 'removal_observed'] as const;
-/** What an observation is. */
+/** Action of an observation. */
 export type LabelAction = (typeof labelActions)[number];
 
-/** What a label is about: the account itself, one of its posts, or another of its records. */
+/** Kinds of a label's subject: the account itself, one of its posts, or another of its records. */
 export const targetKinds = ['account', 'post', 'record'] as const;
-/** What a label is about. */
+/** Kind of a label's subject. */
 export type TargetKind = (typeof targetKinds)[number];
 
-/** What was found when a label's signature was checked; `unverified` when no key could be had. */
+/** Results of checking a label's signature; `unverified` if no key was available. */
 export const signatureVerdicts = ['verified', 'invalid', 'unsigned', 'unverified'] as const;
-/** What was found when a label's signature was checked. */
+/** Result of checking a label's signature. */
 export type SignatureVerdict = (typeof signatureVerdicts)[number];

@@ -31,7 +31,7 @@ export function projectRecentLabels(overview: RecentOverview): RecentLabelFacts 
   };
 }
 
-/** How the rolling epoch's facts were obtained. */
+/** Provenance of the rolling epoch's facts. */
 export function recentLabelProvenance(overview: RecentOverview): LabelProvenance {
   return {
     instrument: 'labels',
@@ -91,7 +91,10 @@ function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   return { start, end: generated_at, reason: 'unknown' };
 }
 
-/** Whether every enrolled source is in a state of known coverage (contract, `coverage.status`), and there is one. */
+/**
+ * Returns true if at least one source is enrolled and every enrolled source has a state of known coverage (contract,
+ * `coverage.status`).
+ */
 function isCoverageKnown(sources: RecentOverview['coverage']['sources']): boolean {
   const unknown = [
     sources.unstarted,
@@ -106,8 +109,8 @@ function isCoverageKnown(sources: RecentOverview['coverage']['sources']): boolea
 }
 
 /**
- * The status as the artifact states it, or the weaker one that its own fields support: no recorded gaps is not published
- * beside a gap, a warm-up, a source of unknown coverage, or more gaps than can be listed.
+ * The status that the artifact states, or the weaker one that its own fields support: `no_recorded_gaps` is not published
+ * together with a gap, a warm-up, a source of unknown coverage, or more gaps than can be listed.
  */
 function weakerStatus(coverage: RecentOverview['coverage'], overflow: boolean): CoverageStatus {
   const stated = statusWord(coverage.status);

@@ -12,7 +12,7 @@ export type ConnectFailure =
   /** The peer answered the handshake with a status of its own; redirects are never followed. */
   | 'handshake_status'
   | 'timeout'
-  /** Our own limits: nobody was asked. */
+  /** Our own limits: no request was sent. */
   | 'busy'
   | 'aborted';
 
@@ -21,7 +21,7 @@ export class ConnectError extends Error {
   readonly kind: ConnectFailure;
   /** The status of `handshake_status`, else null. */
   readonly status: number | null;
-  /** Whether trying the same again later can help. */
+  /** True if a later retry can succeed. */
   readonly retryable: boolean;
 
   constructor(kind: ConnectFailure, message: string, status: number | null = null) {

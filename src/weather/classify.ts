@@ -39,7 +39,7 @@ const embedWords = byteWords(trackedEmbeds.map(([, type]) => type));
 const embedRecord = trackedEmbeds.findIndex(([alias]) => alias === 'record');
 const embedRecordWithMedia = trackedEmbeds.findIndex(([alias]) => alias === 'recordWithMedia');
 const statusWords = byteWords(trackedStatuses);
-/** Where the shapes of a post begin in `metricNames`, by operation. */
+/** Index in `metricNames` at which the shapes of a post begin, by operation. */
 const shapesOf = [metricIndex['post.create.reply'], metricIndex['post.update.reply']];
 
 /** The values that most frames have, as they are spelled there. */
@@ -66,7 +66,7 @@ const letterT = 0x74;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
-/** What one level of the frame reads: its keys, and past the value of the key at that place. */
+/** Reader of one level of the frame: its keys, and a function that reads past the value of each key. */
 interface Level {
   readonly keys: ByteWords;
   /** In the order in which they stand; another order, or another key between them, only costs time. */
@@ -243,7 +243,7 @@ export function createClassifier(): (frame: Uint8Array) => FrameFacts {
   function members(from: number, level: Level): number {
     let i = scan.space(from + 1);
     if (scan.bytes[i] === closeObject) return i + 1;
-    /** How many of the usual keys were met. */
+    /** Number of usual keys found. */
     let met = 0;
     for (;;) {
       let key: number;

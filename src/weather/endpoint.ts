@@ -17,7 +17,7 @@ export interface Endpoint {
 export function parseEndpoint(text: string, policy: AddressPolicy): Endpoint {
   const url = URL.parse(text);
   if (!url || (url.protocol !== 'wss:' && url.protocol !== 'ws:')) {
-    throw new OperatorError('--jetstream wants an address such as wss://HOST/subscribe');
+    throw new OperatorError('--jetstream requires a URL such as wss://HOST/subscribe');
   }
   const name = plainUrl(url);
   if (url.protocol === 'ws:' && !policy.allowLoopback) {

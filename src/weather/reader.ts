@@ -12,13 +12,13 @@ import type { Track } from './track.ts';
 
 /** Longest frame taken, in bytes, decompressed too. */
 export const maxFrameBytes = inputLimits.weatherFrame.bytes;
-/** How often a connection is looked at, in milliseconds. */
+/** Interval between checks of a connection, in milliseconds. */
 const lookMs = 250;
 
 /** Opens a connection; `openSocket` with the limits of the instrument. */
 export type Connect = (url: string, onFrame: SocketOptions['onFrame'], signal: AbortSignal) => Promise<GuardedSocket>;
 
-/** What every reader of a host shares. */
+/** Dependencies that all readers of a host share. */
 export interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
@@ -69,7 +69,7 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
       backoff.reset();
     } else if (cause.refused || (cause.answered && feed.empty())) {
       fruitless += 1;
-      if (compressed) context.log.warn('the host and the dictionary do not agree; reading without compression');
+      if (compressed) context.log.warn("the dictionary does not match the host's; reading without compression");
       compressed = false;
     }
     await pause(context, task.role, cause, backoff, signal);
@@ -129,16 +129,16 @@ async function pause(
   });
 }
 
-/** What comes through the connections of one reader. */
+/** Consumer of the frames of one reader's connections. */
 interface Feed {
   readonly frame: SocketOptions['onFrame'];
   /** A connection is about to be made. */
   start(): void;
-  /** Whether the last connection brought anything new. */
+  /** True if the last connection delivered anything new. */
   fruitful(): boolean;
-  /** Whether it brought no event at all, not even one that was counted before. */
+  /** True if the last connection delivered no event at all, not even one that was counted before. */
   empty(): boolean;
-  /** Whether the feed has been silent for too long: a pong proves the socket, not the feed. */
+  /** True if the feed has been silent for too long: a pong proves that the socket works, not the feed. */
   silent(): boolean;
   finished(): boolean;
 }

@@ -20,7 +20,7 @@ import { damaged, keptFrom, openWindowStore, type StoreFaults, storeFile, type W
 const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
 const pruneMs = 3_600_000;
 
-/** What the instrument is told by its operator. */
+/** Settings of the instrument. */
 export interface WeatherSettings {
   /** Address of the one Jetstream host. */
   readonly jetstream: string;
@@ -35,7 +35,7 @@ export interface WeatherSettings {
   readonly dictionary: Buffer | null;
 }
 
-/** What the instrument is given by its process. */
+/** Dependencies of the instrument. */
 export interface WeatherDeps {
   readonly settings: WeatherSettings;
   readonly policy: AddressPolicy;
@@ -83,7 +83,7 @@ export function createWeather(deps: WeatherDeps): Weather {
   const pace = { ...usualPace, ...deps.pace };
   const stopping = new AbortController();
   const failed = Promise.withResolvers<never>();
-  // Whoever does not wait for it is told by `stop`.
+  // If no caller awaits it, `stop` reports the error.
   failed.promise.catch(() => undefined);
   let store: WindowStore | null = null;
   let working: Promise<void> = Promise.resolve();
@@ -93,7 +93,7 @@ export function createWeather(deps: WeatherDeps): Weather {
   const fail = (error: unknown): void => {
     const path = join(settings.data, storeFile);
     const fault = storeFault(error) === 'damaged' ? damaged(path, error instanceof Error ? error.message : '') : error;
-    log.error('the instrument stops', errorFields(fault));
+    log.error('the instrument stopped', errorFields(fault));
     broken = true;
     failed.reject(fault);
     stopping.abort();
@@ -152,7 +152,7 @@ export function createWeather(deps: WeatherDeps): Weather {
       } catch (error) {
         if (storeFault(error) !== 'full') throw error;
         telemetry.notWritten('store');
-        log.error('the store cannot be written; nothing is counted until it can be', errorFields(error));
+        log.error('the store is not writable; nothing is counted until it is', errorFields(error));
         await untilWritable();
       }
     }
@@ -163,7 +163,7 @@ export function createWeather(deps: WeatherDeps): Weather {
       await wait(pace.probeMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       try {
         open().probe();
-        log.info('the store can be written again');
+        log.info('the store is writable again');
         return;
       } catch (error) {
         if (storeFault(error) !== 'full') throw error;

@@ -116,6 +116,6 @@ export const metaNames = {
   through: 'observed_through',
   generation: 'generation',
   rows: 'rows',
-  /** How many rows were removed at request; absent where none was. */
+  /** Number of rows removed on request; absent if none was. */
   purged: 'purged',
 } as const;

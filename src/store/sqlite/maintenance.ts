@@ -11,7 +11,7 @@ import { keepOneDaysChecksums, type Replacing } from './replace-day.ts';
 import { writeInThread } from './seal.ts';
 import type { StateChanges } from './state-write.ts';
 
-/** What upkeep needs. */
+/** Dependencies of upkeep. */
 export interface Upkeep extends Replacing {
   readonly state: StateChanges;
   readonly windowDays: number;
@@ -58,7 +58,10 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
   // From here on the system itself refuses a change.
   chmodSync(growing, 0o444);
   if (existsSync(dayPath(paths, day, 'sealed'))) {
-    throw new StoreError('damaged', `${dayName(day)} is open by the state file, and has a sealed form already`);
+    throw new StoreError(
+      'damaged',
+      `${dayName(day)} is open according to the state file, but already has a sealed file`,
+    );
   }
   faults?.('seal.written');
   renameSync(growing, dayPath(paths, day, 'sealed'));
@@ -68,7 +71,12 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
   faults?.('seal.recorded');
   // Readers that hold the open form keep it until their next query; its name is never used again.
   removeDatabase(open);
-  onFile({ name: basename(open), day: dayName(day), action: 'removed', reason: 'the sealed form holds the same rows' });
+  onFile({
+    name: basename(open),
+    day: dayName(day),
+    action: 'removed',
+    reason: 'the sealed file contains the same rows',
+  });
 }
 
 function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {

@@ -129,7 +129,7 @@ describe('almanac doctor', () => {
     expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
       'ok    runtime',
       'ok    contact',
-      'ok    data folder',
+      'ok    data directory',
       'ok    label store',
       'ok    label writer',
       'ok    weather store',
@@ -144,7 +144,7 @@ describe('almanac doctor', () => {
       'ok    clock',
     ]);
     expect(lines.find((line) => line.includes('label writer'))).toMatch(
-      /one runs, alive \d+ s ago; a second one would/,
+      /one is running, active \d+ s ago; a second one would/,
     );
     expect(lines.find((line) => line.includes('facts port'))).toBe(
       `ok    facts port       127.0.0.1:${port} is used by the Almanac of ${join(data, 'artifacts')}`,
@@ -174,7 +174,7 @@ describe('almanac doctor', () => {
   it('tells a first start what is not there yet, and fails nothing for it', async () => {
     const said = await doctor([...flags(), '--data', join(data, 'new'), '--min-free-megabytes', '0']);
     expect(said.unwell().filter((name) => name !== 'warn disk')).toEqual([
-      'warn data folder',
+      'warn data directory',
       'warn label store',
       'warn weather store',
       'warn labels artifact',
@@ -283,7 +283,7 @@ describe('the data', () => {
     // Nobody writes here, not even root.
     const said = await doctor([...flags(), '--data', '/proc/almanac']);
     expect(said.of('data directory')).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(/^\/proc cannot be/) },
+      { level: 'fail', found: expect.stringMatching(/^\/proc is not writable/) },
     ]);
     writeFileSync(join(data, 'file'), '');
     expect((await doctor([...flags(), '--data', join(data, 'file')])).of('data directory')).toMatchObject([

@@ -283,7 +283,7 @@ describe('almanac labels', () => {
       code: 1,
       stdout: [],
       stderr: [
-        `almanac: the list of denied labelers ${store}/labels-denied.json cannot be used: it is not JSON; correct it or ` +
+        `almanac: the list of denied labelers ${store}/labels-denied.json is invalid: it is not JSON; correct it or ` +
           'restore a copy, or move it away to deny no labeler',
       ],
     });

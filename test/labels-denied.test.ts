@@ -173,7 +173,7 @@ describe('a damaged list of denied labelers', () => {
     await station.stop();
     writeFileSync(denyPath(station.folder), 'null');
     await expect(startStation(given, { folder: station.folder, log: silentLog })).rejects.toThrow(
-      `the list of denied labelers ${denyPath(station.folder)} cannot be used: it has no "denied" array; correct it or ` +
+      `the list of denied labelers ${denyPath(station.folder)} is invalid: it has no "denied" array; correct it or ` +
         'restore a copy, or move it away to deny no labeler',
     );
   });

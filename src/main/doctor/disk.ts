@@ -11,8 +11,8 @@ const windowBytes = 10_000_000_000;
 export function checkFolder(check: string, folder: string): Finding {
   const there = existing(folder);
   if (there !== null && !statSync(there).isDirectory())
-    return fail(check, `${there} is not a directory`, 'name another');
-  if (there === null) return fail(check, `${folder} cannot be inspected`, 'name another');
+    return fail(check, `${there} is not a directory`, 'choose another directory');
+  if (there === null) return fail(check, `${folder} cannot be inspected`, 'choose another directory');
   const refused = whyNotWritable(there);
   if (refused !== null) {
     return fail(
@@ -29,7 +29,7 @@ export function checkFolder(check: string, folder: string): Finding {
 export function checkSpace(folder: string, minFreeBytes: number, held: number): Finding {
   const check = 'disk';
   const there = existing(folder);
-  if (there === null) return fail(check, `${folder} cannot be inspected`, 'name another');
+  if (there === null) return fail(check, `${folder} cannot be inspected`, 'choose another directory');
   const { bavail, bsize, blocks } = statfsSync(there);
   const free = bavail * bsize;
   const found = `${gigabytes(free)} free of ${gigabytes(blocks * bsize)} at ${folder}`;

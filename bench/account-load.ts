@@ -4,7 +4,7 @@ import type { NewObservation, StoreWriter } from '../src/store/port.ts';
 import { day, dayOf, hour, micros } from '../src/store/time.ts';
 import { accountDid, labelers, labelOf, planDay } from './store-traffic.ts';
 
-/** What the bench of the account-view surface asks and appends. */
+/** Requests and rows of the account-view bench. */
 
 /** An account that no generated row is about: beyond the accounts and the labelers. */
 export const denseDid = accountDid(9_999_999);

@@ -52,7 +52,7 @@ export async function startLabels(core: number, sim: Sim, addresses: SimAddresse
   };
 }
 
-/** When each row was accepted, in microseconds, by its labeler, subject and authored time. */
+/** Acceptance time of each row, in microseconds, keyed by labeler, subject and authored time. */
 export async function acceptedAt(folder: string, accounts: Iterable<string>): Promise<Map<string, number>> {
   const store = openSqliteReader(join(folder, 'store'));
   const found = new Map<string, number>();
@@ -68,7 +68,7 @@ export async function acceptedAt(folder: string, accounts: Iterable<string>): Pr
   return found;
 }
 
-/** What tells a label of the simulation from the others. */
+/** Key that distinguishes one label of the simulation from another. */
 export function rowKey(label: unknown): string {
   const { src, uri, val, neg = false, cts } = label as Readonly<Record<string, unknown>>;
   return JSON.stringify([src, uri, val, neg, cts]);

@@ -43,7 +43,7 @@ export async function ended(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** What wrk measured. */
+/** Measurements of wrk. */
 export interface Load {
   readonly perSecond: number;
   readonly p50Ms: number;

@@ -12,11 +12,11 @@ import { type DayPlan, labelOf, planDay } from './store-traffic.ts';
 /** Takes one figure. */
 export type Report = (name: string, value: number | string) => void;
 
-/** How a day is measured. */
+/** Options of measuring a day. */
 export interface DayOptions {
   readonly rows: number;
   readonly batchRows: number;
-  /** Whether to append the same rows to one plain table. */
+  /** Also append the same rows to one plain table. */
   readonly plain: boolean;
 }
 
@@ -113,7 +113,10 @@ function timingOf(batches: readonly number[], rows: number): Timing {
   };
 }
 
-/** What one would write first: one table, a unique hash, an index by account and time. Durable as the store is. */
+/**
+ * A naive implementation for comparison: one table, a unique hash, an index by account and time. As durable as the
+ * store.
+ */
 export function plainTable(path: string): {
   append: (observations: NewObservation[], at: number) => void;
   close: () => void;

@@ -21,7 +21,7 @@ import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
 import { dayFromName, dayName, dayStart, minute } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
 
-/** What to make. */
+/** Options of the generated store. */
 export interface GeneratorOptions {
   readonly folder: string;
   readonly days: number;

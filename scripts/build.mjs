@@ -22,7 +22,7 @@ await build({
     'reading-process': 'src/account/reading/reading-process.ts',
   },
   platform: 'node',
-  // Native: it finds its binary beside its own files.
+  // Native: it finds its binary next to its own files.
   external: ['better-sqlite3'],
   output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   logLevel: 'warn',

@@ -11,11 +11,11 @@ import { parseArgs } from 'node:util';
 import { type InputName, inputLimits } from '../src/input/limits.ts';
 import type { Part } from '../test/fuzz/child.ts';
 
-/** Heap of each process, in MiB: an eighth of what the label instrument's unit allows it in all. */
+/** Heap of each process, in MiB: an eighth of what the label instrument's unit allows it in total. */
 const heapMib = 128;
 /** Inputs of one process: what leaks is seen within them, and a run that is interrupted loses no more. */
 const inputsPerProcess = 20_000;
-/** What a process may keep after its inputs, in bytes. */
+/** Maximum heap growth of a process after its inputs, in bytes. */
 const maxKept = 16 * 1024 * 1024;
 
 interface State {

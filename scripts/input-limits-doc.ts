@@ -34,17 +34,17 @@ const titles = `| input | author | bytes | decoded | depth | elements | fields |
 
 const head = `# Input limits
 
-Every place where bytes of strangers enter, and its limits. They are applied to the bytes, before objects are made from them: a scan
-counts open containers (depth), values and keys (elements), and the fields of each object, and stops at the limit. What
-exceeds a limit is refused like any malformed input, and counts against its author alone.`;
+Every entry point for foreign bytes, with its limits. The limits apply to the bytes before they are parsed: a scan
+counts open containers (depth), values and keys (elements), and the fields of each object, and stops at the limit. Input that
+exceeds a limit is refused like malformed input, and counts only against its author.`;
 
 const tail = `A compressed answer or frame may expand to 1 MiB, and beyond that to 64 times its length.
 
-The label instrument bounds the memory of everything that was decoded and is not yet stored, over all labelers
-(\`src/input/decoded-bytes.ts\`). A labeler that exceeds its share waits: its connection is not read for that time, and its pages are
-asked for later. A small amount per labeler is always granted, so that one label never waits for another labeler.
+The label instrument bounds the total memory of decoded input that is not yet stored, over all labelers
+(\`src/input/decoded-bytes.ts\`). A labeler that exceeds its share waits: its connection is not read meanwhile, and its pages are
+requested later. Each labeler always gets a small amount, so that one label never waits for another labeler.
 
 The resource fuzzer (\`npm run fuzz\`) drives the code of each row with hostile inputs in a process with a small heap, and checks
-processor time and heap growth for each input. The last columns are its bounds, with room for a busy machine.
+processor time and heap growth for each input. The CPU column has its bounds, with a margin for a busy machine.
 
 This page is generated from the program: \`npm run generate\`.`;

@@ -1,6 +1,6 @@
 /**
- * Kills the weather instrument 500 times (or as often as the first argument says), compares what it kept, and looks after
- * each kill for anything in it that names somebody.
+ * Kills the weather instrument 500 times (or the number in the first argument), compares the stored counts, and searches after
+ * each kill for any identity in the store.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { killRepeatedly } from '../test/weather-kills.ts';

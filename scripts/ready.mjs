@@ -50,7 +50,7 @@ function run(command, args) {
   }
 }
 
-/** Whether every package of the lock file that this platform must have is in place, whoever installed it. */
+/** Returns true if every package that the lock file requires on this platform is installed, by any installer. */
 function installed() {
   const hidden = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(hidden)) return false;

@@ -30,9 +30,9 @@ export function settingsDocument(): string {
 
 const head = `# Settings
 
-Flags win over \`ALMANAC_*\` variables, and these over the config file that \`--config FILE\` (or \`ALMANAC_CONFIG\`) names: one
-JSON object, keyed by flag names without dashes. An unknown flag, variable or key is an error, which names
-the known one that it is a letter or two away from. A switch takes no value as a flag, and \`true\` or \`false\` elsewhere; a list is given by repeating the flag,
-or with commas in a variable.
+Flags override \`ALMANAC_*\` variables, which override the config file given with \`--config FILE\` (or \`ALMANAC_CONFIG\`): one
+JSON object, keyed by flag names without dashes. An unknown flag, variable or key is an error, which suggests
+a known name that differs in one or two letters. A switch takes no value as a flag, and \`true\` or \`false\` elsewhere. Repeat a flag to give a list;
+variables separate list items with commas.
 
 This page is generated from the program: \`npm run generate\`.`;

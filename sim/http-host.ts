@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type KeptPort, keepPort } from './kept-port.ts';
 
-/** What a host does with what it is asked. */
+/** Request handlers of a host. */
 export interface HostHandlers {
   readonly request: (request: IncomingMessage, response: ServerResponse, target: URL) => void;
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer, target: URL) => void;
@@ -26,7 +26,7 @@ export class HttpHost {
     this.#handlers = handlers;
   }
 
-  /** Whether it listens. */
+  /** True while it listens. */
   get open(): boolean {
     return this.#server !== null;
   }

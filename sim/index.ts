@@ -8,7 +8,7 @@ import { LabelerNetwork, type LabelerNetworkOptions } from './labelers/network.t
 import type { LabelerProfile, Population } from './labelers/profile.ts';
 import { Truth } from './truth.ts';
 
-/** What a simulated network is made of. Whatever is left out has a default that works. */
+/** Options of a simulated network. Every option has a working default. */
 export interface SimOptions {
   /** The same seed gives the same bytes. Default 1. */
   readonly seed?: number;
@@ -18,7 +18,7 @@ export interface SimOptions {
   readonly port?: number;
   /** Mean events a second over a day. Default 330. */
   readonly rate?: number;
-  /** How far back a replay reaches. Default 24. */
+  /** Maximum age of replayed events, in hours. Default 24. */
   readonly historyHours?: number;
   /** A file of recorded frames, one a line, served verbatim and in its order instead of generated ones. */
   readonly replay?: string;
@@ -38,7 +38,7 @@ export interface SimOptions {
   readonly compactedShare?: number;
   /** Keys of frames in any order. Default false. */
   readonly variedKeys?: boolean;
-  /** How many labelers there are. Default 0: no directory, no relay, no labeler. */
+  /** Number of labelers. Default 0: no directory, no relay, no labeler. */
   readonly labelers?: number;
   /** Labels a second of all labelers. Default 20. */
   readonly labelRate?: number;
@@ -46,13 +46,13 @@ export interface SimOptions {
   readonly population?: Population;
   /** The loopback address that each labeler listens on, by its rank. Default `host`. */
   readonly labelerHost?: (index: number) => string;
-  /** How many relays list them. Default 2. */
+  /** Number of relays that list them. Default 2. */
   readonly relays?: number;
   /** Changes what a labeler is like; for tests. */
   readonly shapeLabeler?: (profile: LabelerProfile) => Partial<LabelerProfile>;
 }
 
-/** Where the simulated network listens. */
+/** Addresses of the simulated network. */
 export interface SimAddresses {
   /** Address of the Jetstream's `/subscribe`. */
   readonly jetstream: string;
@@ -71,7 +71,7 @@ export interface SimAddresses {
 export interface Sim {
   /** Fault switches, for connections that are open and for those to come. */
   readonly faults: Faults;
-  /** What happened, and who was given what. */
+  /** Record of all events and deliveries. */
   readonly truth: Truth;
   /** The labelers, and who names them. Their truth is told there. */
   readonly labelers: LabelerNetwork;

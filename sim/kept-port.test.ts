@@ -12,7 +12,7 @@ async function listenOnce(port: number): Promise<number> {
   return given;
 }
 
-/** Whether the system holds that port for somebody. */
+/** Returns true if the system holds that port. */
 function taken(port: number): boolean {
   const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return readFileSync('/proc/net/tcp', 'utf8')

@@ -48,13 +48,13 @@ export class RangeSet {
     return this.#ranges[low] ?? null;
   }
 
-  /** Whether the number is a member. */
+  /** Returns true if the set contains the number. */
   has(number: number): boolean {
     const range = this.at(number);
     return range !== null && range.from <= number;
   }
 
-  /** How many members there are. */
+  /** Number of elements. */
   get size(): number {
     return this.#ranges.reduce((sum, { from, to }) => sum + to - from, 0);
   }

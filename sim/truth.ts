@@ -38,7 +38,7 @@ export interface DeliveredRun {
   readonly toUs: number;
 }
 
-/** What one connection was given: all that the kernel took for it. Grows while it is open. */
+/** Events delivered on one connection: everything that the kernel accepted for it. Grows while it is open. */
 export class Delivery {
   readonly connection: number;
   readonly filter: Filter;
@@ -85,8 +85,8 @@ function gather(groups: Map<string, FilteredRanges>, { filter, ranges }: Filtere
 }
 
 /**
- * What happened, and who was given what. Counts come from the generator's own table of meanings, told again for
- * the stretch that is asked for: nothing but the delivered ranges is kept.
+ * Record of all events and deliveries. Counts are recomputed from the generator's table of meanings for the requested
+ * stretch: only the delivered ranges are stored.
  */
 export class Truth {
   /** One entry a connection, in the order in which they were opened; the oldest of very many are left out. */
@@ -162,7 +162,7 @@ export class Truth {
     }, 0);
   }
 
-  /** Whether at least one connection was given the event of that number, or passed over it by its filter. */
+  /** Returns true if at least one connection received the event of that number, or skipped it by its filter. */
   wasDelivered(seq: number): boolean {
     return this.#groups().some(({ ranges }) => ranges.has(seq));
   }

@@ -107,7 +107,7 @@ describe('an export', () => {
       labelers: [{ labeler_did: labelers[0], state: 'established', gaps: [] }],
     });
     const html = await (await fetch(`${url}/account?${new URLSearchParams({ did: account, start, end })}`)).text();
-    expect(html).toContain('Nothing was received from any labeler since');
+    expect(html).toContain('No labeler has sent anything since');
     const link = /href="[^"]*\/download\?cursor=([^"]+)"/.exec(html)?.[1] ?? '';
     const download = await ask<AccountDownload>(`${url}/download`, { cursor: link });
     expect([download.status, download.body.manifest.coverage.status]).toEqual([200, 'unknown']);
@@ -342,12 +342,12 @@ describe('a download', () => {
     expect((await ask(`${url}/download`, { cursor: created.cursor })).body.error).toEqual({
       ...refused,
       message:
-        'This cursor is of an export, whose pages are at /exports. /download takes the cursor of an account page alone.',
+        'This cursor belongs to an export, whose pages are at /exports. /download accepts only the cursor of an account page.',
     });
     expect((await ask(`${url}/exports`, { cursor: snapshotOf(folder, created) })).body.error).toEqual({
       ...refused,
       message:
-        'This cursor is of an account page, for its /download. An export begins at /exports with did, without a cursor.',
+        'This cursor belongs to an account page, for /download. An export starts at /exports with did and without a cursor.',
     });
   });
 
@@ -360,7 +360,7 @@ describe('a download', () => {
       status: 409,
       code,
       message:
-        '/download takes the cursor of an account page, alone. The rows of an account begin at /exports, with did.',
+        '/download accepts only the cursor of an account page. To export rows of an account, start at /exports with did.',
     });
   });
 });
@@ -395,7 +395,7 @@ describe('a cursor', () => {
       expect(body.error).toEqual({
         status: 409,
         code: 'unknown_parameter',
-        message: 'A cursor already carries its whole query: give it alone, or leave it out to ask for something else.',
+        message: 'A cursor contains its whole query: send it as the only parameter, or omit it for a new query.',
       });
     }
   });

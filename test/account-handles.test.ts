@@ -94,7 +94,7 @@ describe('a handle in place of a DID', () => {
     const { status, lines } = await ask('did=alice.example.com', () => Promise.resolve({ kind: 'not_found' }));
     expect(status).toBe(409);
     expect(lines).toContain(
-      'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or give the DID.',
+      'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or enter the DID.',
     );
   });
 
@@ -102,7 +102,7 @@ describe('a handle in place of a DID', () => {
     const { status, lines } = await ask('did=alice.example.com', null);
     expect(status).toBe(409);
     expect(lines).toContain('DID of an account');
-    expect(lines.join(' ')).toContain('Handles are not looked up here.');
+    expect(lines.join(' ')).toContain('This service does not resolve handles.');
   });
 
   it('is no way around the budget of a client', async () => {
@@ -179,7 +179,7 @@ describe('an interval that cannot be read', () => {
       'end: 2026-11-11T00:00:00Z',
     ]);
     // In the words of the form, with an example that each field points to.
-    expect(lines.join(' ')).toContain('From and To are given together');
+    expect(lines.join(' ')).toContain('Give From and To together');
     const [, example] = /For example (\S+):/.exec(lines.join(' ')) ?? [];
     expect(parseInstant(example ?? '')).not.toBeNull();
     expect(html.match(/aria-describedby="interval-hint"/g)).toHaveLength(2);
@@ -212,14 +212,14 @@ describe('a busy store', () => {
     const { status, header, lines } = await ask(`did=${did}`, null);
     expect([status, header('Retry-After')]).toEqual([503, '1']);
     expect(lines).toEqual(
-      expect.arrayContaining(['The observations cannot be read just now', 'Try again in 1 s.', 'store_busy']),
+      expect.arrayContaining(['The observations cannot be read at the moment', 'Try again in 1 s.', 'store_busy']),
     );
   });
 
   it('whose oldest day goes meanwhile is a page that speaks of itself, not of an export', async () => {
     const { status, lines } = await ask(`did=${did}`, null, 10, new StoreError('out_of_window', 'of the store'));
     expect(status).toBe(410);
-    expect(lines.join(' ')).toContain('aged out of the window while the page was made');
+    expect(lines.join(' ')).toContain('left the window while the page was rendered');
     expect(lines.join(' ')).not.toMatch(/This export|of the store/);
   });
 });

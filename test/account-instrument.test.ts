@@ -56,5 +56,5 @@ test('a page shows what labelers sent about an account, in their own words, whil
   expect(Number(applied) + Number(removed)).toBe(rows);
   expect(lines.some((line) => /^Marked as .* by this labeler\.$/.test(line))).toBe(true);
   // The epoch has just begun: nearly all of the 30 days are told as not observed.
-  expect(lines.join(' ')).toMatch(/Observation began on .*: of the 30 d before it nothing was observed\./);
+  expect(lines.join(' ')).toMatch(/Observation began on .*: nothing was observed in the 30 d before\./);
 });

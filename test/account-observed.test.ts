@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
   it('draw the time in which the instrument did not run as unobserved, never as nothing', async () => {
     const { page } = await open(account('plain'));
     expect(await page.locator('.chart-unseen').count()).toBeGreaterThanOrEqual(2);
-    await page.getByText('The same as a table').click();
+    await page.getByText('The same data as a table').click();
     const rows = await page.locator('figure + details tbody tr').allInnerTexts();
     expect(rows.filter((row) => /not observed\tall of it$/.test(row)).length).toBeGreaterThanOrEqual(24);
     expect(rows.join('\n')).not.toMatch(/\t0\t0\tall of it/);
@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
     await page.keyboard.type(accounts.plain);
     await page.keyboard.press('Enter');
     await page.waitForURL(/account\?did=/);
-    const table = page.locator('summary', { hasText: 'The same as a table' });
+    const table = page.locator('summary', { hasText: 'The same data as a table' });
     for (let tabs = 0; tabs < 60 && !(await table.evaluate((one) => one === document.activeElement)); tabs += 1)
       await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');

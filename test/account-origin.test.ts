@@ -66,7 +66,9 @@ describe('pages over a store', () => {
     expect(await titles('live')).toEqual(Array(4).fill(''));
     const store = `sqlite:${join(folder, 'simulated')}`;
     const young = await startAlmanac(['account', '--port', '0', '--store', store, '--data', folder, '--no-handles']);
-    expect(await (await fetch(`${young.url}/account?did=nobody`)).text()).toMatch(/<title>\[simulated\] Not answered/);
+    expect(await (await fetch(`${young.url}/account?did=nobody`)).text()).toMatch(
+      /<title>\[simulated\] Request failed/,
+    );
     await young.stop();
   });
 

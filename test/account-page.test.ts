@@ -64,8 +64,8 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
       'On the account itself (3)',
       'On posts (3)',
       'On other records (2)',
-      'What could not be seen',
-      'The whole of it',
+      'What was not observed',
+      'Download everything',
     ]);
     const heads = await page.locator('.row .row-head').allInnerTexts();
     expect(heads).toEqual([
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     const { page } = await open(account('plain'));
     expect(await page.locator('.chart-unseen').count()).toBe(2);
     expect(await page.locator('.chart-part').count()).toBe(1);
-    await page.getByText('The same as a table').click();
+    await page.getByText('The same data as a table').click();
     const rows = await page.locator('figure + details tbody tr').allInnerTexts();
     expect(rows).toHaveLength(31);
     expect(rows.filter((row) => /not observed\tall of it/.test(row)).length).toBeGreaterThanOrEqual(1);
@@ -119,8 +119,8 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
   it('draws the time before observation began as unobserved, and says so', async () => {
     const { page } = await open(account('plain'), {}, young);
     expect(await textOf(page.locator('main'))).toContain('Observation began on');
-    expect(await textOf(page.locator('.panel.warn'))).toContain('You asked for more than was observed');
-    await page.getByText('The same as a table').click();
+    expect(await textOf(page.locator('.panel.warn'))).toContain('You requested more than was observed');
+    await page.getByText('The same data as a table').click();
     const rows = await page.locator('figure + details tbody tr').allInnerTexts();
     expect(rows.slice(0, 26).every((row) => row.endsWith('not observed\tall of it'))).toBe(true);
     expect(rows.join('\n')).not.toMatch(/\t0\t0\tall of it/);
@@ -136,7 +136,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     ]);
     expect(await page.locator('.row').count()).toBe(75);
     expect(await textOf(page.locator('.more').first())).toContain(
-      'The newest 25 of 4,125 observations shown; this is not the whole.',
+      'The newest 25 of 4,125 observations shown; this list is incomplete.',
     );
     const parts = page.locator('section[aria-labelledby=whole] ol li');
     const rows = (await parts.allInnerTexts()).map((text) =>
@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     await page.getByLabel('From (UTC, included)').fill('2020-01-01T00:00:00Z');
     await page.getByLabel('To (UTC, not included)').fill('2020-01-02T00:00:00Z');
     await toNext(page, page.getByRole('button', { name: 'Show this interval' }));
-    expect(await textOf(page.locator('h1'))).toBe('Nothing is kept of that interval');
+    expect(await textOf(page.locator('h1'))).toBe('No data is available for this interval');
   });
 
   it('shows hostile values and definitions as text, whatever they hold', async () => {
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     const values = await page.locator('.row .value').allInnerTexts();
     expect(values).toContain(hostileTexts[0]);
     expect(values.join('')).not.toMatch(/[\u202A-\u202E\u2066-\u2069\p{Cc}]/u);
-    expect(await textOf(page.locator('h2').last())).toBe('The whole of it');
+    expect(await textOf(page.locator('h2').last())).toBe('Download everything');
     expect(complaints).toEqual([]);
     expect(asked.every((url) => url.startsWith(`${old.url}/`) || url === 'data:,')).toBe(true);
     expect((await page.content()).length).toBeLessThan(200_000);

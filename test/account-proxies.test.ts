@@ -33,7 +33,7 @@ it.each(['X-Forwarded-For', 'Forwarded', 'Via', 'X-Real-IP'])(
     expect(JSON.stringify(warnings(program))).not.toContain('198.51');
     expect(await checkProxyTrust(metricsPort)).toMatchObject({
       level: 'warn',
-      found: '3 requests came to the account surface through a proxy that it does not trust: all clients count as one',
+      found: '3 requests reached the account surface through an untrusted proxy: all clients count as one',
     });
   },
 );

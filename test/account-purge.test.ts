@@ -64,8 +64,8 @@ describe('when a labeler’s rows are removed', () => {
   it('what is asked for later has none of them, verifies, and says that rows were removed and when', async () => {
     const { url, purge } = await observed(60);
     expect((await create(url, { days: '7' })).manifest.caveats).toBeUndefined();
-    expect(await pageOf(url)).not.toContain('removed at the request');
-    const sentence = `Rows of 1 labeler were removed at the request of the operator, the last on ${today()}.`;
+    expect(await pageOf(url)).not.toContain('removed on the operator');
+    const sentence = `Rows of 1 labeler were removed on the operator's request, the last on ${today()}.`;
     await purge(labelers[0]);
     const created = await create(url, { days: '7' });
     expect(accountOpenApi.faults('get', '/exports', 200, created)).toEqual([]);

@@ -378,7 +378,7 @@ describe('what is kept to oneself', () => {
         fetch(`${url}/exports?did=did:web:secret.example.com`),
       ]);
     }
-    const replaced = 'a reading process ended and is replaced';
+    const replaced = 'a store-reading process ended and is being replaced';
     await until(() => program.log().some(({ msg }) => msg === replaced), 'the log of it');
     const metrics = await metricsOf(program);
     expect(metrics).toContain('almanac_account_requests_total{route="/exports",status="409"} 2');

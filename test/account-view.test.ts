@@ -19,7 +19,7 @@ const spam = ['spam', { name: 'Spam', description: 'Unwanted advertising.', lang
 describe('the page of an account', () => {
   it('shows the account itself first, then posts, then other records with their collection', async () => {
     const labels = [{ uri: profile }, { uri: post, cid: 'bafyrei' }, {}];
-    expect(await lines({ labels, definitions: [spam] }, 'On the account itself', 'What could not be seen')).toEqual([
+    expect(await lines({ labels, definitions: [spam] }, 'On the account itself', 'What was not observed')).toEqual([
       'On the account itself',
       '(1)',
       ...observation('20 Nov 2026, 09:00:00 UTC', ['Subject', 'The account itself']),
@@ -39,7 +39,7 @@ describe('the page of an account', () => {
       'odd',
       'by labeler',
       labelers[1],
-      'The labeler publishes no definition of this value that we saw.',
+      'We have seen no definition of this value from the labeler.',
       'Subject',
       'The account itself',
       'Observed (our clock)',
@@ -62,10 +62,10 @@ describe('the page of an account', () => {
     ]);
     const said = linesOf(bodyOf(await viewOf({ labels, change: { network: { ...network, names } } }))).join(' ');
     expect(said).toContain(`by labeler moderation.example.com ${labelers[0]}`);
-    expect(said).toContain(`by labeler bsky.app (its own claim, not confirmed) ${labelers[1]}`);
+    expect(said).toContain(`by labeler bsky.app (claimed, not confirmed) ${labelers[1]}`);
     // In the list of labelers too.
     expect(said.split(`moderation.example.com ${labelers[0]}`)).toHaveLength(3);
-    expect(said.split(`bsky.app (its own claim, not confirmed) ${labelers[1]}`)).toHaveLength(3);
+    expect(said.split(`bsky.app (claimed, not confirmed) ${labelers[1]}`)).toHaveLength(3);
   });
 
   it('says of none observed that labels may exist, beside what could not be seen', async () => {
@@ -97,13 +97,13 @@ describe('the page of an account', () => {
         removed: null,
       },
     };
-    expect(await lines({ ownGaps: [gap], change }, 'What could not be seen', 'The whole of it')).toEqual([
-      'What could not be seen',
-      'Observation began on 18 Nov 2026, 12:00 UTC: of the 5 d before it nothing was observed.',
-      'Nothing was received from any labeler since 20 Nov 2026, 11:00 UTC: what came later is not known.',
-      'We were interrupted once in this interval, for 1 h in all: nothing was observed then.',
-      '1 of 2 labelers that we follow was being read when we last heard of any, each from where we had stopped. The others were not, and labels of theirs are missing here: 1 did not answer. 3 known labelers were not read at all.',
-      'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
+    expect(await lines({ ownGaps: [gap], change }, 'What was not observed', 'Download everything')).toEqual([
+      'What was not observed',
+      'Observation began on 18 Nov 2026, 12:00 UTC: nothing was observed in the 5 d before.',
+      'No labeler has sent anything since 20 Nov 2026, 11:00 UTC: later events are unknown.',
+      'We were interrupted once in this interval, for 1 h in total: nothing was observed then.',
+      '1 of 2 labelers that we follow was being read when we last received anything, each from our last position on. The others were not, so their labels are missing here: 1 did not answer. 3 known labelers were not read at all.',
+      'Labels that a labeler applied and removed between two reads, or does not publish, are not observed.',
       'Our own interruptions',
       '20 Nov 2026, 09:00:00 UTC',
       'to',
@@ -126,14 +126,14 @@ describe('the page of an account', () => {
     };
     const present = await said(10 * minute);
     expect(present).toContain(
-      '2 of 3 labelers that we follow are being read, each from where we stopped last. The others are not, and labels of theirs are missing here: 1 does not answer. 1 known labeler is not read at all.',
+      '2 of 3 labelers that we follow are being read, each from our last position on. The others are not, so their labels are missing here: 1 does not answer. 1 known labeler is not read at all.',
     );
-    expect(present).toContain('State: being read, from where we stopped last.');
+    expect(present).toContain('State: being read, from our last position on.');
     const past = await said(10 * minute + 1);
     expect(past).toContain(
-      '2 of 3 labelers that we follow were being read when we last heard of any, each from where we had stopped. The others were not, and labels of theirs are missing here: 1 did not answer. 1 known labeler was not read at all.',
+      '2 of 3 labelers that we follow were being read when we last received anything, each from our last position on. The others were not, so their labels are missing here: 1 did not answer. 1 known labeler was not read at all.',
     );
-    expect(past).toContain('State when we last heard of any: being read, from where we stopped last.');
+    expect(past).toContain('State when we last received anything: being read, from our last position on.');
     expect(past).not.toMatch(/\b(?:is|are) (?:being read|not read)|State: /);
   });
 
@@ -142,18 +142,18 @@ describe('the page of an account', () => {
       await lines(
         { labels: [{}, { src: labelers[1], neg: true }] },
         'Labelers of these observations',
-        'The whole of it',
+        'Download everything',
       ),
     ).toEqual([
       'Labelers of these observations',
       labelers[0],
-      '1 applied, 0 removed in this interval, whatever the filters. State: being read, from where we stopped last. Last asked successfully on',
+      '1 applied, 0 removed in this interval, regardless of the filters. State: being read, from our last position on. Last read successfully on',
       '20 Nov 2026, 11:59:30 UTC',
-      '. No gap of its own is recorded in this interval, which does not prove that there was none.',
+      '. No gap of its own is recorded in this interval. This does not prove that there was none.',
       labelers[1],
-      '0 applied, 1 removed in this interval, whatever the filters. State: being read, from where we stopped last. Last asked successfully on',
+      '0 applied, 1 removed in this interval, regardless of the filters. State: being read, from our last position on. Last read successfully on',
       '20 Nov 2026, 11:59:30 UTC',
-      '. No gap of its own is recorded in this interval, which does not prove that there was none.',
+      '. No gap of its own is recorded in this interval. This does not prove that there was none.',
     ]);
   });
 
@@ -191,12 +191,12 @@ describe('the page of an account', () => {
     const labelers = view.labelers.map((one) => ({ ...one, gaps: [{ ...gap, source: one.labeler }] }));
     const missed = { labelers: 1, longest: 3 * day + minute };
     const said = linesOf(bodyOf({ ...view, labelers, missed })).join(' ');
-    expect(said).toContain('Of it, 3 d 2 h went unobserved');
-    expect(said).toContain('We were interrupted once in this interval, for 3 d 2 h in all');
-    expect(said).toContain('1 gap of its own, 3 d 2 h in all.');
+    expect(said).toContain('3 d 2 h of it was not observed');
+    expect(said).toContain('We were interrupted once in this interval, for 3 d 2 h in total');
+    expect(said).toContain('1 gap of its own, 3 d 2 h in total.');
     expect(said).toContain('(3 d 2 h): our own interruption');
     expect(said).toContain(
-      '1 labeler not listed below was not observed for some or all of this interval, 3 d 1 h in all: what it applied or removed then is not known. The export lists it.',
+      '1 labeler not listed below was not observed for some or all of this interval, 3 d 1 h in total: labels that it applied or removed then are unknown. The export lists it.',
     );
   });
 
@@ -219,7 +219,7 @@ describe('the page of an account', () => {
       part.target === 'account' ? { ...part, total: 165_000, next: micros(now - 2 * hour) } : part,
     );
     const html = bodyOf({ ...view, parts });
-    expect(linesOf(html).join(' ')).toContain('The newest 2 of 165,000 observations shown; this is not the whole.');
+    expect(linesOf(html).join(' ')).toContain('The newest 2 of 165,000 observations shown; this list is incomplete.');
     expect(html).toContain(
       `href="/account?did=${encodeURIComponent(account)}&amp;days=7&amp;target_kind=account&amp;before=2026-11-20T10:00:00.000000Z"`,
     );
@@ -232,7 +232,7 @@ describe('the page of an account', () => {
     const said = linesOf(bodyOf({ ...view, timeline: { ...view.timeline, days, uncounted: 1 } }));
     const sum = 'At least 1 applied and 1 removed (1 day not counted)';
     expect(said).toEqual(expect.arrayContaining([sum, `${sum}, by UTC day of our clock`]));
-    expect(said.join(' ')).toContain('At least 1 applied, 1 removed in this interval, whatever the filters.');
+    expect(said.join(' ')).toContain('At least 1 applied, 1 removed in this interval, regardless of the filters.');
   });
 
   it('says of none counted not that there was none', async () => {
@@ -240,7 +240,7 @@ describe('the page of an account', () => {
     const at = '13 Nov 2026, 12:00 UTC and 20 Nov 2026, 12:00 UTC.';
     expect(summaryOf(timeline)).toBe(`No observation between ${at}`);
     expect(summaryOf({ ...timeline, uncounted: 1 })).toBe(
-      `No observation was counted between ${at} 1 day held too many rows to be counted here and adds nothing to these sums.`,
+      `No observation was counted between ${at} 1 day had too many rows to be counted here and is not part of these sums.`,
     );
   });
 
@@ -273,7 +273,7 @@ describe('the page of an account', () => {
     for (const options of [{}, { labels }, { labels, ownGaps: [gap], definitions: [spam] }]) {
       const text = linesOf(bodyOf(await viewOf(options))).join(' ');
       expect(text).not.toMatch(/\b(?:active|currently|current|in effect|in force|is labell?ed|has the label)\b/i);
-      expect(text).toContain('does not know which labels hold now');
+      expect(text).toContain('does not know which labels apply now');
     }
   });
 });

@@ -37,34 +37,44 @@ describe('a fault of the command line', () => {
       {},
       'unknown setting config key "bse-path"; did you mean "base-path"?',
     ],
-    ['a flag without its value', ['facts', '--port'], {}, '--port wants a value'],
-    ['a word for a port', ['facts', '--port', 'http'], {}, '--port wants a whole number from 0 to 65535; got "http"'],
-    ['a port too high', ['facts', '--port', '65536'], {}, '--port wants a whole number from 0 to 65535; got "65536"'],
-    ['a negative number', ['facts', '--port', '-1'], {}, '--port wants a whole number from 0 to 65535; got "-1"'],
+    ['a flag without its value', ['facts', '--port'], {}, '--port requires a value'],
+    [
+      'a word for a port',
+      ['facts', '--port', 'http'],
+      {},
+      '--port requires a whole number from 0 to 65535; got "http"',
+    ],
+    [
+      'a port too high',
+      ['facts', '--port', '65536'],
+      {},
+      '--port requires a whole number from 0 to 65535; got "65536"',
+    ],
+    ['a negative number', ['facts', '--port', '-1'], {}, '--port requires a whole number from 0 to 65535; got "-1"'],
     [
       'a fraction',
       ['facts', '--max-age-seconds=1.5'],
       {},
-      '--max-age-seconds wants a whole number from 0 to 31622400; got "1.5"',
+      '--max-age-seconds requires a whole number from 0 to 31622400; got "1.5"',
     ],
-    ['no workers', ['facts', '--workers', '0'], {}, '--workers wants a whole number from 1 to 64; got "0"'],
+    ['no workers', ['facts', '--workers', '0'], {}, '--workers requires a whole number from 1 to 64; got "0"'],
     [
       'a bad number in a variable',
       ['facts'],
       { ALMANAC_WORKERS: 'all' },
-      'ALMANAC_WORKERS wants a whole number from 1 to 64; got "all"',
+      'ALMANAC_WORKERS requires a whole number from 1 to 64; got "all"',
     ],
     [
       'a bad number in the config file',
       ['facts', '--config', config({ workers: -2 })],
       {},
-      'config "workers" wants a whole number from 1 to 64; got "-2"',
+      'config "workers" requires a whole number from 1 to 64; got "-2"',
     ],
     [
       'a config file that is not there',
       ['facts', '--config', missing],
       {},
-      `cannot read the config file ${missing}: no such file or folder (ENOENT)`,
+      `cannot read the config file ${missing}: no such file or directory (ENOENT)`,
     ],
     [
       'a config file that is no JSON',
@@ -76,34 +86,34 @@ describe('a fault of the command line', () => {
       'a base path that is none',
       ['facts', '--artifacts', folder, '--base-path', 'a b'],
       {},
-      '--base-path wants a path such as /atproto; got "a b"',
+      '--base-path requires a path such as /atproto; got "a b"',
     ],
     [
       'a public address that is none',
       ['facts', '--artifacts', folder, '--public-url', 'ftp://a'],
       {},
-      '--public-url wants an http or https address; got "ftp://a"',
+      '--public-url requires an http or https URL; got "ftp://a"',
     ],
     [
       'something beside the settings',
       ['facts', folder],
       {},
-      `takes settings alone, such as --NAME VALUE; got ${folder}`,
+      `accepts only settings, such as --NAME VALUE; got ${folder}`,
     ],
-    ['a missing folder', ['facts', '--artifacts', missing], {}, `no such folder: ${missing}`],
-    ['a file for a folder', ['facts', '--artifacts', aFile], {}, `not a folder: ${aFile}`],
+    ['a missing folder', ['facts', '--artifacts', missing], {}, `no such directory: ${missing}`],
+    ['a file for a folder', ['facts', '--artifacts', aFile], {}, `not a directory: ${aFile}`],
     ['a folder for a file', ['facts', '--artifacts', folder, '--labels-artifact', folder], {}, `not a file: ${folder}`],
     [
       'a file in a missing folder',
       ['facts', '--artifacts', folder, '--weather-artifact', join(missing, 'a.json')],
       {},
-      `no such folder: ${missing}`,
+      `no such directory: ${missing}`,
     ],
     [
       'a bad address',
       ['facts', '--artifacts', folder, '--labels-artifact', 'http://'],
       {},
-      'not an http or https address: http://',
+      'not an http or https URL: http://',
     ],
     [
       'an address of another machine',
@@ -111,10 +121,10 @@ describe('a fault of the command line', () => {
       {},
       'cannot listen on 192.0.2.1:0: this machine has no such address; choose another with --host',
     ],
-    ['check without a file', ['check'], {}, 'check wants one FILE'],
-    ['check of two files', ['check', aFile, aFile], {}, 'check wants one FILE'],
+    ['check without a file', ['check'], {}, 'check requires exactly one FILE'],
+    ['check of two files', ['check', aFile, aFile], {}, 'check requires exactly one FILE'],
     ['check of a folder', ['check', folder], {}, `not a file: ${folder}`],
-    ['check of nothing', ['check', missing], {}, `cannot read ${missing}: no such file or folder (ENOENT)`],
+    ['check of nothing', ['check', missing], {}, `cannot read ${missing}: no such file or directory (ENOENT)`],
   ])('%s: one line on stderr, exit 1', async (_what, args, env, line) => {
     const { code, stdout, stderr } = await runProgram(args, { env });
     const said = stderr.filter((one) => !one.startsWith('{'));
@@ -122,24 +132,24 @@ describe('a fault of the command line', () => {
   });
 
   it.skipIf(!existsSync('/proc/self')).each<[readonly string[], string]>([
-    [['up', '--data', '/proc/x'], 'cannot make the folder /proc/x/artifacts'],
-    [['demo', '--data', '/proc/x', '--port', '0', '--account-port', '0'], 'cannot make the folder /proc/x'],
-    [['weather', '--data', '/proc/x'], 'cannot make the folder /proc/x/artifacts'],
+    [['up', '--data', '/proc/x'], 'cannot create the directory /proc/x/artifacts'],
+    [['demo', '--data', '/proc/x', '--port', '0', '--account-port', '0'], 'cannot create the directory /proc/x'],
+    [['weather', '--data', '/proc/x'], 'cannot create the directory /proc/x/artifacts'],
     [
       ['labels', '--store', 'sqlite:/proc/x/labels'],
-      'cannot open the store sqlite:/proc/x/labels: cannot make the folder /proc/x/labels/days',
+      'cannot open the store sqlite:/proc/x/labels: cannot create the directory /proc/x/labels/days',
     ],
     [
       ['sim', '--label-history', 'sqlite:/proc/x/labels'],
-      'cannot open the store sqlite:/proc/x/labels: cannot make the folder /proc/x/labels/days',
+      'cannot open the store sqlite:/proc/x/labels: cannot create the directory /proc/x/labels/days',
     ],
-    [['account', '--data', '/proc/x', '--port', '0'], 'cannot make the folder /proc/x'],
+    [['account', '--data', '/proc/x', '--port', '0'], 'cannot create the directory /proc/x'],
   ])('a file system that takes no folders: one line on stderr, exit 1: %j', async (args, line) => {
     const { code, stderr } = await runProgram(args);
     const said = stderr.filter((one) => !one.startsWith('{'));
     expect({ code, said }).toEqual({
       code: 1,
-      said: [`almanac: ${line}: its file system takes no new folders there`],
+      said: [`almanac: ${line}: its file system does not allow new directories there`],
     });
   });
 
@@ -192,7 +202,7 @@ describe('a fault of the command line', () => {
   });
 });
 
-it('flags win over variables, and these over the config file', async () => {
+it('flags override variables, which override the config file', async () => {
   const path = config({ 'base-path': '/file', port: 0, artifacts: folder });
   const announced = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
     const program = startProgram(['facts', ...args], { env });

@@ -98,12 +98,17 @@ describe('max-age', () => {
 
 describe('an answer that is none of this contract', () => {
   it.each<[string, number, unknown, string]>([
-    ["a proxy's page", 502, '<h1>Bad gateway</h1>', 'the answer is none of this service (status 502)'],
-    ['an error of another shape', 500, { error: 'no' }, 'the answer is none of this service (status 500)'],
-    ['no JSON', 200, '{"contract":', 'the answer is not one JSON object (status 200)'],
-    ['a list', 200, [], 'the answer is not one JSON object (status 200)'],
-    ['another contract', 200, { contract: 'x/v2' }, 'the answer is not of atproto.facts.instruments/v1 (status 200)'],
-    ['304 to a question without a validator', 304, '', 'the answer is none of this service (status 304)'],
+    ["a proxy's page", 502, '<h1>Bad gateway</h1>', 'the response is not from this service (status 502)'],
+    ['an error of another shape', 500, { error: 'no' }, 'the response is not from this service (status 500)'],
+    ['no JSON', 200, '{"contract":', 'the response is not one JSON object (status 200)'],
+    ['a list', 200, [], 'the response is not one JSON object (status 200)'],
+    [
+      'another contract',
+      200,
+      { contract: 'x/v2' },
+      'the response does not conform to atproto.facts.instruments/v1 (status 200)',
+    ],
+    ['304 to a question without a validator', 304, '', 'the response is not from this service (status 304)'],
   ])('%s is an AnswerError', async (_what, status, body, why) => {
     const { client } = await against((response) => give(response, status, body));
     await expect(client.instruments()).rejects.toMatchObject({
@@ -116,7 +121,7 @@ describe('an answer that is none of this contract', () => {
 
   it('no UTF-8 is an AnswerError', async () => {
     const { client } = await against((response) => response.end(Buffer.from([0x22, 0xff, 0x22])));
-    await expect(client.instruments()).rejects.toThrow('the answer is not UTF-8');
+    await expect(client.instruments()).rejects.toThrow('the response is not UTF-8');
   });
 
   it('beyond the bound is not read on', async () => {
@@ -132,7 +137,7 @@ describe('an answer that is none of this contract', () => {
       },
       { maxBytes: 1000 },
     );
-    await expect(client.instruments()).rejects.toThrow('the answer is larger than 1000 bytes (status 200)');
+    await expect(client.instruments()).rejects.toThrow('the response is larger than 1000 bytes (status 200)');
     await closed;
   });
 

@@ -158,7 +158,7 @@ describe('what a demo has made', within, () => {
   it('is not thrown away by another demo, in its folder or on its ports, while it runs', async () => {
     const data = join(folder, 'demo');
     const before = readdirSync(data);
-    await expect(startDemo(data)).rejects.toThrow(/a demo runs in .*demo; stop it first/);
+    await expect(startDemo(data)).rejects.toThrow(/a demo is running in .*demo; stop it first/);
     const { port } = new URL(demo.url);
     const other = join(folder, 'other-demo');
     await expect(startAlmanac(['demo', '--data', other, '--port', port])).rejects.toThrow(/the port is in use.*--port/);
@@ -179,7 +179,7 @@ describe('what a demo has made', within, () => {
   });
 
   it.each([
-    ['up', ['--data', 'FOLDER', '--port', '0'], /holds a demo, and everything in it is simulated/],
+    ['up', ['--data', 'FOLDER', '--port', '0'], /contains the simulated data of a demo/],
     ['labels', ['--store', 'sqlite:FOLDER/labels', '--artifacts', 'OTHER'], /holds simulated observations/],
   ])('is refused by `almanac %s`', async (command, args, why) => {
     await demo.stop();
@@ -199,7 +199,7 @@ describe('what a demo has made', within, () => {
     await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), patient);
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'kept');
-    await expect(startDemo(folder)).rejects.toThrow(/holds something that is no demo's/);
+    await expect(startDemo(folder)).rejects.toThrow(/contains files that no demo wrote/);
     expect(existsSync(precious)).toBe(true);
   });
 });

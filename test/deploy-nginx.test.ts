@@ -138,7 +138,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     ['brotli', undefined],
     ['gzip;q=0.000, br;q=0.001', 'br'],
     ['GZIP', 'gzip'],
-  ])('never answers %j in a coding that was not asked for', async (asked, coding) => {
+  ])('never answers %j in a coding that was not requested', async (asked, coding) => {
     const answer = await nginx.ask(overview, { headers: { 'Accept-Encoding': asked } });
     expect([answer.status, answer.headers['content-encoding']]).toEqual([200, coding]);
   });

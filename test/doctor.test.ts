@@ -129,7 +129,7 @@ describe('almanac doctor', () => {
     expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
       'ok    runtime',
       'ok    contact',
-      'ok    data folder',
+      'ok    data directory',
       'ok    label store',
       'ok    label writer',
       'ok    weather store',
@@ -144,10 +144,10 @@ describe('almanac doctor', () => {
       'ok    clock',
     ]);
     expect(lines.find((line) => line.includes('label writer'))).toMatch(
-      /one runs, alive \d+ s ago; a second one would/,
+      /one is running, active \d+ s ago; a second one would/,
     );
     expect(lines.find((line) => line.includes('facts port'))).toBe(
-      `ok    facts port       127.0.0.1:${port} is taken by the Almanac of ${join(data, 'artifacts')}`,
+      `ok    facts port       127.0.0.1:${port} is used by the Almanac of ${join(data, 'artifacts')}`,
     );
     expect([0, 2]).toContain(said.code);
   });
@@ -167,14 +167,14 @@ describe('almanac doctor', () => {
     rmSync(join(data, 'labels'), { recursive: true });
     const crashed = everything();
     const said = await doctor([...flags(), '--store', `sqlite:${join(data, 'crashed')}`]);
-    expect(said.of('label writer')[0]?.found).toMatch(/^none runs; the last one was alive \d+ s ago$/);
+    expect(said.of('label writer')[0]?.found).toMatch(/^none is running; the last one was active \d+ s ago$/);
     expect(everything()).toEqual(crashed);
   });
 
   it('tells a first start what is not there yet, and fails nothing for it', async () => {
     const said = await doctor([...flags(), '--data', join(data, 'new'), '--min-free-megabytes', '0']);
     expect(said.unwell().filter((name) => name !== 'warn disk')).toEqual([
-      'warn data folder',
+      'warn data directory',
       'warn label store',
       'warn weather store',
       'warn labels artifact',
@@ -200,7 +200,9 @@ describe('almanac doctor', () => {
     await settle();
     const said = await doctor([...flags(), '--min-free-megabytes', '100000000']);
     expect([said.verdict, said.code]).toEqual(['fail', 1]);
-    expect(said.of('disk')).toMatchObject([{ level: 'fail', todo: 'make room: labels are not accepted until then' }]);
+    expect(said.of('disk')).toMatchObject([
+      { level: 'fail', todo: 'free some space: no labels are accepted until then' },
+    ]);
     expect(said.findings.filter(({ level, todo }) => (level === 'ok') !== (todo === null))).toEqual([]);
   });
 });
@@ -236,11 +238,11 @@ describe('the upstreams', () => {
       flags({ ...network, jetstream: `ws://127.0.0.1:${hanging}/subscribe`, plc: mute, relays: [mute] }),
     );
     expect(said.of('directory')).toMatchObject([
-      { level: 'fail', found: `${mute} did not answer within 8 s (it hung at answer)` },
+      { level: 'fail', found: `${mute} did not respond within 8 s (stuck at answer)` },
     ]);
     expect(said.of('relay')).toMatchObject([{ level: 'fail' }]);
     expect(said.of('jetstream')).toMatchObject([{ level: 'fail' }]);
-    expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream told its time' }]);
+    expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream reported its time' }]);
   });
 
   it('fails a stream that accepts and sends nothing', async () => {
@@ -250,16 +252,16 @@ describe('the upstreams', () => {
     onTestFinished(() => sockets.close());
     const said = await doctor(flags({ ...network, jetstream: `ws://127.0.0.1:${silent}/subscribe` }));
     expect(said.of('jetstream')).toMatchObject([
-      { level: 'fail', found: `ws://127.0.0.1:${silent}/subscribe accepts, but sends no event` },
+      { level: 'fail', found: `ws://127.0.0.1:${silent}/subscribe accepts connections, but sends no events` },
     ]);
   });
 
   it('asks no address that the guard refuses', async () => {
     const said = await doctor(flags().filter((flag) => flag !== '--allow-loopback'));
     for (const check of ['relay', 'directory']) {
-      expect(said.of(check)[0]).toMatchObject({ level: 'fail', found: expect.stringMatching(/ is not asked: /) });
+      expect(said.of(check)[0]).toMatchObject({ level: 'fail', found: expect.stringMatching(/ was not contacted: /) });
     }
-    expect(said.of('jetstream')[0]).toMatchObject({ level: 'fail', todo: 'mend the setting' });
+    expect(said.of('jetstream')[0]).toMatchObject({ level: 'fail', todo: 'correct the setting' });
   });
 
   it('fails a clock that is not theirs', async () => {
@@ -270,7 +272,7 @@ describe('the upstreams', () => {
       {
         level: 'fail',
         found: expect.stringMatching(/^this machine is (?:359|360)\d\.\d s ahead of the upstreams$/),
-        todo: 'labels will not be accepted: set it, and let NTP keep it',
+        todo: 'no labels will be accepted: set the clock and enable NTP',
       },
     ]);
   });
@@ -280,12 +282,12 @@ describe('the data', () => {
   it('fails a folder that cannot be written, and one that is none', async () => {
     // Nobody writes here, not even root.
     const said = await doctor([...flags(), '--data', '/proc/almanac']);
-    expect(said.of('data folder')).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(/^\/proc cannot be/) },
+    expect(said.of('data directory')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/^\/proc is not writable/) },
     ]);
     writeFileSync(join(data, 'file'), '');
-    expect((await doctor([...flags(), '--data', join(data, 'file')])).of('data folder')).toMatchObject([
-      { level: 'fail', found: `${join(data, 'file')} is not a folder` },
+    expect((await doctor([...flags(), '--data', join(data, 'file')])).of('data directory')).toMatchObject([
+      { level: 'fail', found: `${join(data, 'file')} is not a directory` },
     ]);
   });
 
@@ -296,7 +298,7 @@ describe('the data', () => {
       /SQLITE_NOTADB|not a database/,
       (state: string) => writeFileSync(state, 'x'.repeat(9000)),
     ],
-    ['one of a newer version', 'fail', /has schema 99, this program knows 2/, (state: string) => pragma(state, 99)],
+    ['one of a newer version', 'fail', /has schema 99, this program supports 2/, (state: string) => pragma(state, 99)],
     [
       'one whose state file is gone beside its days',
       'fail',
@@ -304,9 +306,9 @@ describe('the data', () => {
       (state: string) => rmSync(state),
     ],
     [
-      'one that was never begun',
+      'one that was never initialized',
       'warn',
-      /never begun|is not there|there is no store/,
+      /never initialized|does not exist|contains no store/,
       (state: string) => {
         rmSync(state);
         rmSync(join(state, '..', 'days'), { recursive: true });
@@ -325,7 +327,7 @@ describe('the data', () => {
     const day = file.replace('.open.sqlite', '');
     rmSync(join(days, file));
     expect((await doctor()).of('label store')).toMatchObject([
-      { level: 'fail', found: `the files of ${day} are gone`, todo: 'put them back, or restore a backup' },
+      { level: 'fail', found: `the files of ${day} are missing`, todo: 'restore them, or a backup' },
     ]);
   });
 
@@ -335,14 +337,14 @@ describe('the data', () => {
     onTestFinished(() => writer.close());
     await writer.beat(at);
     expect((await doctor()).of('label writer')).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(/^one holds the store, but was last alive 6\d\d s ago$/) },
+      { level: 'fail', found: expect.stringMatching(/^one holds the store, but was last active 6\d\d s ago$/) },
     ]);
   });
 
   it('fails a weather store that is none, and one of another version', async () => {
     writeFileSync(join(data, 'weather.sqlite'), 'x'.repeat(200));
     expect((await doctor()).of('weather store')).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(/is no SQLite file$/) },
+      { level: 'fail', found: expect.stringMatching(/is not a SQLite file$/) },
     ]);
     rmSync(join(data, 'weather.sqlite'));
     pragma(join(data, 'weather.sqlite'), 7);
@@ -375,7 +377,7 @@ describe('the ports', () => {
   it('fails one that another program holds', async () => {
     const { port: taken } = await listenForTest(createServer((_request, response) => response.end('{"service":"x"}')));
     const said = await doctor([...flags(), '--port', String(taken), '--metrics-port', String(taken)]);
-    const found = `127.0.0.1:${taken} is taken by another program`;
+    const found = `127.0.0.1:${taken} is used by another program`;
     expect(said.of('facts port')).toMatchObject([{ level: 'fail', found, todo: expect.stringMatching(/--port$/) }]);
     expect(said.of('facts metrics')).toMatchObject([{ level: 'fail', found }]);
   });
@@ -407,16 +409,15 @@ describe('the ports', () => {
       return ['facts port', 'account port'].map((check) => said.of(check).map(({ level, found }) => [level, found])[0]);
     };
     expect(await asked(ours)).toEqual([
-      ['ok', `127.0.0.1:${facts} is taken by the Almanac of ${ours.artifacts}`],
-      ['ok', `127.0.0.1:${account} is taken by the Almanac of ${ours.store}`],
+      ['ok', `127.0.0.1:${facts} is used by the Almanac of ${ours.artifacts}`],
+      ['ok', `127.0.0.1:${account} is used by the Almanac of ${ours.store}`],
     ]);
     const theirs = place(other);
     expect(await asked(theirs)).toEqual([
-      ['fail', `127.0.0.1:${facts} is taken by another Almanac than that of ${theirs.artifacts}`],
-      ['fail', `127.0.0.1:${account} is taken by another Almanac than that of ${theirs.store}`],
+      ['fail', `127.0.0.1:${facts} is used by another Almanac than that of ${theirs.artifacts}`],
+      ['fail', `127.0.0.1:${account} is used by another Almanac than that of ${theirs.store}`],
     ]);
-    const untold = (port: number) =>
-      `127.0.0.1:${port} is taken: an Almanac answers, and does not tell of which set-up`;
+    const untold = (port: number) => `127.0.0.1:${port} is used by an Almanac whose set-up is unknown`;
     expect(await asked(place(join(data, 'none')))).toEqual([
       ['ok', untold(facts)],
       ['ok', untold(account)],
@@ -427,7 +428,7 @@ describe('the ports', () => {
     const metrics = createServer((_request, response) => response.end('almanac_process_cpu_seconds_total 1'));
     const { port: taken } = await listenForTest(metrics);
     expect((await doctor([...flags(), '--metrics-port', String(taken)])).of('facts metrics')).toMatchObject([
-      { level: 'ok', found: `127.0.0.1:${taken} is taken: an Almanac answers, and does not tell of which set-up` },
+      { level: 'ok', found: `127.0.0.1:${taken} is used by an Almanac whose set-up is unknown` },
     ]);
   });
 

@@ -109,8 +109,6 @@ describe('what may not be served', () => {
   it('raises one alarm, however often it is asked for, that names the place and not the identity', () => {
     const facts = over('weather', { measures: 'what did:plc:ar7c4by46qjdydhdevvrndac did' });
     for (let n = 0; n < 5; n++) expect(facts.get('/v1/weather/metrics').status).toBe(500);
-    expect(facts.alarms.map(String)).toEqual([
-      'PrivacyAlarm: refused to publish: a DID stands at /provenance/measures',
-    ]);
+    expect(facts.alarms.map(String)).toEqual(['PrivacyAlarm: refused to publish: a DID is at /provenance/measures']);
   });
 });

@@ -299,7 +299,7 @@ describe('a connection', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('is one of so many to a host, and of so many in all; the others wait for their turn', async () => {
+  it('is one of so many to a host, and of so many in total; the others wait for their turn', async () => {
     let active = 0;
     let most = 0;
     const slow: RequestListener = (_request, response) => {

@@ -98,7 +98,7 @@ describe('where nothing is connected to', () => {
     expect(kinds).toEqual(refused.map(() => 'bad_url'));
     expect(await local.getJson('http://8.8.8.8/', limits)).toEqual({
       kind: 'bad_url',
-      why: 'http: is for loopback alone, use https:',
+      why: 'http: is only allowed for loopback, use https:',
     });
     expect(JSON.stringify(await strict.getJson('https://user:secret@8.8.8.8/', limits))).not.toContain('secret');
     expect(seen).toHaveLength(0);

@@ -101,7 +101,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     if (!rest.whole) problems.push(`counted as refused: ${JSON.stringify(rest.refused)}`);
     problems.push(...rest.problems, ...(await uncovered(store, missed)));
     const verified = await spawnLabels(['verify', ...args.slice(0, 4)]).ended;
-    if (verified.stdout.at(-1) !== 'every counter equals its rows') problems.push(...verified.stdout);
+    if (verified.stdout.at(-1) !== 'every counter matches its rows') problems.push(...verified.stdout);
     const refused = Object.values(rest.refused).reduce((sum, count) => sum + count, 0);
     return { kills, stored: rest.rows, emitted: rest.emitted, refused, moved, early, problems };
   } finally {

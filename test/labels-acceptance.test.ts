@@ -73,7 +73,7 @@ test('a full disk pauses acceptance: a gap that grows, nothing lost, and it goes
   await until('the pause', async () => (await gaps(observed())).length > 0);
   await until('said in the artifact', async () =>
     (await observed().overview()).caveats.some(
-      (caveat) => caveat === 'No labels of the one labeler are accepted just now (disk_full).',
+      (caveat) => caveat === 'No labels of the one labeler are accepted at the moment (disk_full).',
     ),
   );
   expect(await rows(observed())).toBeLessThan(2_003);

@@ -114,7 +114,7 @@ describe('almanac labels', () => {
     running?.process.kill('SIGTERM');
     expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
     const verified = await spawnLabels(['verify', ...places()]).ended;
-    expect([verified.code, verified.stdout.at(-1)]).toEqual([0, 'every counter equals its rows']);
+    expect([verified.code, verified.stdout.at(-1)]).toEqual([0, 'every counter matches its rows']);
   });
 
   test('is served while it observes, refused while it is held, and stale once it is gone', async () => {
@@ -173,14 +173,14 @@ describe('almanac labels', () => {
     const hold = (artifacts: string, reason: string) =>
       spawnLabels(['hold', '--artifacts', artifacts, '--reason', reason]).ended;
     const nowhere = join(folder, 'artifcats');
-    const refused = `almanac: ${nowhere} is no folder; name the one of the artifacts with --artifacts`;
+    const refused = `almanac: ${nowhere} is not a directory; set the artifact directory with --artifacts`;
     expect(await hold(nowhere, 'a key leaked')).toEqual({ code: 1, stdout: [], stderr: [refused] });
     expect(await spawnLabels(['release', '--artifacts', nowhere]).ended).toMatchObject({ code: 1, stderr: [refused] });
-    const held = `the label facts of ${folder} are held; almanac labels release ends it`;
-    const absent = 'no labels-overview.json stands there yet: is it the folder that the facts are served from?';
+    const held = `the label facts of ${folder} are held; almanac labels release ends the hold`;
+    const absent = 'no labels-overview.json exists there yet: is it the directory that the facts API reads?';
     expect((await hold(folder, 'a key leaked')).stdout).toEqual([held, absent]);
     const again = await hold(folder, 'another one');
-    expect(again.stdout[0]).toMatch(/^in the place of the hold since \S+: a key leaked$/);
+    expect(again.stdout[0]).toMatch(/^replaces the hold since \S+: a key leaked$/);
     expect(again.stdout.slice(1)).toEqual([held, absent]);
   });
 
@@ -252,9 +252,9 @@ describe('almanac labels', () => {
     const run = async (...args: string[]) => spawnLabels([...args, ...places()]).ended;
     expect(await run('purge', did)).toMatchObject({
       code: 1,
-      stderr: [`almanac: ${did} is not denied, so its rows would come again: almanac labels deny ${did}`],
+      stderr: [`almanac: ${did} is not denied, so its rows would be read again; first run almanac labels deny ${did}`],
     });
-    expect((await run('purge')).stdout).toEqual(['no removal is requested']);
+    expect((await run('purge')).stdout).toEqual(['no purge is requested']);
     expect(await run('purge', 'example.com')).toMatchObject({
       stderr: ['almanac: purge requires a DID; example.com is a domain'],
     });
@@ -272,7 +272,7 @@ describe('almanac labels', () => {
     expect((await run('allow', did)).stdout).toEqual([`${did} is allowed`]);
     running?.process.kill('SIGTERM');
     expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
-    expect((await run('verify')).stdout.at(-1)).toBe('every counter equals its rows');
+    expect((await run('verify')).stdout.at(-1)).toBe('every counter matches its rows');
   });
 
   test('does not start with a damaged list of denied labelers, and says so in one line', async () => {
@@ -283,7 +283,7 @@ describe('almanac labels', () => {
       code: 1,
       stdout: [],
       stderr: [
-        `almanac: the list of denied labelers ${store}/labels-denied.json cannot be used: it is no JSON; correct it or ` +
+        `almanac: the list of denied labelers ${store}/labels-denied.json is invalid: it is not JSON; correct it or ` +
           'restore a copy, or move it away to deny no labeler',
       ],
     });
@@ -304,23 +304,20 @@ describe('almanac labels', () => {
   });
 
   test.each([
-    [['hold'], 'a hold wants its reason: almanac labels hold --reason "…"'],
+    [['hold'], 'hold requires a reason: almanac labels hold --reason "…"'],
     [
       ['rest'],
-      'unknown action "rest": use hold, release, verify, new-epoch, restore, deny, allow, sources or purge, or none to observe',
+      'unknown action "rest": use hold, release, verify, new-epoch, restore, deny, allow, sources or purge, or no action to observe',
     ],
     [
       ['deny', 'co.uk', '--store', 'sqlite:/'],
-      '"co.uk" names no labeler: it is a public suffix; give a domain below it, or a DID',
+      '"co.uk" does not name a labeler: it is a public suffix; give a domain below it, or a DID',
     ],
-    [
-      ['deny', 'a.example', '--store', 'sqlite:/nowhere'],
-      'there is no store in /nowhere; name it with --store sqlite:DIR',
-    ],
+    [['deny', 'a.example', '--store', 'sqlite:/nowhere'], '/nowhere contains no store; set it with --store sqlite:DIR'],
     [['sources', 'x'], 'unexpected "x" after sources'],
     [['allow'], 'allow requires a DID or a domain: almanac labels allow DID-or-domain'],
-    [['--store', 'postgres://x'], 'postgres://x is no store: give sqlite:DIR, a folder'],
-    [['--plc', 'nowhere'], '--plc wants an address that begins with https://; got "nowhere"'],
+    [['--store', 'postgres://x'], 'postgres://x is not a store: use sqlite:DIR, with a directory'],
+    [['--plc', 'nowhere'], '--plc requires a URL that begins with https://; got "nowhere"'],
   ])('refuses %j in one line', async (args, line) => {
     expect(await spawnLabels(args).ended).toEqual({ code: 1, stdout: [], stderr: [`almanac: ${line}`] });
   });

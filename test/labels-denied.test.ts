@@ -135,7 +135,7 @@ describe('removal of a denied labeler’s rows', () => {
     expect(counts.labelers_active_window).toBe(2);
     expect(top.map(({ labeler_did: did }) => did)).not.toContain(hostile.did);
     const today = new Date().toISOString().slice(0, 10);
-    expect(caveats).toContain(`Rows of 1 labeler were removed at the request of the operator, the last on ${today}.`);
+    expect(caveats).toContain(`Rows of 1 labeler were removed on the operator's request, the last on ${today}.`);
     expect((await gapsOf(station, hostile.did)).map(({ reason }) => reason)).toContain('maintenance');
     for await (const { problems } of station.store.verify()) expect(problems).toEqual([]);
 
@@ -173,7 +173,7 @@ describe('a damaged list of denied labelers', () => {
     await station.stop();
     writeFileSync(denyPath(station.folder), 'null');
     await expect(startStation(given, { folder: station.folder, log: silentLog })).rejects.toThrow(
-      `the list of denied labelers ${denyPath(station.folder)} cannot be used: it has no list "denied"; correct it or ` +
+      `the list of denied labelers ${denyPath(station.folder)} is invalid: it has no "denied" array; correct it or ` +
         'restore a copy, or move it away to deny no labeler',
     );
   });

@@ -44,7 +44,7 @@ test('no account and no record of one stands in the logs or the artifact, whatev
   first?.faults.emit(3_000);
   await until('the full disk', () => written.some((line) => line.includes('disk_full')));
   observed.store.limitPages(1_000_000);
-  await until('goes on', () => written.some((line) => line.includes('goes on')));
+  await until('acceptance to resume', () => written.some((line) => line.includes('acceptance resumes')));
   const at = (await observed.overview()).generated_at;
   await until('published', async () => (await observed.overview()).generated_at !== at);
 

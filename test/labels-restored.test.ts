@@ -124,7 +124,7 @@ test('a copy of its days alone that lacks a day begun since: nothing starts on i
   observed.putBack(['days']);
   await expect(observed.startAgain()).rejects.toMatchObject({
     code: 'damaged',
-    message: expect.stringMatching(/: put it back, or state\.sqlite and days of one copy$/),
+    message: expect.stringMatching(/: restore it, or restore state\.sqlite and days from one copy$/),
   });
   observed.putBack(['state.sqlite']);
   await expectGapSinceTheCopy(observed, await observed.startAgain());

@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     return { page, asked, complaints, close: () => context.close() };
   }
 
-  const live = (page: Page) => page.getByText('This page keeps itself current.').waitFor();
+  const live = (page: Page) => page.getByText('This page updates itself.').waitFor();
   const figure = (page: Page, at: string) => page.locator(`[data-at="${at}"]`);
   /** What a person reads there. */
   const read = async (place: Locator) => (await place.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
@@ -95,9 +95,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       expect(await refused(page, 'labels')).toContain("The instrument's operator is holding this reading back.");
       expect(await page.locator('[data-at^="labels/"]').count()).toBe(0);
       expect(await page.getByText('1,391,204').count()).toBe(0);
-      expect(await read(page.getByRole('status'))).toBe(
-        'The label overview: refused now, the numbers were taken away.',
-      );
+      expect(await read(page.getByRole('status'))).toBe('The label overview: refused now, the numbers were removed.');
       expect(await page.locator('[data-at^="conditions/"]').count()).toBeGreaterThan(2);
       set(pageStates.fresh());
       await page.clock.runFor(minute);
@@ -116,7 +114,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       await page.clock.runFor(minute);
       await page.locator('[data-refused="labels"]').waitFor();
       expect(await page.locator('[data-at], [data-said]').count()).toBe(0);
-      expect(await refused(page, 'conditions')).toContain('The service did not answer.');
+      expect(await refused(page, 'conditions')).toContain('The service did not respond.');
       await page.unroute('**/v1/**');
       await page.clock.runFor(16_000);
       await figure(page, 'metrics/facts/total_events/total').waitFor();
@@ -130,7 +128,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       const strange = { contract: 'atproto.facts.labels.overview/v1', facts: {} };
       await page.route(`**${paths.labelsOverview}`, (route) => route.fulfill({ json: strange }));
       await page.clock.runFor(minute);
-      await page.getByText('Load it again.').waitFor();
+      await page.getByText('Reload the page.').waitFor();
       expect(await read(page.locator('body'))).not.toMatch(/\d/);
       await close();
     });
@@ -173,7 +171,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     const texts = async (page: Page) =>
       (await page.locator('main section').allInnerTexts()).map((text) => text.replaceAll(/\d+ s old/g, 'N s old'));
     expect(await texts(plain.page)).toEqual(await texts(scripted.page));
-    expect(await read(plain.page.locator('main'))).toContain('load it again for what is current');
+    expect(await read(plain.page.locator('main'))).toContain('reload it for current data');
     await scripted.close();
     await plain.close();
   });
@@ -187,12 +185,12 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     no_collection: { says: ['The newest collected page has no usable time'], never: ['1,391,204'] },
     gaps: { says: ['a labeler could not be reached', 'Earlier gaps'], never: [] },
     overflow: { says: ['the whole window counts as one'], never: ['No gap is recorded'] },
-    weather_absent: { says: ['There is no reading of the weather', '1,391,204'], never: ['Busier', '330.4'] },
+    weather_absent: { says: ['There is no weather data', '1,391,204'], never: ['Busier', '330.4'] },
     weather_old: {
-      says: ['There is no current reading of the weather', 'Weather: old', 'so it says nothing of now'],
+      says: ['There is no current weather data', 'Weather: old', 'so it does not describe the present'],
       never: ['Weather: current'],
     },
-    weather_unwatched: { says: ['none of this time was watched', 'not observed'], never: ['330.4'] },
+    weather_unwatched: { says: ['none of this time was observed', 'not observed'], never: ['330.4'] },
     weather_uncomparable: { says: ['Not enough to compare', 'absence of a reading, not calm'], never: ['Calm'] },
     legacy: {
       says: ['legacy producer', 'Under-observed', 'churn_index'],
@@ -202,7 +200,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       says: ['These facts come from a simulated network', 'Weather of a simulated network'],
       never: ['Weather of the network'],
     },
-    nothing: { says: ['There is no reading of the weather', 'Labels: unavailable, and refused'], never: ['0 '] },
+    nothing: { says: ['There is no weather data', 'Labels: unavailable, and refused'], never: ['0 '] },
   };
 
   describe.each(Object.keys(pageStates) as PageStateName[])('in the state %s', (name) => {
@@ -227,7 +225,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     });
   });
 
-  it('weighs under 150 kB in all', async () => {
+  it('weighs under 150 kB in total', async () => {
     set(pageStates.gaps());
     const { page, close } = await open({ clock: false });
     await live(page);
@@ -239,7 +237,8 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
         ready: navigation?.domContentLoadedEventEnd ?? Number.NaN,
       };
     });
-    if (shots !== undefined) process.stderr.write(`page: ${bytes} bytes in all, ready after ${Math.round(ready)} ms\n`);
+    if (shots !== undefined)
+      process.stderr.write(`page: ${bytes} bytes in total, ready after ${Math.round(ready)} ms\n`);
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThan(150_000);
     await close();

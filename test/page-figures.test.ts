@@ -126,7 +126,7 @@ describe('the page over the artifacts as they are', () => {
     expect(untrueOn(unwatched.html, unwatched.documents)).toEqual([]);
     const shown = figuresOn(unwatched.html);
     expect(shown.filter((at) => /collections|total_events|coverage_ratio/.test(at))).toEqual([]);
-    expect(unwatched.html).toContain('not known: none of this time was watched');
+    expect(unwatched.html).toContain('unknown: none of this time was observed');
     expect(unwatched.html.split('not observed</span>').length - 1).toBe(17);
   });
 });

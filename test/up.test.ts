@@ -30,7 +30,7 @@ async function get(of: Almanac, path: string): Promise<{ status: number; body: R
 
 /** Longer than the longest pause between two tries. */
 const patient = { timeout: 60_000, interval: 50 };
-const deaths = ({ log }: Almanac) => log.filter(({ msg }) => msg === 'a part died and is started again');
+const deaths = ({ log }: Almanac) => log.filter(({ msg }) => msg === 'a part died and is being restarted');
 
 /** Nothing listens there: a machine without a network, as fast as it can be. */
 const nowhere = {
@@ -82,7 +82,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     // The log comes by another way than the processes are seen.
     await vi.waitFor(() => expect(deaths(running)).toMatchObject([{ part: 'weather', signal: 'SIGKILL' }]), patient);
     expect(partsOf(running).get('facts')).toBe(before.get('facts'));
-    await vi.waitFor(() => expect(running.lines.join('\n')).toMatch(/weather running, started again 1 time/), patient);
+    await vi.waitFor(() => expect(running.lines.join('\n')).toMatch(/weather running, restarted 1 time/), patient);
 
     const pids = [...partsOf(running).values()];
     expect(await running.stop()).toBe(0);
@@ -98,7 +98,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     await vi.waitFor(
       () =>
         expect(running.lines).toContain(
-          'network: cannot be reached: no connection to 127.0.0.1:1 (nothing answers at its address), ' +
+          'network: cannot be reached: no connection to 127.0.0.1:1 (the host does not accept connections), ' +
             'and no labeler answers; trying again',
         ),
       patient,

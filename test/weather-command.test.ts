@@ -76,7 +76,7 @@ describe('almanac weather', () => {
 
   test.each([
     ['golden_v1.jsonl', 'not a zstd dictionary'],
-    ['no-such-file', 'no such file or folder (ENOENT)'],
+    ['no-such-file', 'no such file or directory (ENOENT)'],
     ['.', 'not a file of at most 16 MiB'],
   ])('takes no other file for a dictionary, and says so in one line: %s', async (name, why) => {
     const path = join(import.meta.dirname, 'fixtures', 'jetstream', name);

@@ -125,12 +125,12 @@ describe('a disk without room', () => {
     const committed = counted(one);
     const kept = one.artifact();
     await until('no connection is left', () => one.sim.truth.deliveries.every(({ closedAtUs }) => closedAtUs !== null));
-    expect(one.lines.some((line) => line.includes('the store cannot be written'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the store is not writable'))).toBe(true);
     expect(counted(one)).toBe(committed);
     expect(one.artifact().total_events.total ?? 0).toBeGreaterThanOrEqual(kept.total_events.total ?? 0);
     full = false;
     await until('it says that it can be written', () =>
-      one.lines.some((line) => line.includes('can be written again')),
+      one.lines.some((line) => line.includes('the store is writable again')),
     );
     await more(one);
     await filledIn(one);
@@ -146,7 +146,7 @@ describe('an artifact folder that goes away', () => {
     rmSync(join(one.folder, 'artifacts'), { recursive: true, maxRetries: 10 });
     await one.weather().publish();
     expect(one.told.notWritten).toBeGreaterThan(0);
-    expect(one.lines.some((line) => line.includes('the last good one stays'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the last one stays'))).toBe(true);
     mkdirSync(join(one.folder, 'artifacts'));
     await one.weather().publish();
     expect(one.artifact().total_events.total).toBeGreaterThan(0);
@@ -172,7 +172,7 @@ describe('a damaged store', () => {
     const fault = await one.weather().failed.catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(OperatorError);
     expect(String(fault)).toContain('is damaged');
-    expect(one.lines.some((line) => line.includes('the instrument stops'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the instrument stopped'))).toBe(true);
   });
 
   test('is refused at the start', async () => {
@@ -243,7 +243,7 @@ describe('a long stop', () => {
     const startedMs = one.clock();
     await one.restart();
     await until('it fills in', () =>
-      one.lines.slice(before).some((line) => line.includes('filling in what came before')),
+      one.lines.slice(before).some((line) => line.includes('filling in the time before')),
     );
     const begunMs = one.clock();
     await filledIn(one, before);

@@ -186,7 +186,7 @@ describe('a connection that does not come about', () => {
     const port = await listen(server);
     expect(await refusal(`wss://localhost:${port}/`)).toEqual({
       kind: 'tls',
-      message: `cannot connect to wss://localhost:${port}/: its certificate is signed by itself alone (DEPTH_ZERO_SELF_SIGNED_CERT)`,
+      message: `cannot connect to wss://localhost:${port}/: its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)`,
       status: null,
       retryable: true,
     });
@@ -196,7 +196,7 @@ describe('a connection that does not come about', () => {
     const { port, connected } = await serveTcp(() => undefined);
     expect(await refusal(`ws://127.0.0.1:${port}/`, { handshakeMs: 100 })).toEqual({
       kind: 'timeout',
-      message: `cannot connect to ws://127.0.0.1:${port}/: no answer within 100 ms`,
+      message: `cannot connect to ws://127.0.0.1:${port}/: no response within 100 ms`,
       status: null,
       retryable: true,
     });
@@ -218,7 +218,7 @@ describe('a connection that does not come about', () => {
     const port = await listen(createHttpServer((_request, response) => response.writeHead(status).end('no')));
     expect(await refusal(`ws://127.0.0.1:${port}/subscribe?cursor=1`)).toEqual({
       kind: 'handshake_status',
-      message: `cannot connect to ws://127.0.0.1:${port}/subscribe: the handshake was answered with status ${status}`,
+      message: `cannot connect to ws://127.0.0.1:${port}/subscribe: the handshake failed with status ${status}`,
       status,
       retryable,
     });

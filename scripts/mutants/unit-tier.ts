@@ -1,4 +1,4 @@
-/** Tests beside their subjects that are not in the unit tier: they make a FIFO, a server, or ask the system's resolver. */
+/** Tests in `src/` that are not in the unit tier: they create a FIFO or a server, or use the system's resolver. */
 export const outsideUnitTier: readonly string[] = [
   'src/artifact/file-source.test.ts',
   'src/artifact/url-source.test.ts',

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { readQuestion, responseCodes, writeAnswer } from './message.ts';
 
-/** What a name server does with one name. */
+/** Verdict of a name server on one name. */
 export type DnsVerdict =
   | { readonly kind: 'answer'; readonly addresses: readonly string[]; readonly ttlSeconds?: number }
   /** The same, but so many milliseconds later. */

@@ -1,6 +1,6 @@
 import { HttpHost, sendJson } from '../http-host.ts';
 
-/** What the directory needs to know of a labeler. */
+/** Input of a labeler's DID document. */
 export interface Identified {
   readonly did: string;
   readonly endpoint: string;
@@ -9,17 +9,17 @@ export interface Identified {
   readonly keys: readonly { readonly sinceUs: number; readonly key: { multikey(): Promise<string> } }[];
 }
 
-/** How a DID can be answered for. */
+/** States of a DID document. */
 export type DocumentState = 'whole' | 'no_document' | 'tombstone' | 'no_service' | 'no_key' | 'html' | 'other_did';
 
-/** How the directory itself can be. */
+/** States of the directory itself. */
 export type DirectoryState = 'up' | 'down' | 'slow' | 'hanging';
 
-/** What a document says of a labeler. */
+/** Directory entry of a labeler. */
 interface Entry {
   readonly labeler: Identified;
   state: DocumentState;
-  /** What it says instead of what is true: an endpoint that the labeler has left, or a key that it has changed. */
+  /** Outdated content of the document: an endpoint that the labeler has left, or a key that it has changed. */
   endpoint: string | null;
   key: string | null;
 }
@@ -30,9 +30,9 @@ const auditLog = '/log/audit';
 /** The identity directory: `GET /did:plc:…`, their audit logs, and the documents that did:web labelers serve themselves. */
 export class Directory {
   state: DirectoryState = 'up';
-  /** How long an answer takes while it is slow, in milliseconds of the wall clock. */
+  /** Response time while it is slow, in milliseconds of the wall clock. */
   slowMs = 3_000;
-  /** How often each DID was asked for, and each way in which the directory answered. */
+  /** Number of requests per DID, and per kind of response. */
   readonly asked = new Map<string, number>();
   readonly fired = new Map<DocumentState | DirectoryState, number>();
   readonly #entries = new Map<string, Entry>();

@@ -4,7 +4,7 @@ import { HttpHost, sendJson } from '../http-host.ts';
 export class Pds {
   /** Records `app.bsky.labeler.service/self`, by DID. */
   readonly records = new Map<string, unknown>();
-  /** How often each DID's record was asked for. */
+  /** Number of requests for each DID's record. */
   readonly asked = new Map<string, number>();
   /** Known once it listens. */
   origin = '';

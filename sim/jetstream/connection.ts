@@ -20,7 +20,7 @@ export const patienceMs = 5_000;
 /** History that is older than this may be compacted, in microseconds. */
 const compactedUs = 4 * 3_600_000_000;
 
-/** What a connection is made of. */
+/** Dependencies of a connection. */
 export interface ConnectionOptions {
   readonly id: number;
   readonly subscription: Subscription;
@@ -33,9 +33,9 @@ export interface ConnectionOptions {
   readonly nowUs: () => number;
   /** Number of the first event to send. */
   readonly start: number;
-  /** What to do where the replay meets live traffic; null for nothing. */
+  /** Fault at the transition from replay to live traffic; null for none. */
   readonly cutover: Cutover | null;
-  /** What frames are compressed with where the subscription asks for it. */
+  /** Dictionary that compresses frames if the subscription requests it. */
   readonly zstdDictionary: Buffer | null;
   /** A frame that goes before everything else, as text; null for none. */
   readonly greeting: string | null;
@@ -54,7 +54,7 @@ interface Part {
 
 /** A disorder where the replay meets live traffic. */
 export interface Cutover {
-  /** How many events around the seam are concerned. */
+  /** Number of events around the transition that are affected. */
   readonly events: number;
   /** The older half is left out instead of sent late. */
   readonly lose: boolean;
@@ -321,7 +321,7 @@ export class Connection {
     socket.uncork();
   }
 
-  /** How many frames may go now. */
+  /** Number of frames that may be sent now. */
   #take(): number {
     const now = this.#options.nowUs();
     const elapsed = (now - this.#allowedAtUs) / 1_000_000;

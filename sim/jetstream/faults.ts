@@ -50,19 +50,19 @@ export interface OneConnection {
   readonly connection?: number;
 }
 
-/** What a handshake, and a connection from then on, meets. */
+/** Faults that affect a handshake and its connection. */
 export interface HandshakeFaults {
   /** The status to refuse with, or null. */
   refusal(): number | null;
   /** The number of the first event for a connection, given what its cursor means without a fault. */
   start(connection: number, cursorUs: number | null, honest: number): number;
-  /** What to do where its replay meets live traffic. */
+  /** Fault at the transition from its replay to live traffic. */
   cutover(connection: number): Cutover | null;
-  /** What every connection is sent in place of honest frames; null while the host is honest. */
+  /** Replacement for honest frames on every connection; null while the host is honest. */
   lie(): Lie | null;
 }
 
-/** What the faults act upon. */
+/** Objects that the faults affect. */
 export interface FaultScope {
   readonly source: EventSource;
   /** The same source where it is generated: recorded frames are never altered. */
@@ -83,12 +83,12 @@ const logLimit = 10_000;
  * stay hidden, replaced ones are counted as what they became, and deliveries hold what was really sent.
  */
 export class Faults implements HandshakeFaults {
-  /** How often each fault took effect. */
+  /** Number of times that each fault took effect. */
   readonly fired: Record<FaultName, number> = Object.fromEntries(faultNames.map((name) => [name, 0])) as Record<
     FaultName,
     number
   >;
-  /** What took effect, oldest first. */
+  /** Faults that took effect, oldest first. */
   readonly log: FaultRecord[] = [];
   readonly #scope: FaultScope;
   readonly #chance: Dice;
@@ -162,7 +162,10 @@ export class Faults implements HandshakeFaults {
     return this.#fire('repeat', touched, ranges[0]?.from ?? null, ranges[0]?.to ?? null);
   }
 
-  /** Where the next replay meets live traffic: the newer half of these events comes first, and the older late, or never. */
+  /**
+   * At the next transition from replay to live traffic, sends the newer half of these events first, and the older half
+   * late, or never.
+   */
   reorderAtCutover({ events, lose = false }: { readonly events: number; readonly lose?: boolean }): void {
     this.#nextCutover = { events, lose };
   }

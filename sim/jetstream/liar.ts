@@ -3,7 +3,7 @@ import { type Dice, dice } from '../random.ts';
 /** Turns the payload of an honest frame into the payloads that a lying host sends in its place. */
 export type Lie = (payload: Uint8Array) => readonly Uint8Array[];
 
-/** What a lying host knows. */
+/** Options of a lying host. */
 export interface LiarOptions {
   readonly seed: number;
   readonly nowUs: () => number;

@@ -20,7 +20,7 @@ const pingMs = 30_000;
 /** Cursors from here on are times in microseconds, whatever else cursors are. */
 const firstTimeCursor = 1_000_000_000_000_000;
 
-/** What a Jetstream host is made of. */
+/** Options of a Jetstream host. */
 export interface JetstreamOptions {
   readonly host: string;
   readonly port: number;

@@ -25,7 +25,7 @@ const notOffered: Readonly<Record<Wire, readonly string[]>> = {
   subscribe_events: ['wantedCollections', 'wantedDids', 'requireHello', 'dids', 'maxMessageSizeBytes'],
 };
 
-/** What a handshake asks for, and what the host offers. */
+/** Input of a handshake: the request, and the options of the host. */
 export interface Request {
   readonly target: URL;
   readonly socketEncoding: string | undefined;

@@ -9,8 +9,8 @@ interface Run {
 }
 
 /**
- * What a labeler's database shows of its log: which labels are in it, and under which `seq`. Everything is in it under
- * its own number, until it is made anew or put back to an older state.
+ * View of a labeler's log: the labels in its database and their `seq`. Every label has its own number, until the
+ * database is recreated or restored to an older state.
  */
 export class Database {
   readonly #log: LabelLog;

@@ -3,7 +3,7 @@ import type { LabelerProfile } from './profile.ts';
 
 const collection = 'app.bsky.labeler.service';
 
-/** What happens to a labeler's declaration. */
+/** Operations on a labeler's declaration. */
 export type Declared = 'create' | 'update' | 'delete';
 
 /** The Jetstream frame of a labeler's declaration, as a template's text. */

@@ -7,7 +7,7 @@ import type { Ailment, LabelerProfile } from './profile.ts';
 import type { LabelStream } from './stream.ts';
 import { garbageFrames } from './wire.ts';
 
-/** What a labeler can be made to show, beside odd labels: those go by their own names. */
+/** Injected faults of a labeler, besides odd labels, which have their own names. */
 export const labelerFaultNames = [
   'query_answer',
   'stream_answer',
@@ -71,9 +71,9 @@ const logLimit = 1000;
  * act at once. Odd labels are emitted at once, under the next numbers.
  */
 export class LabelerFaults {
-  /** How often each took effect; absent for never. */
+  /** Number of times that each took effect; absent for never. */
   readonly fired = new Map<LabelerFault, number>();
-  /** What took effect, oldest first; the oldest of very many are left out. */
+  /** Faults that took effect, oldest first; the oldest of very many are omitted. */
   readonly log: LabelerFaultRecord[] = [];
   /** Labels that a frame of the stream may hold. Both programs send one. */
   labelsPerFrame = 1;

@@ -8,24 +8,24 @@ import type { LabelerProfile } from './profile.ts';
 export interface LoggedLabel {
   /** Counted from 1 over the labeler's life and never used again, unlike `seq`. */
   readonly n: number;
-  /** When the labeler emitted it, on the simulation's clock. */
+  /** Emission time, on the simulation's clock. */
   readonly emittedUs: number;
   /** As served, without its signature. */
   readonly label: unknown;
-  /** How it is odd; null for an ordinary one. */
+  /** Kind of its oddity; null for an ordinary label. */
   readonly odd: OddKind | null;
   readonly flaw: Flaw | null;
   /** The number whose label this one repeats; its own number otherwise. */
   readonly original: number;
 }
 
-/** How far back the label lies that a removal, or a renewed application, follows. 1 is a duplicate's. */
+/** Distance to the label that a removal, or a renewed application, refers to. 1 is reserved for duplicates. */
 const distances = [2, 5, 17, 60, 240, 1000] as const;
 const followingShare = 0.12;
 /** Records of one account that very many labels are about. */
 const denseShare = 0.02;
 
-/** What a log is made of. */
+/** Options of a log. */
 export interface LogOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
@@ -36,8 +36,8 @@ export interface LogOptions {
 }
 
 /**
- * What a labeler emits: label `n` is a function of the seed, the labeler and `n`, so that nothing of the past is kept
- * but what the switches changed in it.
+ * Labels of a labeler: label `n` is a function of the seed, the labeler and `n`, so that only the changes made by
+ * switches are stored.
  */
 export class LabelLog {
   /** The labeler's DID; one with a port is known only once it listens. */
@@ -67,7 +67,7 @@ export class LabelLog {
     for (const [at, one] of fields.entries()) this.#written.set(fromN + at, one);
   }
 
-  /** How that label is odd; null for an ordinary one. */
+  /** Kind of a label's oddity; null for an ordinary label. */
   oddity(n: number): OddKind | null {
     const set = this.#odd.get(n);
     if (set) return set.kind === 'duplicate' && n === 1 ? null : set.kind;
@@ -91,7 +91,10 @@ export class LabelLog {
     return { n, emittedUs, ...made, odd, original: n };
   }
 
-  /** Whether an account-replacing server no longer has that label, because a newer one is about the same thing. */
+  /**
+   * Returns true if an account-replacing server no longer has that label, because a newer one has the same subject and
+   * value.
+   */
   replaced(n: number, edge: number): boolean {
     return this.#newest(this.#root(n), edge) > n;
   }

@@ -18,7 +18,7 @@ const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
 /** Nothing listens there: what is dead from the start refuses connections without taking anybody's port. */
 const deadOrigin = 'http://127.0.0.1:1';
 
-/** What a labeler is made of. */
+/** Options of a labeler. */
 export interface LabelerOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;

@@ -11,14 +11,14 @@ import { Labeler } from './labeler.ts';
 import { createPopulation, type LabelerProfile, labelerDid, type Population } from './profile.ts';
 import { LabelTruth } from './truth.ts';
 
-/** How often streams are given what is new, in milliseconds of the wall clock. */
+/** Interval at which streams receive new labels, in milliseconds of the wall clock. */
 const tickMs = 10;
 /** Labelers that start listening at a time. */
 const startsAtOnce = 50;
 /** DIDs that relays list though nothing answers for them any more. */
 const deadDids = 5;
 
-/** What a network of labelers is made of. */
+/** Options of a network of labelers. */
 export interface LabelerNetworkOptions {
   readonly seed: number;
   readonly host: string;
@@ -35,7 +35,7 @@ export interface LabelerNetworkOptions {
   readonly announce: ((frames: readonly { readonly text: string; readonly species: Species }[]) => void) | null;
 }
 
-/** Where the labelers and those that name them listen. */
+/** Addresses of the labelers and of the services that name them. */
 export interface LabelerAddresses {
   readonly plc: string;
   readonly relays: readonly string[];
@@ -52,7 +52,7 @@ export class LabelerNetwork {
   /** The host of their records. */
   readonly pds: Pds;
   readonly relays: readonly Relay[];
-  /** What they emitted, and what consumers were given. */
+  /** Record of emitted and delivered labels. */
   readonly truth: LabelTruth;
   readonly #options: LabelerNetworkOptions;
   #tick: NodeJS.Timeout | null = null;

@@ -27,14 +27,14 @@ export const oddKinds = [
 /** The name of an oddity. */
 export type OddKind = (typeof oddKinds)[number];
 
-/** What an odd label is made from. */
+/** Input of an odd label. */
 export interface OddContext {
   readonly kind: OddKind;
   /** The ordinary fields. */
   readonly fields: LabelFields;
   /** The labeler's number of the label; chooses the variant. */
   readonly n: number;
-  /** When it is emitted, in milliseconds since 1970. */
+  /** Emission time, in milliseconds since 1970. */
   readonly emittedMs: number;
   /** Size of a `huge` one. */
   readonly hugeBytes: number;

@@ -6,11 +6,11 @@ interface Stretch {
   readonly fromUs: number;
   /** Microseconds from one label to the next; 0: all of them at once; Infinity: none. */
   readonly periodUs: number;
-  /** How many there are; Infinity for the last stretch. */
+  /** Number of labels in the stretch; Infinity for the last stretch. */
   readonly count: number;
 }
 
-/** When each label of a labeler is emitted, closed form: number 1 is the first one of its history. */
+/** Emission times of a labeler's labels, in closed form: number 1 is the first of its history. */
 export class Pace {
   readonly #seed: number;
   readonly #stretches: Stretch[];
@@ -32,12 +32,12 @@ export class Pace {
     return Math.min(fromN + count - 1, this.#at(stretch, last) <= nowUs ? last : last - 1);
   }
 
-  /** When that number is emitted, in microseconds. */
+  /** Emission time of that number, in microseconds. */
   emittedUs(n: number): number {
     return this.#at(this.#stretch(n), n);
   }
 
-  /** Whether that number stands among labels that are emitted at one instant. */
+  /** Returns true if that number is among labels that are emitted at one instant. */
   atOnce(n: number): boolean {
     return this.#stretch(n).periodUs === 0;
   }

@@ -3,10 +3,10 @@ import { type Dice, dice } from '../random.ts';
 import type { OddKind } from './odd-labels.ts';
 import type { Curve } from './signing-key.ts';
 
-/** Whose behaviour a labeler shows. */
+/** Software that a labeler imitates. */
 export type Software = 'ozone' | 'skyware';
 
-/** What ails a labeler from the start; `none` for most of them. */
+/** Permanent faults of a labeler; `none` for most of them. */
 export const ailments = [
   'none',
   'dead',
@@ -32,7 +32,7 @@ export const ailments = [
 /** The name of an ailment. */
 export type Ailment = (typeof ailments)[number];
 
-/** What one labeler is like. */
+/** Properties of one labeler. */
 export interface LabelerProfile {
   /** Its rank by volume, from 0. */
   readonly index: number;
@@ -41,7 +41,7 @@ export interface LabelerProfile {
   /** Labels a second. */
   readonly rate: number;
   readonly values: readonly string[];
-  /** Whether its DID is a did:web, whose document it serves itself. */
+  /** True if its DID is a did:web, whose document it serves itself. */
   readonly didWeb: boolean;
   /** Share of its labels that are odd by nature, and how. */
   readonly oddShare: number;
@@ -49,7 +49,7 @@ export interface LabelerProfile {
   /** Pages without an order, as Ozone's can be. */
   readonly unordered: boolean;
   readonly ailment: Ailment;
-  /** Where it can be found. */
+  /** True if the seeds file lists it. */
   readonly seeded: boolean;
   /** Which of the relays know it, by their number. */
   readonly relays: readonly number[];
@@ -58,7 +58,7 @@ export interface LabelerProfile {
 /** `plain`: all of them well; `troubled`: with the troubles of the network, in about the shares that were counted. */
 export type Population = 'plain' | 'troubled';
 
-/** What a population is made of. */
+/** Options of a population. */
 export interface PopulationOptions {
   readonly seed: number;
   readonly labelers: number;

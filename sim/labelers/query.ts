@@ -2,7 +2,7 @@ import { dice } from '../random.ts';
 import type { Database } from './database.ts';
 import type { Software } from './profile.ts';
 
-/** What `queryLabels` is answered from. */
+/** Dependencies of answering `queryLabels`. */
 export interface QueryContext {
   readonly software: Software;
   readonly database: Database;

@@ -18,7 +18,7 @@ const curves = {
   },
 } as const;
 
-/** What is left of a signature once its nonce is known. */
+/** Parts of a signature that depend only on its nonce. */
 interface Nonce {
   readonly r: bigint;
   readonly inverse: bigint;

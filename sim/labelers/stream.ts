@@ -12,7 +12,7 @@ const waitingBytes = 1024 * 1024;
 /** Labels by which a consumer that had caught up may fall behind an Ozone, once its bytes wait. */
 const consumerBuffer = 500;
 
-/** What a subscription is made of. */
+/** Dependencies of a subscription. */
 export interface StreamOptions {
   readonly id: number;
   readonly webSocket: WebSocket;
@@ -25,7 +25,7 @@ export interface StreamOptions {
   readonly serve: (n: number) => unknown;
   /** Numbers that any consumer was given. */
   readonly served: RangeSet;
-  /** How many labels a frame may hold. */
+  /** Maximum number of labels in a frame. */
   readonly labelsPerFrame: () => number;
   /** Called when a consumer is put out because it is too slow. */
   readonly tooSlow: () => void;

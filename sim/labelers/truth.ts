@@ -20,11 +20,11 @@ export interface EmittedLabel extends LoggedLabel {
   readonly labeler: string;
   /** Under which the database knows it now; null where it does not know it any more. */
   readonly seq: number | null;
-  /** Whether any consumer was given it. */
+  /** True if any consumer received it. */
   readonly served: boolean;
 }
 
-/** What an instrument could have taken, and what it must not have. */
+/** Labels that an instrument could have accepted, and those that it must have refused. */
 export interface Expected {
   readonly accepted: number;
   readonly refused: Readonly<Record<Refusal, number>>;
@@ -34,7 +34,7 @@ export interface Expected {
   readonly byAccount: ReadonlyMap<string, number>;
 }
 
-/** What is asked of the truth. */
+/** Question about the emitted labels. */
 export interface Question {
   /** The instrument's epoch, in microseconds. */
   readonly epochUs: number;
@@ -43,14 +43,14 @@ export interface Question {
   readonly toUs?: number;
   /** Only labels that a consumer was given (the default), or all that exist. */
   readonly which?: 'served' | 'emitted';
-  /** When the instrument accepted a label; the moment of its emission unless given. */
+  /** Time at which the instrument accepted a label; default: its emission. */
   readonly acceptedUs?: (label: EmittedLabel) => number;
 }
 
 const lateUs = 48 * 3_600_000_000;
 const futureUs = 300_000_000;
 
-/** What the labelers emitted, and who was given it. Told again on demand: nothing of it is kept. */
+/** Record of emitted labels and their recipients. Recomputed on demand: it stores nothing. */
 export class LabelTruth {
   readonly #labelers: readonly Labeler[];
 
@@ -58,7 +58,7 @@ export class LabelTruth {
     this.#labelers = labelers;
   }
 
-  /** What one labeler, or each of them, emitted from one moment up to another, oldest first by labeler. */
+  /** Labels that one labeler, or each of them, emitted between two times, oldest first by labeler. */
   *emitted(fromUs = 0, toUs = Number.POSITIVE_INFINITY, labeler?: string): Generator<EmittedLabel> {
     for (const one of this.#labelers) {
       if (labeler !== undefined && one.did !== labeler) continue;
@@ -70,7 +70,7 @@ export class LabelTruth {
     }
   }
 
-  /** What an instrument could have taken, and under which reason it must have refused the others. */
+  /** Labels that an instrument could have accepted, and the reasons for which it must have refused the others. */
   expected(question: Question): Expected {
     const { epochUs, fromUs = 0, toUs = Number.POSITIVE_INFINITY, which = 'served', acceptedUs } = question;
     const refused = Object.fromEntries(refusals.map((name) => [name, 0])) as Record<Refusal, number>;

@@ -3,7 +3,7 @@ import { HttpHost, sendJson } from '../http-host.ts';
 const collection = 'app.bsky.labeler.service';
 const path = '/xrpc/com.atproto.sync.listReposByCollection';
 
-/** How a relay can be. */
+/** States of a relay. */
 export type RelayState = 'up' | 'down' | 'html' | 'hanging' | 'endless_pages';
 
 /** A relay: `listReposByCollection` for labelers' declarations, in the order in which it has first seen them. */

@@ -84,8 +84,8 @@ function append(merged: AccountInterval[], part: AccountInterval, maxRows: numbe
 }
 
 /**
- * What lies beyond the frontier is a part of its own where there are several: rows that are accepted later make it
- * grow, and no other.
+ * If there are several parts, the rows after the frontier form their own part: it grows as rows are accepted, and no
+ * other part does.
  */
 function upTo(
   end: Interval['end'],

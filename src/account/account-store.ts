@@ -22,5 +22,5 @@ export const accountStoreMethods = [
 /** The name of a read. */
 export type AccountStoreMethod = (typeof accountStoreMethods)[number];
 
-/** What this surface sees of the store. */
+/** The part of the store that this surface uses. */
 export type AccountStore = Pick<StoreReader, AccountStoreMethod>;

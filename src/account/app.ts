@@ -18,7 +18,7 @@ import { rehearse } from './rehearsal.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
 
-/** What the account application needs. */
+/** Dependencies of the account application. */
 export interface AccountAppOptions {
   readonly reading: ReadingPool;
   readonly cursors: Cursors;
@@ -39,7 +39,7 @@ export interface AccountAppOptions {
   readonly answered?: (route: string, status: number) => void;
 }
 
-/** What an answer with rows may hold in memory: a page of an export or an account, its manifest included. */
+/** Memory reserved for a response with rows: a page of an export or an account, including its manifest. */
 const reservedBytes = 2 * 1024 * 1024;
 
 const robots = Buffer.from('User-agent: *\nDisallow: /\n');
@@ -156,7 +156,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
   };
 }
 
-/** Whether an error says that the store is damaged: a client waits, and an operator must be told. */
+/** Returns true if an error means that the store is damaged: a client waits, and the operator must be notified. */
 export function isDamage(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'damaged';
 }
@@ -170,7 +170,7 @@ function costBytes({ headers, body }: Reply): number {
   return (body?.length ?? 0) * (isDrawn ? drawnWeight : 1);
 }
 
-/** What a client is told of an error of reading; null where it is our own fault. */
+/** Maps an error of reading to the client's error; null if it is our own bug. */
 export function refusalOf(
   error: unknown,
 ): { readonly code: AccountErrorCode; readonly retryAfterSeconds?: number } | null {

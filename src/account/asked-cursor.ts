@@ -31,15 +31,14 @@ export function askedCursor<K extends Cursor['kind']>(
   return { kind: 'refused', code: 'invalid_cursor', message: elsewhere[cursor.kind] };
 }
 
-const carriesItsQuery =
-  'A cursor already carries its whole query: give it alone, or leave it out to ask for something else.';
+const carriesItsQuery = 'A cursor contains its whole query: send it as the only parameter, or omit it for a new query.';
 
 /** A cursor of the other path: where it belongs. */
 const elsewhere = {
   export:
-    'This cursor is of an export, whose pages are at /exports. /download takes the cursor of an account page alone.',
+    'This cursor belongs to an export, whose pages are at /exports. /download accepts only the cursor of an account page.',
   snapshot:
-    'This cursor is of an account page, for its /download. An export begins at /exports with did, without a cursor.',
+    'This cursor belongs to an account page, for /download. An export starts at /exports with did and without a cursor.',
 } as const satisfies Record<Cursor['kind'], string>;
 
 function isOf<K extends Cursor['kind']>(cursor: Cursor, kind: K): cursor is Extract<Cursor, { kind: K }> {

@@ -10,8 +10,8 @@ const maxNetworks = 100_000;
 const dayMs = 86_400_000;
 
 /**
- * How many distinct accounts a client may ask for in a UTC day. Kept in memory alone, as numbers under a salt that is
- * thrown away with the day: which client asked for which account is written nowhere and cannot be told afterwards.
+ * Limits the distinct accounts that a client may look up in a UTC day. Kept only in memory, as numbers under a salt
+ * that is discarded with the day: which client looked up which account is never written and cannot be recovered.
  */
 export interface ClientBudget {
   /** Seconds until the client may ask for this account, or null: it may now. `now` in milliseconds since 1970. */

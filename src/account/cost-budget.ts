@@ -11,8 +11,8 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /**
- * What answering a client costs: milliseconds that a reading process works for it, and bytes that are sent to it. Each
- * of its networks has an allowance that refills. Kept in memory alone, under a salt that changes every day.
+ * Limits the cost of a client: milliseconds of reading processes, and bytes sent. Each of its networks has an
+ * allowance that refills. Kept only in memory, under a salt that changes every day.
  */
 export interface CostBudget {
   /** Seconds until the client may ask again, or null: it may now. `now` in milliseconds since 1970. */

@@ -13,14 +13,14 @@ import type { AccountStore } from './account-store.ts';
 /** The state of a labeler that is read in full from its position on. */
 const established = 'established';
 
-/** What coverage is made of. */
+/** Input of coverage. */
 export interface CoverageInputs {
   readonly interval: Interval;
-  /** Where the asked interval began, before it was clipped. */
+  /** Start of the requested interval, before clipping. */
   readonly askedStart: Micros;
   /** The one labeler that is asked for, if it is one. */
   readonly labeler: string | undefined;
-  /** When the coverage is stated: the creation of the export. */
+  /** Time at which the coverage is stated: the creation of the export. */
   readonly now: Micros;
   readonly epoch: Epoch;
   readonly frontier: Frontier;
@@ -68,7 +68,7 @@ export function coverageOf(inputs: CoverageInputs): AccountCoverage {
   };
 }
 
-/** Whether the interval reaches into a time without an accepted page that exceeds the tolerance. */
+/** Returns true if the interval ends in a time without an accepted page that exceeds the tolerance. */
 function endsInSilence(frontier: Frontier, interval: Interval, now: Micros): boolean {
   return isSilent(frontier, now) && (frontier.observedThrough ?? frontier.floor) < interval.end;
 }

@@ -40,7 +40,7 @@ export function downloadRoute(services: AccountServices): AccountRoute {
 }
 
 const cursorAlone =
-  '/download takes the cursor of an account page, alone. The rows of an account begin at /exports, with did.';
+  '/download accepts only the cursor of an account page. To export rows of an account, start at /exports with did.';
 
 function withoutCursor(search: string): 'invalid_cursor' | 'unknown_parameter' {
   return parseParameters(search)?.size === 0 ? 'invalid_cursor' : 'unknown_parameter';
@@ -77,7 +77,7 @@ async function* documentOf(
 /** Rows were removed while a download was under way. */
 class SnapshotGone extends Error {
   constructor() {
-    super('rows were removed at request while a download was under way');
+    super('rows were purged while a download was under way');
     this.name = 'SnapshotGone';
   }
 }

@@ -69,7 +69,7 @@ function written(text: string): AccountReply {
   return withBody(200, jsonType, Buffer.from(text), accountCommonHeaders);
 }
 
-/** What a page says after its rows. */
+/** Fields of a page after its rows. */
 type PageEnd = Omit<ExportNextPage, 'manifest' | 'rows'> | Omit<ExportLastPage, 'manifest' | 'rows'>;
 
 /** The answer of a refusal. */

@@ -17,7 +17,7 @@ export interface ExportBounds {
   readonly maxExportRows: number;
   /** Most rows of one page: at most 500. */
   readonly pageRows: number;
-  /** How long an export can be followed, in milliseconds. */
+  /** Lifetime of an export, in milliseconds. */
   readonly ttlMs: number;
 }
 
@@ -44,7 +44,7 @@ export interface ManyRows {
   readonly frontier: Frontier;
 }
 
-/** What was counted of an interval before, in turns of its own. */
+/** Row counts of an interval from earlier turns. */
 export interface CountedRows {
   readonly frontier: Frontier;
   readonly parts: readonly AccountInterval[];
@@ -87,8 +87,8 @@ export async function takeSnapshot(
 }
 
 /**
- * The parts from the start to the end of what was asked for, also where the window lacks some of it: each that is
- * asked for is clipped for itself and says so, and none of it is lost between them.
+ * The parts from the start to the end of the request, including time outside the window: each requested part
+ * is clipped separately and reports it, and no time is lost between parts.
  */
 function covering(parts: readonly AccountInterval[], wanted: Interval): readonly AccountInterval[] {
   const last = parts.length - 1;
@@ -150,7 +150,7 @@ export interface ReadRows {
   /** Each as canonical JSON. */
   readonly rows: readonly string[];
   readonly progress: Progress;
-  /** Whether the export ends with them. */
+  /** True if the export ends with them. */
   readonly terminal: boolean;
 }
 

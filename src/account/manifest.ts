@@ -61,8 +61,8 @@ export interface Manifests {
 
 /**
  * Remembers manifests, so that the pages of an export carry the very one that it was created with: coverage is of the
- * instant that it is read, and a gap may be recorded while an export is followed. A process that does not remember
- * one reads it anew; the digest stays that of the first.
+ * instant that it is read, and a gap may be recorded while an export is followed. A process without the cached
+ * manifest reads coverage again; the digest stays that of the first manifest.
  */
 export function rememberManifests(): Manifests {
   const known = new Map<string, WrittenManifest>();

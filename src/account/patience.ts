@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreBusy } from './reading/reading-pool.ts';
 
-/** How often work that is under way waits for a busy store before it is given up. */
+/** Number of attempts of work under way at a busy store before it is abandoned. */
 const maxAttempts = 5;
 
 /** Repeats a turn that could not be had while the store is busy: what was done before would be lost. */

@@ -29,7 +29,7 @@ export type AskedInterval =
   | { readonly kind: 'days'; readonly days: DayShortcut }
   | ({ readonly kind: 'explicit' } & Interval);
 
-/** What was asked of this surface about one account. */
+/** A query about one account. */
 export interface AskedQuery {
   /** DID of the account. */
   readonly account: string;
@@ -119,14 +119,14 @@ export function searchText({ account, asked, filters }: AskedQuery): string {
   return new URLSearchParams({ did: account, ...interval, ...filters }).toString();
 }
 
-/** What can be asked for at an instant: a part of the rolling window; start inclusive, end exclusive. */
+/** The available interval at an instant: part of the rolling window; start inclusive, end exclusive. */
 export function availableWindow({ floor }: Pick<Frontier, 'floor'>, now: Micros): Interval {
   return { start: micros(Math.max(floor, now - windowDays * day)), end: now };
 }
 
 /** The part of an asked interval that is available, and whether that is less than was asked. */
 export interface ClippedInterval extends Interval {
-  /** Where the asked interval began. */
+  /** Start of the requested interval. */
   readonly askedStart: Micros;
   readonly clipped: boolean;
 }

@@ -9,7 +9,7 @@ const nobody = 'did:web:nobody.invalid';
 /** Accounts with many rows that are read beside it: of few the code would still be slow in its first turns. */
 const rehearsals = 4;
 
-/** How a rehearsal is done. */
+/** Options of a warm-up. */
 export interface RehearsalOptions {
   readonly reading: Pick<ReadingPool, 'warm'>;
   /** Milliseconds since 1970. */

@@ -4,7 +4,7 @@ import { allowedMethods, commonHeaders, type HeaderList } from '../http/headers.
 import { json, type Reply } from '../http/reply.ts';
 import type { AccountInterval } from '../store/port.ts';
 
-/** On every response of this surface, pages included: it is stored, indexed and told to nobody. */
+/** On every response of this surface, pages included: no storing, no indexing, no referrer. */
 export const privateHeaders: HeaderList = [
   'Cache-Control',
   'no-store',
@@ -20,7 +20,7 @@ export const accountCommonHeaders: HeaderList = [
   ...privateHeaders,
 ];
 
-/** What goes with the code of an error. */
+/** Further fields of an error. */
 export interface ErrorDetails {
   /** In the place of the code's own message, where more can be told. */
   readonly message?: string;

@@ -28,7 +28,7 @@ export type AccountReply = Reply | StreamedReply;
  */
 export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<AccountReply>;
 
-/** What routes share. */
+/** Dependencies that the routes share. */
 export interface AccountServices {
   /**
    * One turn of reads about an account, or about none (null). Rejects with `StoreBusy` when none comes in time, and

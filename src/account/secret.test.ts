@@ -34,7 +34,7 @@ it.each([
   const path = join(folder(), 'secret');
   writeFileSync(path, text);
   expect(() => readSecrets(path)).toThrow(
-    `the secret file ${path} wants one or two lines of 64 hex digits each, the current secret first`,
+    `the secret file ${path} must have one or two lines of 64 hex digits each, the current secret first`,
   );
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
@@ -43,5 +43,5 @@ it.skipIf(process.getuid?.() === 0)('a file that may not be read is said', () =>
   const path = join(folder(), 'secret');
   writeFileSync(path, '', { mode: 0o000 });
   chmodSync(path, 0o000);
-  expect(() => readSecrets(path)).toThrow(`cannot read or make the secret file ${path}: permission denied (EACCES)`);
+  expect(() => readSecrets(path)).toThrow(`cannot read or create the secret file ${path}: permission denied (EACCES)`);
 });

@@ -20,7 +20,7 @@ export function readSecrets(path: string): Secrets {
     return parseSecrets(path, readOrMake(path));
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot read or make the secret file ${path}: ${systemWords(error)}`);
+    throw new OperatorError(`cannot read or create the secret file ${path}: ${systemWords(error)}`);
   }
 }
 
@@ -34,7 +34,7 @@ function readOrMake(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Complete before it has its name, so that nobody reads half of one. */
+/** Written completely before it gets its name, so that no process reads a partial file. */
 function make(path: string): void {
   makeFolder(dirname(path));
   const growing = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
@@ -58,7 +58,7 @@ function parseSecrets(path: string, text: string): Secrets {
   const [first, ...rest] = lines.filter((line) => /^[0-9a-f]{64}$/i.test(line)).map((line) => Buffer.from(line, 'hex'));
   if (first === undefined || lines.length > maxSecrets || rest.length + 1 !== lines.length) {
     throw new OperatorError(
-      `the secret file ${path} wants one or two lines of 64 hex digits each, the current secret first`,
+      `the secret file ${path} must have one or two lines of 64 hex digits each, the current secret first`,
     );
   }
   return [first, ...rest];

@@ -3,13 +3,13 @@ import type { Interval } from '../store/time.ts';
 import type { AccountFilters } from './row.ts';
 
 /**
- * What an export is of, fixed when it is created: everything that its pages and its manifest need, so that any
- * process can go on with it and none has to remember it. It travels in cursors and nowhere else.
+ * The snapshot of an export, fixed when it is created: everything that its pages and its manifest need, so that any
+ * process can continue it without state. It travels only in cursors.
  */
 export interface Snapshot extends Interval {
   /** DID of the account. */
   readonly account: string;
-  /** Where the asked interval began, before it was clipped. */
+  /** Start of the requested interval, before clipping. */
   readonly askedStart: Micros;
   readonly clipped: boolean;
   readonly filters: AccountFilters;
@@ -30,7 +30,7 @@ export interface Snapshot extends Interval {
 /** Sixteen hex digits that stand for a generation of the store. */
 export type GenerationMark = string & { readonly __mark: 'generation' };
 
-/** How far an export was read. */
+/** Progress of reading an export. */
 export interface Progress {
   /** The last observation that was looked at; null before the first. */
   readonly position: Micros | null;
@@ -40,7 +40,7 @@ export interface Progress {
   readonly digest: Buffer;
 }
 
-/** What a cursor says: an export goes on with its next page; a snapshot can be downloaded. */
+/** Content of a cursor: an export continues with its next page; a snapshot can be downloaded. */
 export type Cursor =
   | { readonly kind: 'export'; readonly snapshot: Snapshot; readonly progress: Progress }
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot };

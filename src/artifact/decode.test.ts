@@ -35,8 +35,8 @@ describe('decodeArtifact', () => {
     ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), 'it is not one JSON value'],
     ['NaN', Buffer.from('{"a": NaN}'), 'it is not one JSON value'],
     ['a hold that is stated twice', Buffer.from('{"hold": true, "hold": false}'), 'a top-level key occurs twice'],
-    ['too many levels', Buffer.from(`${'['.repeat(33)}${']'.repeat(33)}`), 'it nests deeper than 32 levels'],
-    ['a tower', Buffer.from('['.repeat(4_000_000)), 'it nests deeper than 32 levels'],
+    ['too many levels', Buffer.from(`${'['.repeat(33)}${']'.repeat(33)}`), 'it is nested deeper than 32 levels'],
+    ['a tower', Buffer.from('['.repeat(4_000_000)), 'it is nested deeper than 32 levels'],
   ])('refuses %s', (_what, bytes, why) => {
     expect(decode(bytes)).toEqual({ kind: 'malformed', pointer: '', schema: null, why });
   });

@@ -35,8 +35,8 @@ function parseJson(bytes: Uint8Array): { kind: 'json'; json: unknown } | Malform
     return fault('it is not UTF-8');
   }
   const shape = scanJson(bytes, inputLimits.artifact);
-  if (shape.fault === 'too_deep') return fault(`it nests deeper than ${maxDepth} levels`);
-  if (shape.fault !== null) return fault('it has more values, fields or digits than any artifact');
+  if (shape.fault === 'too_deep') return fault(`it is nested deeper than ${maxDepth} levels`);
+  if (shape.fault !== null) return fault('it has more values, fields or digits than allowed');
   let json: unknown;
   try {
     json = JSON.parse(text);

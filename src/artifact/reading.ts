@@ -1,4 +1,4 @@
-/** What came of looking at an artifact: exactly one of five things, and only one of them can be published. */
+/** Artifact readings: the result of opening an artifact is one of five kinds, and only one of them can be published. */
 
 /** A fault of an artifact's bytes, in words for the operator's log; it never holds the artifact's content. */
 interface Fault {
@@ -41,10 +41,10 @@ export interface Readable<A> {
 /** A refusal: why there is nothing to publish. */
 export type Refusal = Missing | Unreadable | Malformed | UnknownSchema;
 
-/** What came of looking at an artifact of type `A`. */
+/** The result of opening an artifact of type `A`. */
 export type Reading<A> = Readable<A> | Refusal;
 
-/** What a recogniser makes of one parsed JSON value. */
+/** The result of detecting the schema of one parsed JSON value. */
 export type Recognised<A> = { readonly kind: 'recognised'; readonly artifact: A } | Malformed | UnknownSchema;
 
 /** Recognises an instrument's artifact by content alone and checks every part of it that is published. */

@@ -62,7 +62,7 @@ function narrowed<T, A>(
 }
 
 function unknownSchema(): UnknownSchema {
-  return { kind: 'unknown_schema', why: 'its schema is none that this instrument is known to write' };
+  return { kind: 'unknown_schema', why: 'its schema is not known for this instrument' };
 }
 
 /** An interval that ends before it starts says nothing about any time. */
@@ -94,7 +94,7 @@ function invertedUnixInterval({ interval }: WeatherwatchSummary): Fault | null {
 
 const censusMaps = Object.keys(censusKeys) as CensusMap[];
 
-/** What is added up to be published must itself be a count: all rules, and the keys of a census map. */
+/** Every published sum must itself be a count: the sum of all rules, and the sum over the keys of a census map. */
 function overflowing({ alerts_by_rule_7d: rules = {}, census }: LegacyOverview): Fault | null {
   const sums: [string, Record<string, number>][] = [['/alerts_by_rule_7d', rules]];
   for (const map of censusMaps) sums.push([`/census/${map}`, census[map]]);

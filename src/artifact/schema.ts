@@ -7,8 +7,8 @@ import { parseTimestamp } from '../contract/timestamp.ts';
 import type { Malformed } from './reading.ts';
 
 /**
- * Pieces of the artifacts' schemas. Unlike the published shapes these are open: an artifact may hold what it
- * likes beside the named parts, because only named parts are ever read.
+ * Pieces of the artifacts' schemas. Unlike the published shapes these are open: an artifact may have any
+ * fields besides the named ones, because only named fields are ever read.
  */
 
 const instant = 'almanac-instant';
@@ -40,7 +40,7 @@ export const anyWord = () => Type.String();
 /** A check that narrows a foreign value to the schema's type or names the first fault. */
 export type Check<T> = (value: unknown) => { readonly ok: true; readonly value: T } | FirstFault;
 
-/** The first place where a value does not fit its schema. */
+/** The first place where a value does not match its schema. */
 export type FirstFault = { readonly ok: false } & Pick<Malformed, 'pointer' | 'why'>;
 
 /** Compiles a schema into a check. Compiling happens at the first use, never at import. */
@@ -54,9 +54,9 @@ export function check<S extends Type.TSchema>(schema: S): Check<Type.Static<S>> 
 }
 
 const formatFaults: Readonly<Record<string, string>> = {
-  [instant]: 'is no RFC 3339 timestamp in UTC',
-  [did]: 'is no did:plc or did:web',
-  'almanac-uuid': 'is no UUID',
+  [instant]: 'is not an RFC 3339 timestamp in UTC',
+  [did]: 'is not a did:plc or did:web',
+  'almanac-uuid': 'is not a UUID',
 };
 
 /** A missing member is named by the pointer that it would have. */
@@ -65,10 +65,10 @@ function firstFault(error: TLocalizedValidationError | undefined): FirstFault {
     return { ok: false, pointer: `${error.instancePath}/${error.params.requiredProperties[0]}`, why: 'is missing' };
   }
   const why = error?.keyword === 'format' ? formatFaults[error.params.format] : undefined;
-  return { ok: false, pointer: error?.instancePath ?? '', why: why ?? error?.message ?? 'does not fit its schema' };
+  return { ok: false, pointer: error?.instancePath ?? '', why: why ?? error?.message ?? 'does not match its schema' };
 }
 
-/** Whether the value is a JSON object. */
+/** Returns true for a JSON object, not for an array or null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,10 @@
 import type { Reading } from './reading.ts';
 
-/** Where an artifact is read from: asked at every request, and cheap to ask. */
+/** A source of an artifact: read at every request, at low cost. */
 export interface ArtifactSource<A> {
   /** The artifact as it is now. The same object as long as nothing about the artifact changed. */
   read(): Reading<A>;
-  /** Begins what must run beside the requests; resolves when a first reading was tried. */
+  /** Starts background work; resolves after the first attempt to read. */
   start(): Promise<void>;
   /** Ends it. */
   stop(): Promise<void>;

@@ -95,7 +95,7 @@ it.each([404, 410])('%d is missing at once', async (status) => {
   await at().start();
   answer = (_request, response) => response.writeHead(status).end();
   await polled();
-  expect(source.read()).toEqual({ kind: 'missing', why: 'the address answers that there is none' });
+  expect(source.read()).toEqual({ kind: 'missing', why: 'the URL responds that there is no artifact' });
 });
 
 it('what cannot be reached keeps its last reading for the grace, and is then unreadable', async () => {
@@ -108,7 +108,7 @@ it('what cannot be reached keeps its last reading for the grace, and is then unr
   expect(source.read()).toMatchObject({ artifact: { n: 1 } });
   now += 1;
   await polled();
-  expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (status 500)' });
+  expect(source.read()).toEqual({ kind: 'unreadable', why: 'the URL cannot be reached (status 500)' });
   answer = (_request, response) => response.writeHead(200).end('{"n":3}');
   await polled();
   expect(source.read()).toMatchObject({ artifact: { n: 3 } });
@@ -122,7 +122,7 @@ it('a poll that hangs does not keep an old reading alive', async () => {
   now += 59_999;
   expect(source.read()).toMatchObject({ artifact: { n: 1 } });
   now += 1;
-  expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (no answer in time)' });
+  expect(source.read()).toEqual({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
 });
 
 it('follows no redirect', async () => {
@@ -132,7 +132,7 @@ it('follows no redirect', async () => {
   };
   await at().start();
   await polled();
-  expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (status 302)' });
+  expect(source.read()).toEqual({ kind: 'unreadable', why: 'the URL cannot be reached (status 302)' });
   expect(asked.filter(({ url }) => url !== '/labels.json')).toEqual([]);
 });
 
@@ -161,8 +161,7 @@ it('an answer that drips is given up at the deadline', async () => {
   };
   await at({ timeoutMs: 50, graceMs: 0 }).start();
   await vi.waitFor(
-    () =>
-      expect(source.read()).toEqual({ kind: 'unreadable', why: 'the address cannot be reached (no answer in time)' }),
+    () => expect(source.read()).toEqual({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' }),
     patienceMs,
   );
 });
@@ -173,7 +172,7 @@ it('a page that is no artifact is malformed at once', async () => {
   expect(source.read()).toMatchObject({ kind: 'malformed', why: 'it is not one JSON value' });
 });
 
-it('nobody there: unreadable from the start, with the reason', async () => {
+it('an address without a server is unreadable from the start, with the reason', async () => {
   answer = () => undefined;
   await at({ url: 'http://127.0.0.1:1/labels.json' }).start();
   await vi.waitFor(

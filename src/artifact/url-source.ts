@@ -17,7 +17,7 @@ export interface UrlSourceOptions<A> {
   readonly timeoutMs: number;
   /** Not reachable for this long: unreadable. Until then the last reading stands, at its true age. */
   readonly graceMs: number;
-  /** How long `start` waits for the first answer. */
+  /** Maximum time that `start` waits for the first response. */
   readonly firstAnswerMs: number;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -38,7 +38,7 @@ type Answer =
 export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
   const { url, userAgent, recognise, maxBytes, pollMs, timeoutMs, graceMs, firstAnswerMs, clock, observe } = options;
   const stopping = new AbortController();
-  let reading: Reading<A> = { kind: 'unreadable', why: 'the address has not answered yet' };
+  let reading: Reading<A> = { kind: 'unreadable', why: 'the URL has not responded yet' };
   let bytes: Buffer | null = null;
   let validators: Headers | null = null;
   let lastAnswerAt = Number.NEGATIVE_INFINITY;
@@ -61,14 +61,14 @@ export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
       case 'unchanged':
         break;
       case 'gone':
-        forget({ kind: 'missing', why: 'the address answers that there is none' });
+        forget({ kind: 'missing', why: 'the URL responds that there is no artifact' });
         break;
       case 'too_large':
         forget({ kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` });
         break;
       case 'unreachable':
         if (clock() - lastAnswerAt < graceMs) break;
-        forget({ kind: 'unreadable', why: `the address cannot be reached (${answer.why})` });
+        forget({ kind: 'unreadable', why: `the URL cannot be reached (${answer.why})` });
         break;
       case 'bytes':
         take(answer);
@@ -97,9 +97,9 @@ export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
 
   return {
     read() {
-      // Also while a poll hangs: an old reading is not current because nobody has said otherwise.
+      // Also applies while a poll hangs: without a response, an old artifact must not stay current.
       if (reading.kind === 'readable' && clock() - lastAnswerAt >= graceMs) {
-        forget({ kind: 'unreadable', why: 'the address cannot be reached (no answer in time)' });
+        forget({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
       }
       return reading;
     },
@@ -178,7 +178,7 @@ function modificationTime(text: string | null): number | null {
 }
 
 function reason(error: unknown, deadline: AbortSignal): string {
-  if (deadline.aborted) return 'no answer in time';
+  if (deadline.aborted) return 'no response in time';
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return systemCode(cause) === null ? 'the request failed' : systemWords(cause);
 }

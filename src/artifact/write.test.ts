@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('replaces the artifact whole and leaves nothing beside it', async () => {
+it('replaces the artifact atomically and leaves no other file', async () => {
   const path = join(folder, 'artifact.json');
   await writeArtifact(path, { n: 1 });
   await writeArtifact(path, { n: 2 });

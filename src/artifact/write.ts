@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 export const artifactNames = { labels: 'labels-overview.json', weather: 'weather-summary.json' } as const;
 
 /**
- * Replaces an artifact whole: temporary file beside it, fsync, rename, fsync of the folder. A reader sees the
+ * Replaces an artifact atomically: temporary file in the same directory, fsync, rename, fsync of the directory. A reader sees the
  * old bytes or the new ones, never a mixture, and a crash at any point leaves one of the two in place.
  * Rejects when any step fails (a full disk, say); the artifact in place is then still the old one.
  */

@@ -2,7 +2,7 @@ import type { Reading } from './reading.ts';
 import { createResource } from './resource.ts';
 import type { InstrumentIndex, LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from './schemas.ts';
 
-/** How a client asks. */
+/** Options of a client. */
 export interface FactsClientOptions {
   /** The platform's own unless given. */
   readonly fetch?: typeof globalThis.fetch;
@@ -14,7 +14,7 @@ export interface FactsClientOptions {
   readonly now?: () => number;
 }
 
-/** How one question is asked. */
+/** Options of one request. */
 export interface AskOptions {
   /** Takes this caller out: its promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -63,7 +63,7 @@ export function createFactsClient(baseUrl: string | URL, options: FactsClientOpt
 function baseOf(baseUrl: string | URL): string {
   const { protocol, origin, pathname, username, password } = new URL(baseUrl);
   if (!['http:', 'https:'].includes(protocol) || username !== '' || password !== '') {
-    throw new TypeError('the base address must be an http or https address without a user in it');
+    throw new TypeError('the base URL must be an http or https URL without a user');
   }
   return origin + pathname.replace(/\/+$/, '');
 }

@@ -15,7 +15,7 @@ export class FactsError extends Error {
   readonly code: FactsErrorCode;
   /** Why a label reading was refused; null where the service could read none, or the error is another one. */
   readonly freshness: LabelFreshness | null;
-  /** Seconds to wait before asking again, where the service says so. */
+  /** Seconds to wait before a retry, if the service states them. */
   readonly retryAfterSeconds: number | null;
 
   constructor(path: string, error: ErrorBody['error'], retryAfterSeconds: number | null) {
@@ -37,7 +37,7 @@ export class NetworkError extends Error {
 
   constructor(path: string, reason: 'unreachable' | 'timeout', options?: { cause: unknown }) {
     super(
-      reason === 'timeout' ? `${path}: no whole answer in time` : `${path}: the service cannot be reached`,
+      reason === 'timeout' ? `${path}: no complete response in time` : `${path}: the service cannot be reached`,
       options,
     );
     this.path = path;
@@ -51,7 +51,7 @@ export class AnswerError extends Error {
   override readonly name = 'AnswerError';
   readonly path: string;
   readonly status: number;
-  /** Seconds to wait before asking again, where the answer says so. */
+  /** Seconds to wait before a retry, if the response states them. */
   readonly retryAfterSeconds: number | null;
 
   constructor(path: string, status: number, why: string, retryAfterSeconds: number | null = null) {

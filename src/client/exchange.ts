@@ -45,11 +45,11 @@ async function whole({ fetch, base, path, etag, maxBytes }: Question, signal: Ab
   const response = await fetch(base + path, { headers, signal, credentials: 'omit' });
   const { status } = response;
   const bytes = await bounded(response, maxBytes);
-  if (bytes === null) throw new AnswerError(path, status, `the answer is larger than ${maxBytes} bytes`);
+  if (bytes === null) throw new AnswerError(path, status, `the response is larger than ${maxBytes} bytes`);
   try {
     return { status, headers: response.headers, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    throw new AnswerError(path, status, 'the answer is not UTF-8');
+    throw new AnswerError(path, status, 'the response is not UTF-8');
   }
 }
 

@@ -1,7 +1,7 @@
 /** However long an answer says, it is asked again after an hour: a fact is not kept for ever. */
 const mostSeconds = 3600;
 
-/** How long an answer may be used without asking again, in milliseconds: `max-age` less the `Age` it came with. */
+/** Time for which a response may be reused without a request, in milliseconds: `max-age` less the response's `Age`. */
 export function maxAgeMs(headers: Headers): number {
   const directives = (headers.get('cache-control') ?? '')
     .toLowerCase()

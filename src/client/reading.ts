@@ -10,13 +10,13 @@ export interface Reading<E> {
    * gave an older reading just now, which does not replace this newer one.
    */
   readonly via: 'fetched' | 'revalidated' | 'kept' | 'kept_newer';
-  /** When the body came, by this client's clock, in milliseconds since 1970. */
+  /** Time at which the body arrived, on this client's clock, in milliseconds since 1970. */
   readonly receivedAt: number;
-  /** When the service last said that it stands, by this client's clock, in milliseconds since 1970. */
+  /** Time of the service's last confirmation of the body, on this client's clock, in milliseconds since 1970. */
   readonly confirmedAt: number;
 }
 
-/** What every answer of the contract says of itself. */
+/** Fields that identify every response of the contract. */
 export interface Identified {
   readonly contract: string;
   readonly generated_at?: string | null;
@@ -39,12 +39,12 @@ export interface Kept<E> {
  */
 export const supersedeMs = 15 * 60_000;
 
-/** Whether less than `spanMs` have passed since an instant; a clock that was set back has not stood still. */
+/** Returns true if less than `spanMs` have passed since an instant; a clock that was set back ends the span. */
 export function within(since: number, spanMs: number, now: number): boolean {
   return now >= since && now - since < spanMs;
 }
 
-/** Whether the kept reading is the later computation of the same fact, so that `next` must not replace it. */
+/** Returns true if the kept reading is a later computation of the same fact, so that `next` must not replace it. */
 export function supersedes<E extends Identified>(kept: Kept<E>, next: E, now: number): boolean {
   const before = instantOf(kept.value);
   const after = instantOf(next);
@@ -59,7 +59,7 @@ function instantOf({ generated_at }: Identified): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
-/** What computed the fact, from what: times of two series do not compare. */
+/** Identifies the producer and input of a fact: times of two series are not comparable. */
 function seriesOf(value: Identified): string {
   const { facts, provenance } = value as Partial<Pick<LabelsOverview | WeatherMetricsEnvelope, 'facts' | 'provenance'>>;
   return JSON.stringify([

@@ -20,7 +20,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
   let pause: { error: FactsError | AnswerError; since: number; spanMs: number } | null = null;
 
   function accepted(answer: Answer, signal: AbortSignal): Reading<E> {
-    // What nobody waits for any more is not kept: a later question may have been answered meanwhile.
+    // An aborted request must not be kept: a later request may have been answered meanwhile.
     signal.throwIfAborted();
     const at = now();
     if (answer.status === 304 && kept) {
@@ -45,7 +45,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     const body = errorBody(answer.text);
     const error = body
       ? new FactsError(path, { ...body, status: answer.status }, wait)
-      : new AnswerError(path, answer.status, 'the answer is none of this service', wait);
+      : new AnswerError(path, answer.status, 'the response is not from this service', wait);
     // The service itself has refused the fact: the reading from before is over.
     if (error instanceof FactsError) kept = null;
     if (wait !== null) pause = { error, since: at, spanMs: wait * 1000 };
@@ -72,8 +72,8 @@ function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<
 /** The body of an answer of this contract; its shape beyond these members is the service's promise. */
 function parsed<E extends Identified>({ text, status }: Answer, path: string, contract: string): E {
   const value = objectIn(text);
-  if (value === null) throw new AnswerError(path, status, 'the answer is not one JSON object');
-  if (value.contract !== contract) throw new AnswerError(path, status, `the answer is not of ${contract}`);
+  if (value === null) throw new AnswerError(path, status, 'the response is not one JSON object');
+  if (value.contract !== contract) throw new AnswerError(path, status, `the response does not conform to ${contract}`);
   return value as unknown as E;
 }
 

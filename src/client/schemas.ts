@@ -15,7 +15,7 @@ export interface components {
             readonly contract: "atproto.facts.instruments/v1";
             /**
              * Format: date-time
-             * @description When the service looked at the artifacts.
+             * @description When the service read the artifacts.
              */
             readonly retrieved_at: string;
             readonly instruments: readonly components["schemas"]["InstrumentEntry"][];
@@ -47,7 +47,7 @@ export interface components {
         /** LabelsOverview */
         readonly LabelsOverview: {
             /**
-             * @description Identifier of this fact contract, with its major version: pin against it.
+             * @description Identifier of this fact contract, with its major version: check it.
              * @constant
              */
             readonly contract: "atproto.facts.labels.overview/v1";
@@ -389,7 +389,7 @@ export interface components {
         /** WeatherConditionsEnvelope */
         readonly WeatherConditionsEnvelope: {
             /**
-             * @description Identifier of this fact contract, with its major version: pin against it.
+             * @description Identifier of this fact contract, with its major version: check it.
              * @constant
              */
             readonly contract: "atproto.facts.weather.conditions/v1";
@@ -431,7 +431,7 @@ export interface components {
                 readonly origin?: "live" | "simulated" | "sample";
                 /** @description What the instrument does not measure. */
                 readonly does_not_measure?: readonly string[];
-                /** @description The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page. */
+                /** @description The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address. */
                 readonly source_endpoint?: string;
                 /**
                  * @description The protocol that the host was read over: 'subscribe' (legacy) or 'subscribe_events' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
@@ -446,7 +446,7 @@ export interface components {
         /** WeatherMetricsEnvelope */
         readonly WeatherMetricsEnvelope: {
             /**
-             * @description Identifier of this fact contract, with its major version: pin against it.
+             * @description Identifier of this fact contract, with its major version: check it.
              * @constant
              */
             readonly contract: "atproto.facts.weather.metrics/v1";
@@ -488,7 +488,7 @@ export interface components {
                 readonly origin?: "live" | "simulated" | "sample";
                 /** @description What the instrument does not measure. */
                 readonly does_not_measure?: readonly string[];
-                /** @description The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page. */
+                /** @description The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address. */
                 readonly source_endpoint?: string;
                 /**
                  * @description The protocol that the host was read over: 'subscribe' (legacy) or 'subscribe_events' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
@@ -655,7 +655,7 @@ export interface components {
                  * @enum {string}
                  */
                 readonly code: "bad_request" | "not_found" | "method_not_allowed" | "request_timeout" | "uri_too_long" | "headers_too_large" | "internal_error" | "source_unavailable" | "source_stale" | "source_held" | "asset_unavailable";
-                /** @description What happened and what to do, for a person. Not for matching. */
+                /** @description What happened and what to do, for people. Do not parse it. */
                 readonly message: string;
                 readonly freshness?: components["schemas"]["LabelFreshness"];
             };

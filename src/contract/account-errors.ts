@@ -23,31 +23,30 @@ export const accountErrorTable = {
   unsupported_interval: { status: 409, message: 'days must be 7 or 30. Give start and end for another interval.' },
   out_of_window: {
     status: 409,
-    message:
-      'Nothing of this interval can be asked for: it lies outside of the last 30 days, or before acquisition began.',
+    message: 'No part of this interval is available: it is outside the last 30 days, or before acquisition began.',
   },
   invalid_filter: {
     status: 409,
     message:
-      'A filter does not fit. labeler is a DID, value has at most 128 bytes, action is application_observed or removal_observed, target_kind is account, post or record; each is given once.',
+      'A filter is invalid. labeler is a DID, value has at most 128 bytes, action is application_observed or removal_observed, target_kind is account, post or record; each is given once.',
   },
   unknown_parameter: {
     status: 409,
-    message: 'The query has a parameter that this path does not know. See openapi.json below the base address.',
+    message: 'The query has a parameter that this path does not support. See openapi.json below the base address.',
   },
   invalid_cursor: {
     status: 409,
-    message: 'This is no cursor of this path. Use it exactly as it was given, alone, or create the export again.',
+    message: 'This is not a cursor of this path. Send it unchanged as the only parameter, or create the export again.',
   },
   export_too_large: {
     status: 409,
     message:
-      'The interval holds more rows than one export may have. Ask for each of the intervals instead; together they cover it.',
+      'The interval holds more rows than one export may have. Request each of the listed intervals instead; together they cover it.',
   },
   snapshot_expired: {
     status: 410,
     message:
-      'This export has expired or its observations are no longer kept. What was read of it is incomplete: start again.',
+      'This export has expired or its observations are no longer kept. Pages read so far are incomplete: start again.',
   },
   uri_too_long,
   headers_too_large,
@@ -95,10 +94,11 @@ export const AccountErrorBody = closed(
     error: closed({
       status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
       code: word(accountErrorCodes, 'A code of a closed list.'),
-      message: Type.String({ description: 'What happened and what to do, for a person. Not for matching.' }),
+      message: Type.String({ description: 'What happened and what to do, for people. Do not parse it.' }),
       intervals: Type.Optional(
         Type.Array(FittingInterval, {
-          description: 'Adjacent intervals, in order, that each fit into one export and together cover the asked one.',
+          description:
+            'Adjacent intervals, in order, that each fit into one export and together cover the requested one.',
         }),
       ),
     }),

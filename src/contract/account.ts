@@ -5,8 +5,8 @@ import { closed, constant, count, orNull, timestamp, word } from './schema.ts';
 import { coverageStatuses, labelActions, signatureVerdicts, targetKinds } from './vocabulary.ts';
 
 /**
- * What the account-view surface hands out of one account. Its subject is in it, so nothing of it ever becomes part
- * of an aggregate fact.
+ * Account exports: the data that the account-view surface returns for one account. It contains the subject, so no part
+ * of it may enter an aggregate fact.
  */
 
 /** Names the shape of an export's manifest and rows, with its major version. */
@@ -35,16 +35,14 @@ function did(description: string) {
 export const AccountRow = closed(
   {
     labeler_did: Type.String({ description: 'DID of the labeler.' }),
-    uri: Type.String({ description: 'What the label is about: the account, or an AT-URI of one of its records.' }),
-    cid: Type.Optional(Type.String({ description: 'The version of the record, where the label names one.' })),
-    value: Type.String({ description: "The label's value: text of the labeler, whatever it holds." }),
-    action: word(labelActions, 'Whether a label was applied or taken back.'),
-    source_timestamp: Type.String({ description: 'When the labeler says that it made the label, verbatim.' }),
-    observed_at: timestamp(
-      'When it was accepted here, in microseconds: unique, increasing in the order of acceptance.',
-    ),
-    expires_at: Type.Optional(Type.String({ description: "The label's own expiry, verbatim." })),
-    signature: word(signatureVerdicts, 'What was found when the signature was checked.'),
+    uri: Type.String({ description: "The label's subject: the account, or an AT-URI of one of its records." }),
+    cid: Type.Optional(Type.String({ description: 'The version of the record, if the label names one.' })),
+    value: Type.String({ description: "The label's value: arbitrary text of the labeler." }),
+    action: word(labelActions, 'Whether the label was applied or removed.'),
+    source_timestamp: Type.String({ description: 'Creation time that the labeler claims, verbatim.' }),
+    observed_at: timestamp('Acceptance time, with microseconds: unique, increasing in the order of acceptance.'),
+    expires_at: Type.Optional(Type.String({ description: "The label's expiry, verbatim." })),
+    signature: word(signatureVerdicts, 'Result of the signature check.'),
   },
   { title: 'AccountRow' },
 );
@@ -72,23 +70,25 @@ export const ExportFilters = closed(
   { title: 'ExportFilters' },
 );
 
-/** What could not be seen of one labeler. */
+/** Unobserved time of one labeler. */
 export const LabelerCoverage = closed(
   {
     labeler_did: Type.String({ description: 'DID of the labeler.' }),
-    state: Type.String({ description: 'How it is read: `established` when it is read in full from its position on.' }),
+    state: Type.String({
+      description: 'State of its reading: `established` if it is read in full from its position on.',
+    }),
     gaps: Type.Array(Gap, {
       maxItems: maxGapsPerLabeler,
       description:
-        'What was missed of this labeler alone. Beyond 16 the nearest gaps are listed as one, which overstates and never hides.',
+        'Gaps of this labeler alone. If there are more than 16, the closest gaps are merged, which overstates gaps and never hides one.',
     }),
   },
   { title: 'LabelerCoverage' },
 );
-/** What could not be seen of one labeler. */
+/** Unobserved time of one labeler. */
 export type LabelerCoverage = Type.Static<typeof LabelerCoverage>;
 
-/** What could not be seen in the interval. No recorded gaps does not prove complete coverage. */
+/** Coverage of the interval. No recorded gaps does not prove complete coverage. */
 export const AccountCoverage = closed(
   {
     status: word(
@@ -105,31 +105,31 @@ export const AccountCoverage = closed(
     warmup: orNull(Gap, 'The part of the asked interval before acquisition began; null when there is none.'),
     gaps: Type.Array(Gap, {
       maxItems: 128,
-      description: 'Our own interruptions: what was missed of every labeler.',
+      description: 'Our own interruptions: gaps of every labeler.',
     }),
     labelers: Type.Array(LabelerCoverage, {
       description:
-        'Every labeler that is read (or the one of the filter), and every labeler that was missed for a part of the interval, with its own gaps. A labeler that left the enrolment has a gap from then on.',
+        'Every labeler that is read (or the one in the filter), and every labeler that was not observed for part of the interval, with its own gaps. A labeler that left the enrolment has a gap from then on.',
     }),
   },
   { title: 'AccountCoverage' },
 );
-/** What could not be seen in the interval. */
+/** Coverage of the interval. */
 export type AccountCoverage = Type.Static<typeof AccountCoverage>;
 
-/** What an export is of and what it lacks. It belongs to the rows: keep both together. */
+/** The description of an export: its query and its coverage. Keep it together with the rows. */
 export const ExportManifest = closed(
   {
     schema: constant(accountExportSchema, 'Shape of manifest and rows.'),
     origin: Type.Optional(
       word(
         ['simulated', 'sample'],
-        'Present when these are no observations of the live network: they say nothing about it.',
+        'Present if these are not observations of the live network: they say nothing about it.',
       ),
     ),
     account: did('The account.'),
     interval: ExportInterval,
-    clipped: Type.Boolean({ description: 'Whether the interval is less than was asked for.' }),
+    clipped: Type.Boolean({ description: 'Whether the interval is shorter than requested.' }),
     filters: ExportFilters,
     coverage: AccountCoverage,
     acquisition: Acquisition,
@@ -138,19 +138,19 @@ export const ExportManifest = closed(
     ),
     count_bound: count("The account's rows in the interval: exact without filters, else an upper bound."),
     current_label_state: constant('unknown', 'Observations do not establish which labels are active now.'),
-    page_rows: Type.Integer({ minimum: 1, maximum: 500, description: 'Most rows of a page.' }),
+    page_rows: Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum rows of a page.' }),
     created_at: timestamp('When the export was created.'),
-    expires_at: timestamp('From then on its cursors answer 410.'),
+    expires_at: timestamp('From then on its cursors return 410.'),
     caveats: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: 8,
-        description: 'Further limits, for people; present where there are any, as when rows were removed.',
+        description: 'Further limits, for people; present if there are any, for example after rows were removed.',
       }),
     ),
   },
   { title: 'ExportManifest' },
 );
-/** What an export is of and what it lacks. */
+/** The description of an export: its query and its coverage. */
 export type ExportManifest = Type.Static<typeof ExportManifest>;
 
 function cursor(description: string) {

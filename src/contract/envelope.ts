@@ -18,16 +18,16 @@ const provenanceCore = {
   does_not_measure: Type.Optional(doesNotMeasure),
 };
 
-/** How label facts were obtained. */
+/** Provenance of label facts. */
 export const LabelProvenance = closed(provenanceCore, { title: 'LabelProvenance' });
-/** How weather facts were obtained. */
+/** Provenance of weather facts. */
 export const WeatherProvenance = closed(
   {
     ...provenanceCore,
     source_endpoint: Type.Optional(
       Type.String({
         description:
-          'The one host whose stream was observed, without credentials and query. Absent where the artifact names no address of a stream or page.',
+          'The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address.',
       }),
     ),
     wire: Type.Optional(
@@ -51,7 +51,7 @@ function envelope<F extends Type.TSchema, P extends Type.TSchema, S extends Type
 ) {
   return closed(
     {
-      contract: constant(contract, 'Identifier of this fact contract, with its major version: pin against it.'),
+      contract: constant(contract, 'Identifier of this fact contract, with its major version: check it.'),
       instrument: constant(instrument, 'Which instrument produced the facts.'),
       generated_at: orNull(
         timestamp('Instant.'),

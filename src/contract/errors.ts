@@ -17,7 +17,7 @@ export const errorTable = {
   },
   method_not_allowed: { status: 405, message: 'This service is read-only. Use GET, HEAD or OPTIONS.' },
   request_timeout: { status: 408, message: 'The request did not arrive in time. Send it again.' },
-  uri_too_long: { status: 414, message: 'The request target is too long. No path of this service is.' },
+  uri_too_long: { status: 414, message: 'The request target is too long. No path of this service is that long.' },
   headers_too_large: { status: 431, message: 'The request headers are too large. Send fewer or smaller ones.' },
   internal_error: {
     status: 500,
@@ -56,7 +56,7 @@ export const ErrorBody = closed(
     error: closed({
       status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
       code: word(errorCodes as readonly ErrorCode[], 'A code of a closed list.'),
-      message: Type.String({ description: 'What happened and what to do, for a person. Not for matching.' }),
+      message: Type.String({ description: 'What happened and what to do, for people. Do not parse it.' }),
       freshness: Type.Optional(LabelFreshness),
     }),
   },

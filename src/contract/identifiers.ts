@@ -31,7 +31,7 @@ export const didPlcPattern = '^did:plc:[a-z2-7]{24}$';
 export const didWebPattern =
   '^did:web:(?:localhost(?:%3[Aa][0-9]{1,5})?|(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)$';
 
-/** What a DID looks like, for a person whose text is none. */
+/** Describes the syntax of a DID to a person who entered something else. */
 export const didInWords = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
 
 /** Longest DID accepted anywhere, in characters. */
@@ -40,7 +40,7 @@ export const maxDidLength = 261;
 const didPlc = new RegExp(didPlcPattern);
 const didWeb = new RegExp(didWebPattern);
 
-/** Whether the text is a did:plc or did:web, the two methods that AT Protocol blesses. */
+/** Returns true for a did:plc or did:web, the two DID methods of AT Protocol. */
 export function isDid(text: string): boolean {
   return text.length <= maxDidLength && (didPlc.test(text) || didWeb.test(text));
 }

@@ -29,7 +29,7 @@ export type InstrumentEntry = Type.Static<typeof InstrumentEntry>;
 export const InstrumentIndex = closed(
   {
     contract: constant(contractIds.instruments, 'Identifier of this contract.'),
-    retrieved_at: timestamp('When the service looked at the artifacts.'),
+    retrieved_at: timestamp('When the service read the artifacts.'),
     instruments: Type.Array(InstrumentEntry, { minItems: 3, maxItems: 3 }),
   },
   { title: 'InstrumentIndex', description: 'Every instrument is listed, whatever its state: none is ever omitted.' },

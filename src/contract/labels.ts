@@ -86,7 +86,7 @@ const TopLabelers = Type.Array(
   { maxItems: maxTopLabelers, description: 'Highest-volume labelers over 7 days.' },
 );
 
-/** When the epoch began, by the local acceptance clock; nothing before it was observed. */
+/** Start of the epoch, on the local acceptance clock; nothing earlier was observed. */
 export const Acquisition = closed(
   {
     generation_id: Type.String({ format: 'uuid', description: "Identifier of the epoch's store." }),

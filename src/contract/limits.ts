@@ -9,7 +9,7 @@ export const bucketSeconds = 60;
 /** Default bound on the age of the label artifact and of its collection, in seconds. */
 export const defaultMaxAgeSeconds = 7200;
 
-/** How far ahead of the service's clock a label timestamp may lie and still be usable, in seconds. */
+/** Maximum time that a usable label timestamp may be ahead of the service's clock, in seconds. */
 export const futureToleranceSeconds = 300;
 
 /** Most gaps that `coverage.gaps` lists; more make the whole window one unknown gap. */

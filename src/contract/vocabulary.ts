@@ -54,7 +54,7 @@ export const censusKeys = {
 } as const;
 export type CensusMap = keyof typeof censusKeys;
 
-/** Where an artifact's observations come from; anything but `live` is said in a fixed first caveat. */
+/** Origins of an artifact's observations; a fixed first caveat names any origin except `live`. */
 export const origins = ['live', 'simulated', 'sample'] as const;
 export type Origin = (typeof origins)[number];
 
@@ -105,9 +105,9 @@ export const conditionStates = [
 /** A weather condition state. */
 export type ConditionState = (typeof conditionStates)[number];
 
-/** How much history a weather condition rests on. */
+/** Amount of history behind a weather condition. */
 export const confidences = ['supported', 'thin', 'unsupported'] as const;
-/** How much history a weather condition rests on. */
+/** Amount of history behind a weather condition. */
 export type Confidence = (typeof confidences)[number];
 
 /** Weather freshness as the instrument judged it at `generated_at`. */
@@ -115,14 +115,14 @@ export const weatherFreshnessStates = ['current', 'partial', 'stale', 'unavailab
 /** Weather freshness as the instrument judged it. */
 export type WeatherFreshnessState = (typeof weatherFreshnessStates)[number];
 
-/** What an observation is: that a label was applied, or that it was taken back. */
+/** Actions of an observation: a label was applied or removed. */
 export const labelActions = ['application_observed', 'removal_observed'] as const;
-/** What an observation is. */
+/** Action of an observation. */
 export type LabelAction = (typeof labelActions)[number];
 
-/** What a label is about: the account itself, one of its posts, or another of its records. */
+/** Kinds of a label's subject: the account itself, one of its posts, or another of its records. */
 export const targetKinds = ['account', 'post', 'record'] as const;
-/** What a label is about. */
+/** Kind of a label's subject. */
 export type TargetKind = (typeof targetKinds)[number];
 
 /**

@@ -9,7 +9,7 @@ export interface Created {
   readonly cursor: string;
 }
 
-/** What the terminal page says of the whole. */
+/** Totals that the terminal page states for the whole export. */
 export interface Total {
   readonly count: number;
   readonly content_sha256: string;
@@ -33,7 +33,10 @@ export interface Refusal {
 /** Most parts that an answer may name. */
 const maxIntervals = 10_000;
 
-/** Whether the first answer is of such a service at all, whole or damaged: a web page and other JSON are not. */
+/**
+ * Returns true if the first response comes from an account-view service, complete or damaged, and not from a web page
+ * or another API.
+ */
 export function isOfService(text: string): boolean {
   if (!text.trimStart().startsWith('{')) return false;
   try {
@@ -65,7 +68,7 @@ export function parsePage(text: string): Page {
   };
 }
 
-/** Reads an error. Null when the body is none of this service: a proxy's page, say. */
+/** Reads an error. Null if the body is not from this service, for example a proxy's page. */
 export function parseRefusal(status: number, text: string): Refusal | null {
   let error: unknown;
   try {
@@ -76,7 +79,7 @@ export function parseRefusal(status: number, text: string): Refusal | null {
   const { code, message, intervals } = recordOf(error) ?? {};
   if (typeof code !== 'string' || typeof message !== 'string') return null;
   const parts = Array.isArray(intervals) ? intervals : [];
-  if (parts.length > maxIntervals) throw damaged('more parts than one account can have');
+  if (parts.length > maxIntervals) throw damaged('more parts than an account can have');
   return { status, code, message, intervals: parts.map(intervalOf) };
 }
 
@@ -92,7 +95,7 @@ function manifestOf(value: unknown): ExportManifest {
     recordOf(manifest.filters) !== null &&
     typeof recordOf(manifest.coverage)?.status === 'string' &&
     typeof recordOf(manifest.acquisition)?.generation_id === 'string';
-  if (!usable) throw damaged('a manifest that lacks what it must say');
+  if (!usable) throw damaged('a manifest without a required field');
   return manifest as unknown as ExportManifest;
 }
 
@@ -106,7 +109,7 @@ function rowOf(value: unknown): AccountRow {
     rowTexts.every((name) => typeof row[name] === 'string') &&
     rowChoices.every((name) => !Object.hasOwn(row, name) || typeof row[name] === 'string') &&
     isInstant(row.observed_at);
-  if (!whole) throw damaged('a row that lacks what it must say');
+  if (!whole) throw damaged('a row without a required field');
   return row as unknown as AccountRow;
 }
 
@@ -123,7 +126,7 @@ function objectOf(text: string): Record<string, unknown> {
   } catch {
     // Said below, like any other text that is no object.
   }
-  throw damaged('an answer that is not one JSON object');
+  throw damaged('a response that is not one JSON object');
 }
 
 function recordOf(value: unknown): Record<string, unknown> | null {
@@ -138,9 +141,9 @@ function isInstant(value: unknown): boolean {
 
 function textOf(value: unknown, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw damaged(`an answer without ${name}`);
+  throw damaged(`a response without ${name}`);
 }
 
 function damaged(what: string): ExportFailure {
-  return new ExportFailure('damaged', `the service gave ${what}`);
+  return new ExportFailure('damaged', `the service sent ${what}`);
 }

@@ -6,7 +6,7 @@ export type FailureKind =
   | 'unreachable'
   /** The export expired again and again before its last page. */
   | 'expired'
-  /** What came is not what the service made: digest, count, order, shape or coverage of the interval. */
+  /** The response differs from what the service sent: digest, count, order, shape or coverage of the interval. */
   | 'damaged'
   /** The file cannot be written. */
   | 'unwritable';

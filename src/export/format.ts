@@ -14,7 +14,7 @@ export interface PartPlace {
   readonly several: boolean;
 }
 
-/** How a file is put together. Each returns the text that comes next; nothing is held. */
+/** File format of an export. Each method returns the next piece of text and buffers nothing. */
 export interface Layout {
   begin(manifest: ExportManifest, place: PartPlace): string;
   /** `text` is the row's canonical JSON, `nth` counts from 0 in the part. */
@@ -40,7 +40,7 @@ const ndjson: Layout = {
   finish: () => '',
 };
 
-/** The rows alone: what they are of stands in the file beside. */
+/** Only the rows: the manifest is in a second file. */
 const csv: Layout = {
   begin: (_manifest, { index }) => (index === 0 ? csvHead : ''),
   row: (row) => csvRecord(row),
@@ -56,7 +56,7 @@ export interface PartSummary extends Total {
   readonly manifest: ExportManifest;
 }
 
-/** The text of the manifest that stands beside a CSV file. */
+/** Text of a CSV file's manifest. */
 export function manifestBeside(parts: readonly PartSummary[], fileSha256: string): string {
   const [only] = parts;
   const content = parts.length === 1 ? { ...only } : { parts, count: parts.reduce((sum, { count }) => sum + count, 0) };

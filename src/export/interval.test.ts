@@ -25,7 +25,7 @@ describe('the interval of an export', () => {
       { kind: 'explicit', start: '2026-11-01T02:10:00+02:00', end: at(20) },
       between(10, 20),
     ],
-    ['less, where it says so', explicit, between(12, 15, true)],
+    ['less, if clipped', explicit, between(12, 15, true)],
     ['the part', laterPart, between(10, 20)],
     ['the first part, where the window has moved on', firstPart, between(11, 20, true)],
     ['the last part, which ends in the future', lastPart, between(10, 19, true)],
@@ -92,7 +92,7 @@ describe('the parts that a service names', () => {
         (edges, spoil) => {
           const parts = intervals(edges);
           spoil(parts);
-          expect(() => partsOf(explicit, parts)).toThrow('do not cover the asked interval');
+          expect(() => partsOf(explicit, parts)).toThrow('do not cover the requested interval');
         },
       ),
     );

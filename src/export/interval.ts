@@ -3,7 +3,7 @@ import type { FittingInterval } from '../contract/account-errors.ts';
 import { type Micros, parseInstant } from '../contract/timestamp.ts';
 import { ExportFailure } from './failure.ts';
 
-/** What is asked for: the last days, or an interval by its texts; start inclusive, end exclusive. */
+/** The requested interval: the last days, or an interval by its texts; start inclusive, end exclusive. */
 export type AskedInterval =
   | { readonly kind: 'days'; readonly days: number }
   | { readonly kind: 'explicit'; readonly start: string; readonly end: string }
@@ -65,9 +65,9 @@ function instant(text: string): Micros {
 }
 
 function other(): ExportFailure {
-  return new ExportFailure('damaged', 'the service gave an export of another interval than was asked for');
+  return new ExportFailure('damaged', 'the service sent an export of another interval than requested');
 }
 
 function apart(): ExportFailure {
-  return new ExportFailure('damaged', 'the service named parts that do not cover the asked interval');
+  return new ExportFailure('damaged', 'the service listed parts that do not cover the requested interval');
 }

@@ -17,16 +17,16 @@ export interface Part {
   verify(total: Total): void;
 }
 
-/** What was asked for, as the manifest must repeat it. */
+/** The requested export; the manifest must repeat it. */
 export interface AskedExport {
   readonly account: string;
   readonly filters: ExportManifest['filters'];
 }
 
-/** Begins to read a created export. Throws ExportFailure `damaged` when it is none of what was asked for. */
+/** Begins to read a created export. Throws ExportFailure `damaged` if it does not match the request. */
 export function beginPart({ manifest }: Created, asked: AskedExport, interval: AskedInterval): Part {
   const same = manifest.account === asked.account && canonicalJson(manifest.filters) === canonicalJson(asked.filters);
-  if (!same) throw damaged('is not of the account and the filters that were asked for');
+  if (!same) throw damaged('does not match the requested account and filters');
   checkInterval(interval, manifest);
   const identity = identityOf(manifest);
   const start = instant(manifest.interval.start);
@@ -36,7 +36,7 @@ export function beginPart({ manifest }: Created, asked: AskedExport, interval: A
 
   function check(row: AccountRow): void {
     const at = instant(row.observed_at);
-    if (at <= before || at < start || at >= end) throw damaged('has rows out of order or outside of its interval');
+    if (at <= before || at < start || at >= end) throw damaged('has rows out of order or outside its interval');
     before = at;
     if (!isAbout(row.uri, asked.account)) throw damaged('has rows of another account');
   }
@@ -47,7 +47,7 @@ export function beginPart({ manifest }: Created, asked: AskedExport, interval: A
       return chain.count;
     },
     accept({ manifest: repeated, rows }) {
-      if (identityOf(repeated) !== identity) throw damaged('has pages of another export');
+      if (identityOf(repeated) !== identity) throw damaged('contains pages of another export');
       if (chain.count + rows.length > manifest.count_bound) throw damaged('has more rows than its manifest allows');
       return rows.map((row) => {
         check(row);
@@ -68,7 +68,7 @@ function isAbout(uri: string, account: string): boolean {
   return uri.startsWith(beginning) && !/^[A-Za-z0-9._:%-]/.test(uri.slice(beginning.length));
 }
 
-/** What makes two manifests those of one export; its coverage may be told anew on each page. */
+/** The manifest fields that identify an export; coverage is excluded, because it may differ between pages. */
 function identityOf({
   account,
   interval,
@@ -83,10 +83,10 @@ function identityOf({
 
 function instant(text: string): Micros {
   const at = parseTimestamp(text);
-  if (at === null) throw damaged('has a time that is none');
+  if (at === null) throw damaged('has an invalid time');
   return at;
 }
 
 function damaged(what: string): ExportFailure {
-  return new ExportFailure('damaged', `what arrived ${what}: it was altered on its way, or the service is at fault`);
+  return new ExportFailure('damaged', `the export ${what}: it was altered in transit, or the service has a bug`);
 }

@@ -24,7 +24,7 @@ describe('progress', () => {
     progress.end();
     expect(text()).toBe(
       '\r\x1b[K0 of at most 1,200 rows\r\x1b[K500 of at most 1,200 rows' +
-        '\r\x1b[Kalmanac: the service is busy (store_busy); asks again in 2.0 s\n' +
+        '\r\x1b[Kalmanac: the service is busy (store_busy); retrying in 2.0 s\n' +
         '\r\x1b[K1,000 of at most 1,200 rows\r\x1b[K',
     );
   });
@@ -42,8 +42,8 @@ describe('progress', () => {
     expect(text()).toBe(
       'almanac: 0 of at most 1,200 rows, part 1 of 3\n' +
         'almanac: 1,000 of at most 1,200 rows, part 2 of 3\n' +
-        'almanac: the export expired; starts again\n' +
-        'almanac: more than one export may have; asks for 3 parts\n',
+        'almanac: the export expired; restarting\n' +
+        'almanac: more rows than one export may have; requesting 3 parts\n',
     );
   });
 });

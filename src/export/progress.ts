@@ -1,4 +1,4 @@
-/** What is told while an export runs. */
+/** Receives progress reports of a running export. */
 export interface Progress {
   /** Rows so far, at most how many there can be, and which part of how many is read. */
   rows(done: number, bound: number, part: number, parts: number): void;
@@ -9,7 +9,7 @@ export interface Progress {
   end(): void;
 }
 
-/** Where progress is shown. */
+/** Output of progress reports. */
 export interface ProgressOutput {
   readonly write: (text: string) => unknown;
   readonly terminal: boolean;
@@ -42,9 +42,9 @@ export function showProgress({ write, terminal, clock }: ProgressOutput): Progre
         line(text);
       }
     },
-    waiting: (why, milliseconds) => line(`${why}; asks again in ${(milliseconds / 1000).toFixed(1)} s`),
-    restarted: () => line('the export expired; starts again'),
-    narrowed: (parts) => line(`more than one export may have; asks for ${number(parts)} parts`),
+    waiting: (why, milliseconds) => line(`${why}; retrying in ${(milliseconds / 1000).toFixed(1)} s`),
+    restarted: () => line('the export expired; restarting'),
+    narrowed: (parts) => line(`more rows than one export may have; requesting ${number(parts)} parts`),
     end() {
       if (open) write('\r\x1b[K');
       open = false;

@@ -8,7 +8,7 @@ import type { Progress } from './progress.ts';
 import { askExports, noService, type ServiceOptions } from './service.ts';
 import type { Target } from './target.ts';
 
-/** What is to be exported. */
+/** The export to download. */
 export interface ExportOrder {
   /** DID of the account. */
   readonly account: string;
@@ -17,9 +17,9 @@ export interface ExportOrder {
   readonly format: ExportFormat;
 }
 
-/** An export begins anew this often for one part; then it is given up. */
+/** Maximum restarts of an export for one part. */
 const maxRestarts = 3;
-/** Most parts of one file. */
+/** Maximum parts of one file. */
 const maxParts = 10_000;
 
 /**
@@ -42,7 +42,7 @@ export async function runExport(
     if (Array.isArray(done)) {
       queue.unshift(...done);
       if (queue.length + parts.length > maxParts)
-        throw new ExportFailure('damaged', 'the service names parts without end');
+        throw new ExportFailure('damaged', 'the service lists an unlimited number of parts');
       progress.narrowed(done.length);
     } else {
       parts.push(done);
@@ -67,7 +67,7 @@ export async function runExport(
         if (code !== 'export_too_large' || intervals.length === 0) throw refused(said.refusal);
         return partsOf(interval, intervals);
       }
-      if (!isOfService(said.text)) throw noService('answers with something else than an export');
+      if (!isOfService(said.text)) throw noService('does not respond with an export');
       const created = parseCreated(said.text);
       const part = beginPart(created, order, interval);
       await target.write(
@@ -86,7 +86,7 @@ export async function runExport(
     for (;;) {
       const said = await askExports({ cursor }, service);
       if (said.kind === 'refusal') {
-        // The second is what a service says whose secret was changed: its cursors are nobody's now.
+        // `invalid_cursor` is the response of a service whose secret was changed.
         if (['snapshot_expired', 'invalid_cursor'].includes(said.refusal.code)) return null;
         throw refused(said.refusal);
       }
@@ -105,7 +105,7 @@ export async function runExport(
         await target.write(layout.end(page.next.total));
         return page.next.total;
       }
-      if (page.next.cursor === cursor) throw new ExportFailure('damaged', 'the service gave the same page again');
+      if (page.next.cursor === cursor) throw new ExportFailure('damaged', 'the service sent the same page again');
       cursor = page.next.cursor;
     }
   }

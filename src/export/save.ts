@@ -6,7 +6,7 @@ import { type ExportOrder, runExport } from './run.ts';
 import type { ServiceOptions } from './service.ts';
 import { openTarget, type Target } from './target.ts';
 
-/** The file that stands beside a CSV file and says what its rows are of. */
+/** Path of the manifest of a CSV file. */
 export function manifestPath(path: string): string {
   return `${path}.manifest.json`;
 }
@@ -24,20 +24,20 @@ export async function saveExport(
 ): Promise<readonly PartSummary[]> {
   const open: Target[] = [];
   const begin = async (file: string): Promise<Target> => {
-    if (await isFolder(file)) throw new ExportFailure('unwritable', `cannot write ${file}: it is a folder`);
+    if (await isFolder(file)) throw new ExportFailure('unwritable', `cannot write ${file}: it is a directory`);
     const target = await openTarget(file);
     open.push(target);
     return target;
   };
   try {
     const rows = await begin(path);
-    const beside = order.format === 'csv' ? await begin(manifestPath(path)) : null;
+    const manifest = order.format === 'csv' ? await begin(manifestPath(path)) : null;
     const parts = await runExport(order, service, rows, progress);
-    await beside?.write(manifestBeside(parts, rows.sha256()));
+    await manifest?.write(manifestBeside(parts, rows.sha256()));
     await rows.seal();
-    await beside?.seal();
+    await manifest?.seal();
     service.signal.throwIfAborted();
-    await beside?.publish();
+    await manifest?.publish();
     await rows.publish();
     return parts;
   } finally {

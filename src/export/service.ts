@@ -7,7 +7,7 @@ import { codeInWords, systemCode } from '../ops/errors.ts';
 import { parseRefusal, type Refusal } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 
-/** What the asking needs of the world around it. */
+/** Dependencies of requests to the service. */
 export interface ServiceOptions {
   /** Base address of an account-view surface, without a slash at its end. */
   readonly base: string;
@@ -50,7 +50,7 @@ export async function askExports(query: Readonly<Record<string, string>>, option
     if (outcome.kind !== 'nothing') return outcome;
     const waitMs = Math.max(100 + backoff.next(), outcome.retryAfterMs);
     if (clock() - since + waitMs > giveUpMs) {
-      const later = outcome.retryAfterMs > 0 ? `; it may be asked again in ${outcome.retryAfterMs / 1000} s` : '';
+      const later = outcome.retryAfterMs > 0 ? `; it can be retried in ${outcome.retryAfterMs / 1000} s` : '';
       throw new ExportFailure('unreachable', `${outcome.why}; gave up within ${giveUpMs / 1000} s${later}`);
     }
     waiting(outcome.why, waitMs);
@@ -67,29 +67,32 @@ async function once(path: string, { base, fetch, timeoutMs, clock, signal }: Ser
   } catch (error) {
     if (error instanceof NetworkError) return { kind: 'nothing', why: noAnswer(error), retryAfterMs: 0 };
     if (error instanceof AnswerError)
-      throw new ExportFailure('damaged', 'the service gave an answer that is too large or no UTF-8');
+      throw new ExportFailure('damaged', 'the service sent a response that is too large or not UTF-8');
     throw error;
   }
   const { status, headers, text } = answer;
   if (status === 200) return { kind: 'body', text };
   // No path of such a service is unknown to it: another kind of server, or another path of this one.
-  if (status === 404) throw noService(`answers with status ${status}`);
+  if (status === 404) throw noService(`responds with status ${status}`);
   const refusal = parseRefusal(status, text);
   if (transient.includes(status)) {
-    const why = refusal ? `the service is busy (${refusal.code})` : `a proxy answers with status ${status}`;
+    const why = refusal ? `the service is busy (${refusal.code})` : `a proxy responds with status ${status}`;
     return { kind: 'nothing', why, retryAfterMs: (retryAfterSeconds(headers, clock()) ?? 0) * 1000 };
   }
   if (refusal) return { kind: 'refusal', refusal };
-  throw noService(`answers with status ${status}`);
+  throw noService(`responds with status ${status}`);
 }
 
-/** The failure of an address that is none of an account-view service. */
+/** The failure for an address that is not an account-view service. */
 export function noService(does: string): ExportFailure {
-  return new ExportFailure('refused', `that address ${does} and is no account-view service; name one with --from`);
+  return new ExportFailure(
+    'refused',
+    `that address ${does} and is not an account-view service; set its URL with --from`,
+  );
 }
 
 function noAnswer({ reason, cause }: NetworkError): string {
-  if (reason === 'timeout') return 'the service does not answer in time';
+  if (reason === 'timeout') return 'the service does not respond in time';
   const code = systemCode(cause instanceof Error ? cause.cause : cause);
   return `the service cannot be reached${code === null ? '' : `: ${codeInWords(code)}`}`;
 }

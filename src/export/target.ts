@@ -11,7 +11,7 @@ export interface Mark {
 }
 
 /**
- * A file that appears under its name whole or not at all: written beside it, fsynced, renamed, folder fsynced.
+ * A file that is written atomically: a temporary file in the same directory, fsync, rename, fsync of the directory.
  * Every method rejects with ExportFailure `unwritable` when the disk refuses.
  */
 export interface Target {
@@ -29,12 +29,12 @@ export interface Target {
   discard(): Promise<void>;
 }
 
-/** Begins a file beside `path`. */
+/** Creates the temporary file for `path`. */
 export async function openTarget(path: string): Promise<Target> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   const done = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => Promise.reject(unwritable(path, error)));
-  // What an account was labelled with is nobody's business but the person's who asked.
+  // Only the user who exports an account may read its labels.
   const file: FileHandle = await done(open(temporary, 'wx', 0o600));
   let bytes = 0;
   let hash = createHash('sha256');
@@ -85,10 +85,10 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** What is wrong with a place for a new file, where the system's words leave it open. */
+/** Explanations of system errors for a new file, for codes whose general description is ambiguous. */
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'its folder is no folder',
+  ENOENT: 'its directory does not exist',
+  ENOTDIR: 'its parent is not a directory',
 };
 
 function unwritable(path: string, error: unknown): ExportFailure {

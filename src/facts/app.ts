@@ -17,7 +17,7 @@ import { cacheControl } from './representation.ts';
 import { type FactResource, refusing } from './resource.ts';
 import { weatherResource } from './weather-resource.ts';
 
-/** What the facts application needs; it has no handle on any store. */
+/** Dependencies of the facts application; they include no store. */
 export interface FactsAppOptions {
   readonly labels: ArtifactSource<LabelArtifact>;
   readonly weather: ArtifactSource<WeatherArtifact>;
@@ -25,7 +25,7 @@ export interface FactsAppOptions {
   /** Prefix of every path, `''` or `/name` without a slash at its end. */
   readonly basePath: string;
   readonly documents: FactsDocuments;
-  /** Where the page sends those who ask about one account; nowhere unless given. */
+  /** Link to the account-view surface on the page; no link if absent. */
   readonly accounts?: AccountLinks | null;
   /** Told when a fact could not be built, with the reason that no client is shown. */
   readonly alarm: (path: string, error: unknown) => void;

@@ -2,7 +2,7 @@ import type { Origin } from '../contract/vocabulary.ts';
 
 /** The fixed caveats: what each instrument structurally cannot see. The artifact's own follow them. */
 
-/** What is said first of facts that were not observed of the live network. */
+/** First caveat of facts that were not observed on the live network. */
 export const originCaveats: Record<Exclude<Origin, 'live'>, string> = {
   simulated: 'These facts come from a simulated network. They say nothing about the real one.',
   sample: 'These facts come from a bundled sample. They say nothing about the network now.',

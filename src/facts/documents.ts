@@ -6,7 +6,7 @@ import type { HeaderList } from '../http/headers.ts';
 import { matchesEntityTag } from '../http/if-none-match.ts';
 import { errorReply, jsonType, type Reply, withBody } from '../http/reply.ts';
 
-/** The documents beside the facts: the OpenAPI file, the API reference, and the assets that its page loads. */
+/** The documents served besides the facts: the OpenAPI file, the API reference, and its assets. */
 export interface FactsDocuments {
   /** All paths of the list. */
   readonly routes: readonly string[];
@@ -22,12 +22,12 @@ interface Document {
   readonly file: AssetFile;
   readonly contentType: string;
   readonly headers: HeaderList;
-  /** Whether a copy is kept by its validator and not by its age. */
+  /** True if clients revalidate a copy on each use instead of caching it for a time. */
   readonly validated: boolean;
 }
 
 const cached: HeaderList = ['Cache-Control', 'public, max-age=3600'];
-/** What pages are made of is confirmed at each use: a new page never runs with an older release's script or style. */
+/** Parts of pages are revalidated at each use: a new page never runs with an older release's script or style. */
 const confirmed: HeaderList = ['Cache-Control', 'public, no-cache'];
 const html = 'text/html; charset=utf-8';
 const script = 'text/javascript; charset=utf-8';

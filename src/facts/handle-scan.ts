@@ -21,7 +21,7 @@ const lexicons = /^(?:app\.bsky|chat\.bsky|com\.atproto|network\.bsky|tools\.ozo
 const token = /[a-z0-9._@-]+/gi;
 const domainLabel = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
-/** Whether a text without disguises names an account; `hosts` are names that it may hold. */
+/** Returns true if a plain text contains a handle; `hosts` are host names that it may contain. */
 export function namesHandle(text: string, hosts: ReadonlySet<string>): boolean {
   if (!text.includes('.')) return false;
   for (const [found] of text.matchAll(token)) {

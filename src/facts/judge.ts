@@ -15,7 +15,7 @@ export interface FreshnessBounds {
   readonly collectionMaxAgeSeconds: number;
 }
 
-/** What of a label artifact the verdict rests on; read once for each artifact, judged at every request. */
+/** The parts of a label artifact that freshness is judged by: extracted once per artifact, judged at every request. */
 export interface LabelEvidence {
   /** Null when it is absent or no timestamp of the contract. */
   readonly generatedAt: Micros | null;

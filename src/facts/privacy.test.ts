@@ -72,7 +72,7 @@ describe('findLeak', () => {
     expect(findLeak({ caveats: [text] })).toEqual({ pointer: '/caveats/0', shape: 'handle' });
   });
 
-  it('lets the observed host be named, and nothing below or beside it', () => {
+  it('allows the name of the observed host, and no host below or next to it', () => {
     const provenance = { source_endpoint: 'wss://jetstream.my-host.com/subscribe' };
     expect(findLeak({ provenance, caveats: ['counted by jetstream.my-host.com alone'] })).toBeNull();
     expect(findLeak({ provenance, caveats: ['counted for alice.my-host.com'] })?.shape).toBe('handle');

@@ -19,10 +19,10 @@ export interface Leak {
   readonly shape: 'did' | 'at-uri' | 'handle' | 'encoded';
 }
 
-/** What a leak is, for an operator; never its content. */
+/** Describes a leak for an operator; never includes its content. */
 export function describeLeak({ shape, pointer }: Leak): string {
   const what = { did: 'a DID', 'at-uri': 'an AT-URI', handle: 'a handle', encoded: 'a text that hides what it holds' };
-  return `${what[shape]} stands at ${pointer}`;
+  return `${what[shape]} is at ${pointer}`;
 }
 
 /** Finds the first identity in a facts body, other than the labelers' own DIDs; null when there is none. */

@@ -33,7 +33,7 @@ export function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts 
   };
 }
 
-/** How the legacy facts were obtained. */
+/** Provenance of the legacy facts. */
 export function legacyLabelProvenance(): LabelProvenance {
   return { instrument: 'labels', method: 'legacy_label_poll', artifact_schema_version: '23' };
 }

@@ -31,7 +31,7 @@ export function projectRecentLabels(overview: RecentOverview): RecentLabelFacts 
   };
 }
 
-/** How the rolling epoch's facts were obtained. */
+/** Provenance of the rolling epoch's facts. */
 export function recentLabelProvenance(overview: RecentOverview): LabelProvenance {
   return {
     instrument: 'labels',

@@ -93,7 +93,7 @@ describe('our summary', () => {
     expect(ours({ source: { endpoint, method: 'jetstream' } }).provenance).not.toHaveProperty('source_endpoint');
   });
 
-  it('an unusable time beside the window is null', () => {
+  it('an unusable time outside the window is null', () => {
     const published = ours({
       conditions: { ...(summary.conditions as JsonObject), as_of: '2026-11-20T13:00:00+01:00' },
       freshness: { ...(summary.freshness as JsonObject), newest_observation_end: 'soon' },

@@ -109,7 +109,7 @@ function conditions(seen: WeatherSummary['conditions']): WeatherConditions {
   };
 }
 
-/** What nobody watched has neither a total nor a rate. */
+/** Time that was not observed has neither a total nor a rate. */
 function totals(
   { total, mean_rate_per_s }: { total: number | null; mean_rate_per_s: number | null },
   watched: boolean,
@@ -117,7 +117,7 @@ function totals(
   return watched ? { total, mean_rate_per_s } : { total: null, mean_rate_per_s: null };
 }
 
-/** A collection that was never observed is null, never a zero: nobody looked. */
+/** A collection that was never observed is null, never zero. */
 function collections(seen: Partial<Record<CollectionName, CollectionSummary | null>>): WeatherParts['collections'] {
   const published: WeatherParts['collections'] = {};
   for (const name of collectionNames) {
@@ -147,7 +147,7 @@ function withTurnover(list: readonly string[]): string[] {
 
 /**
  * The observed host without credentials and query that an operator may have written around it. Nothing where the text
- * is not a URL of a stream or page: its parts cannot be told apart, and one of them may be a secret.
+ * is not a URL of a stream or page: it cannot be split safely, and a part may be a secret.
  */
 function publicEndpoint(endpoint: string): { readonly source_endpoint?: string } {
   const url = URL.parse(endpoint);

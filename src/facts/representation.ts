@@ -22,7 +22,7 @@ export class PrivacyAlarm extends Error {
 
 /** The bytes of one fact in one age bucket: built once and served as they are. */
 export interface Representation {
-  /** What the bytes say: the page is drawn from it, so that both say the same. */
+  /** The content of the bytes: the page is rendered from it, so that both agree. */
   readonly envelope: FactEnvelope;
   readonly etag: string;
   readonly notModified: Reply;
@@ -30,7 +30,7 @@ export interface Representation {
   ok(coding: Coding): Reply;
 }
 
-/** What a representation is made of. */
+/** Inputs of a representation. */
 export interface RepresentationParts {
   readonly envelope: FactEnvelope;
   readonly etag: string;

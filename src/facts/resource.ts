@@ -3,7 +3,7 @@ import type { ErrorCode } from '../contract/errors.ts';
 import type { LabelFreshness } from '../contract/freshness.ts';
 import type { Representation } from './representation.ts';
 
-/** What a fact endpoint has to say right now. */
+/** The current result of a fact endpoint. */
 export type Outcome =
   | { readonly kind: 'served'; readonly representation: Representation }
   | {
@@ -17,8 +17,8 @@ export type Outcome =
 export type FactResource = (now: number) => Outcome;
 
 /**
- * Keeps one representation: that of the artifact and age bucket that were asked for last. What could not be built is
- * kept as well, and thrown again as the same error: clients cannot make it be tried anew.
+ * Caches one representation: that of the artifact and age bucket that were requested last. A failed build is
+ * cached as well, and thrown again as the same error: clients cannot trigger further builds.
  */
 export function keepOne<A>(build: (readable: Readable<A>, bucket: number, now: number) => Representation) {
   let kept: { reading: Reading<A>; bucket: number; builtAt: number; built: () => Representation } | undefined;

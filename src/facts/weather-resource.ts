@@ -12,7 +12,10 @@ import { projectWeather } from './project-weather.ts';
 import { represent } from './representation.ts';
 import { type FactResource, keepOne, oncePer } from './resource.ts';
 
-/** When a weather artifact says it was made. Null is the instrument's own word and is served; unusable is refused. */
+/**
+ * `generated_at` of a weather artifact. Null is a valid value of the instrument and is served; an unusable time is
+ * refused.
+ */
 export type WeatherTime =
   | { readonly kind: 'known'; readonly text: string; readonly at: ReturnType<typeof microsFromMillis> }
   | { readonly kind: 'not_said' }

@@ -20,7 +20,7 @@ export interface AssetBytes {
 const suffixes = { br: '.br', gzip: '.gz' } as const;
 
 /**
- * An asset at a path. A compressed twin beside it (`.br`, `.gz`), made by the build, is preferred to compressing
+ * An asset at a path. A compressed file next to it (`.br`, `.gz`), written by the build, is preferred to compressing
  * here; `change` makes the served bytes from those of the file.
  */
 export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (bytes) => bytes): AssetFile {
@@ -50,7 +50,7 @@ export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (byt
         made.set(coding, found);
         return found;
       } catch {
-        // Unreadable is answered like missing: the caller says so to the client.
+        // An unreadable file is treated like a missing one, which the caller reports to the client.
         return null;
       }
     },

@@ -6,10 +6,11 @@ import { isNearby } from './network-tiers.ts';
 export type ClientOf = (message: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
 
 /**
- * Who asked, behind `proxies` trusted proxies: each of them appends the address that it was reached from to
- * `X-Forwarded-For`, so the client is the Nth from the right; what stands left of it is the client's own claim.
- * Without trusted proxies, or where no address stands there, it is the other end of the connection. `onUntrusted` is
- * called for each request that a proxy nearby passed on although none is trusted: all its clients count as one then.
+ * Finds the client's address behind `proxies` trusted proxies. Each proxy appends the address of its peer to
+ * `X-Forwarded-For`, so the client is the Nth address from the right; everything left of it is the client's own claim.
+ * Without trusted proxies, or without an address at that place, the result is the connection's peer. Calls
+ * `onUntrusted` for each request that a local proxy forwarded although none is trusted: all its clients then count as
+ * one.
  */
 export function clientAddress(proxies: number, onUntrusted: () => void = () => undefined): ClientOf {
   return ({ headers, socket }) => {

@@ -35,7 +35,7 @@ export interface TrackedConnection {
   seenAnswered: number;
   /** Requests without a complete response. */
   outstanding: number;
-  /** When the peer must have taken `goalBytes`; null while nothing waits to be sent. */
+  /** Deadline by which the peer must have read `goalBytes`; null while no bytes wait to be sent. */
   dueMs: number | null;
   goalBytes: number;
 }
@@ -137,7 +137,7 @@ export class ConnectionTable {
   }
 }
 
-/** Whether nothing was answered on it since the last look, and nothing is under way. */
+/** Returns true if the connection has sent no response since the last check and has no request under way. */
 function isIdle({ socket, answered, seenAnswered, outstanding }: TrackedConnection): boolean {
   return outstanding === 0 && socket.writableLength === 0 && answered === seenAnswered;
 }

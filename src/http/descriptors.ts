@@ -3,9 +3,9 @@ import type { Server } from 'node:net';
 
 /** Descriptors of this process. */
 export interface Descriptors {
-  /** How many it may have open. */
+  /** Maximum number of open descriptors. */
   readonly limit: number;
-  /** How many it has open. */
+  /** Number of open descriptors. */
   readonly open: number;
 }
 
@@ -27,7 +27,7 @@ export function readDescriptors(): Descriptors | null {
   }
 }
 
-/** How many connections leave room for the files that answers are read from. */
+/** Maximum number of connections that leaves enough descriptors for the files that responses are read from. */
 export function maxConnections({ limit, open }: Descriptors): number {
   const kept = Math.min(reserve.max, Math.max(reserve.min, Math.ceil(limit / reserve.share)));
   return Math.max(minConnections, limit - open - kept);

@@ -8,15 +8,15 @@ export const maxPipelined = 64;
 interface Exchange {
   outstanding: number;
   latest: IncomingMessage;
-  /** The response under way is the last: the client said so, or we did. */
+  /** True if the response under way is the last one, by the client's or our own header. */
   closing: boolean;
-  /** What is done once no response is under way. */
+  /** Called when no response is under way any more. */
   afterwards: (() => void) | null;
   /** Resolves when every response before the newest one is complete. */
   tail: Promise<void>;
 }
 
-/** What becomes of a request: it is answered, ignored behind the last one of its connection, or one too many. */
+/** Decision on a request: answer it, ignore it after the connection's last one, or reject it as one too many. */
 export type Admission =
   | { readonly kind: 'answer'; readonly turn: Promise<void> }
   | { readonly kind: 'ignore' }
@@ -66,12 +66,12 @@ export class Exchanges {
     if (exchange) exchange.closing = true;
   }
 
-  /** Whether the connection takes no further request. */
+  /** Returns true if the connection accepts no further request. */
   isClosing(socket: Duplex): boolean {
     return this.#exchanges.get(socket)?.closing === true;
   }
 
-  /** Whether the body of the newest request is still incomplete. */
+  /** Returns true while the body of the newest request is incomplete. */
   isIncomplete(socket: Duplex): boolean {
     return this.#exchanges.get(socket)?.latest.complete === false;
   }

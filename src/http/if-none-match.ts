@@ -2,8 +2,8 @@
 const member = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\uffff]*")[ \t]*(?=,|$)|[^,]*)(?:,|$)/y;
 
 /**
- * Whether `If-None-Match` names this entity tag, by weak comparison (RFC 9110, section 13.1.2): a list, the weak
- * form and `*` are understood; a malformed member matches nothing.
+ * Returns true if `If-None-Match` contains this entity tag, by weak comparison (RFC 9110, section 13.1.2). Supports
+ * lists, weak tags and `*`; a malformed entry matches nothing.
  */
 export function matchesEntityTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;

@@ -49,7 +49,9 @@ function tiersOf(address: string): readonly NetworkTier[] {
   ];
 }
 
-/** Whether an address is of this machine or of a private network: where a reverse proxy of the operator connects from. */
+/**
+ * Returns true for an address of this machine or a private network, from which an operator's reverse proxy connects.
+ */
 export function isNearby(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   return ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'].includes(

@@ -5,12 +5,12 @@ import { type HeaderList, httpDate } from './headers.ts';
 import { httpLimits } from './limits.ts';
 import { errorReply } from './reply.ts';
 
-/** How long a refused connection may go on sending before it is cut, in milliseconds. */
+/** Time for which a refused connection may keep sending before it is closed, in milliseconds. */
 const lingerMs = 2_000;
 
 const answered = new WeakSet<Duplex>();
 
-/** What the HTTP parser refused, as an error code, or null when no reply is possible. */
+/** Maps an error of the HTTP parser to an error code, or to null if no reply is possible. */
 export function codeOfParserError(error: Error): ErrorCode | null {
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'ECONNRESET' || code === 'EPIPE') return null;
@@ -57,7 +57,7 @@ export function answerRaw(
   lingerOn(socket);
 }
 
-/** Ends a connection whose last request was answered before its body failed: a second answer would be somebody else's. */
+/** Ends a connection whose last request was answered before its body failed: a second response would be taken for another request's. */
 export function endQuietly(socket: Duplex): void {
   if (answered.has(socket)) return;
   answered.add(socket);

@@ -6,7 +6,7 @@ import type { ReadRequest } from './read-request.ts';
 import type { Reply } from './reply.ts';
 import { wireBytes } from './wire.ts';
 
-/** How the lane answers. */
+/** Options of the fast path. */
 export interface PlainLaneOptions {
   /** Never throws. */
   readonly answer: (request: ReadRequest, now: number) => Reply;

@@ -58,7 +58,7 @@ function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`;
 }
 
-/** What HTTP/1.1 does anyway. */
+/** Returns true for `Connection: keep-alive`, the default of HTTP/1.1. */
 function keepsAlive(name: string, value: string): boolean {
   return name === 'connection' && trimmed(value).toLowerCase() === 'keep-alive';
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What of a request a read-only service looks at; nothing else of it can change an answer. */
+/** The parts of a request that a read-only service uses; no other part can change a response. */
 export interface ReadRequest {
   readonly method: string;
   /** The request target as it came: origin form or absolute form. */

@@ -15,19 +15,19 @@ import { type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
 import { type UnsentBounds, UnsentBytes, type UnsentClaim } from './unsent-bytes.ts';
 
-/** How a server answers one well-formed request; where it throws or rejects, the client gets 500 without detail. */
+/** Answers one well-formed request; if it throws or rejects, the client gets 500 without detail. */
 export type Answering =
   | { readonly answer: (request: ReadRequest, now: number) => Reply }
   | {
       /** `gone` is aborted when the client leaves before its answer. */
       readonly answerLater: (request: ReadRequest, now: number, gone: AbortSignal) => Promise<Reply | StreamedReply>;
-      /** What is held of responses that clients have not taken yet. */
+      /** Bounds of the memory for responses that clients have not read yet. */
       readonly unsent: UnsentBounds;
       /** The answer where those bounds leave no room for another. */
       readonly overloaded: Reply;
     };
 
-/** What a public server needs to know. */
+/** Options of a public server. */
 export type HttpServerOptions = Answering & {
   /** Headers that every response carries. */
   readonly common: HeaderList;
@@ -93,7 +93,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function onRequest(message: IncomingMessage, response: ServerResponse): void {
     const now = clock();
-    // The parser drops what came in one piece behind an upgrade that is not taken: the client must ask anew.
+    // The parser drops requests pipelined after an ignored upgrade: the client must send them again.
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const admission = exchanges.begin(message, response);
     const tracked = table.of(message.socket);
@@ -230,7 +230,7 @@ function claimed(
 /** Codes of errors that mean that a client left before its response was complete. */
 const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
-/** What the parser lets through and HTTP does not. */
+/** Returns false for requests that the parser accepts but HTTP does not allow. */
 function wellFormed(message: IncomingMessage): boolean {
   const coding = message.headers['transfer-encoding'];
   // A body whose end cannot be told (RFC 9112, section 6.3), and a request without a version.
@@ -238,7 +238,7 @@ function wellFormed(message: IncomingMessage): boolean {
   return message.httpVersionMajor === 1 && namesHost(message);
 }
 
-/** HTTP/1.1 wants one Host on every request, and no version may have two (RFC 9112, section 3.2). */
+/** HTTP/1.1 requires one Host on every request, and no version may have two (RFC 9112, section 3.2). */
 function namesHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;

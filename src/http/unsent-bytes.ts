@@ -21,7 +21,7 @@ interface Held {
   readonly tiers: readonly NetworkTier[];
   readonly cut: () => void;
   bytes: number;
-  /** When its sending began, in milliseconds; null while it is being made. */
+  /** Start of sending, in milliseconds; null while the response is being built. */
   sendingSince: number | null;
 }
 

@@ -16,7 +16,7 @@ export function wireBytes(reply: Reply, now: number): Buffer {
   return bytes;
 }
 
-/** What node:http says of a connection that stays open: both lanes say the same. */
+/** Headers that node:http sends on a persistent connection: the fast path sends the same. */
 const persistence = `Connection: keep-alive\r\nKeep-Alive: timeout=${httpLimits.keepAliveTimeoutMs / 1000}\r\n`;
 
 function write({ status, headers, body }: Reply, date: string): Buffer {

@@ -11,7 +11,7 @@ interface Count {
   fields: number;
 }
 
-/** What a decoder makes of an item, counted on the objects that it made. */
+/** Counts the items of a decoded value on the resulting objects. */
 function count(value: unknown): Count {
   const isContainer = Array.isArray(value) || (value !== null && Object.getPrototypeOf(value) === Object.prototype);
   if (!isContainer) return { elements: 1, depth: 0, fields: 0 };

@@ -10,7 +10,7 @@ export interface CborLimits {
   readonly fields: number;
 }
 
-/** What a scan of items found. */
+/** Result of scanning items. */
 export interface CborShape {
   /** Null: the items are complete and within their limits. `malformed`: no DAG-CBOR decoder accepts them. */
   readonly fault: ShapeFault | 'malformed' | null;
@@ -37,7 +37,7 @@ export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): Cbor
   const deepest = Math.min(limits.depth, maxDepth);
   /** Items that each open container still needs. */
   const open = new Float64Array(deepest + 1);
-  /** Whether each open container is a map. */
+  /** For each open container: true if it is a map. */
   const maps = new Uint8Array(deepest + 1);
   let depth = 0;
   let left = items;
@@ -89,7 +89,7 @@ export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): Cbor
 
 const emptyText = 0x60;
 
-/** Whether a text begins with a digit, as every key does that is kept in an array. */
+/** Returns true if a text begins with a digit; objects store keys that look like array indexes differently. */
 function startsWithDigit(bytes: Uint8Array, at: number, first: number): boolean {
   const text = at + Math.max(0, argumentBytes(first & 0x1f));
   const byte = bytes[text] ?? 0;

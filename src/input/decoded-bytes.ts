@@ -2,22 +2,22 @@
 export interface DecodedBytesLimits {
   /** Held at once by all accounts together, beyond what each has in reserve. */
   readonly total: number;
-  /** What each account may hold whatever the others hold. */
+  /** Bytes that each account may hold regardless of the other accounts. */
   readonly reserve: number;
-  /** What input that waits for memory may itself occupy, together; beyond it the largest of it is turned away. */
+  /** Maximum total bytes of input that waits for memory; beyond it the largest such input is rejected. */
   readonly buffered: number;
 }
 
 /**
- * What came of asking for memory. `busy`: the account holds some already, and waiting with it could block the others for
- * ever; or too much waits.
+ * Result of requesting memory. `busy`: the account already holds some, and waiting with it could block the others
+ * forever; or too much input waits.
  */
 export type TakeOutcome = 'taken' | 'busy' | 'aborted';
 
 /** The memory that one reader holds. */
 export interface ByteAccount {
   readonly held: number;
-  /** Whether it holds more than its share, so that it should not read on for now. */
+  /** True if it holds more than its share, so that it should pause reading. */
   readonly isOver: boolean;
   /** Takes memory for input that is already here. */
   hold(bytes: number): void;
@@ -44,7 +44,7 @@ interface Waiting {
   readonly buffered: number;
   readonly account: Account;
   readonly settle: (outcome: TakeOutcome) => void;
-  /** How often another one was served first. */
+  /** Number of times that another one was served first. */
   passedOver: number;
 }
 

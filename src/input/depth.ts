@@ -1,4 +1,7 @@
-/** Whether arrays and objects are nested deeper than this. Recurses no deeper than the limit, so any value is safe. */
+/**
+ * Returns true if arrays and objects are nested deeper than `limit`. Recurses no deeper than the limit, so any value
+ * is safe.
+ */
 export function isNestedDeeper(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit === 0) return true;

@@ -12,7 +12,7 @@ interface Count {
   fields: number;
 }
 
-/** What a parser makes of a document, counted on the objects that it made. */
+/** Counts the items of a parsed document on the resulting objects. */
 function count(value: unknown): Count {
   if (typeof value !== 'object' || value === null) return { elements: 1, depth: 0, fields: 0 };
   const children = Object.values(value).map(count);

@@ -13,7 +13,7 @@ export interface JsonLimits {
 /** Why a document is refused before it is parsed. */
 export type ShapeFault = 'too_deep' | 'too_many_elements' | 'too_many_fields' | 'number_too_long';
 
-/** What a scan found. */
+/** Result of a scan. */
 export interface Shape {
   /** Null: the document is within its limits, which does not mean that it is valid. */
   readonly fault: ShapeFault | null;

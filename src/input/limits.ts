@@ -12,7 +12,7 @@ export interface CpuBudget {
 /** The limits of one place where bytes of strangers enter. Null where the kind of input has no such dimension. */
 export interface InputLimit {
   readonly input: string;
-  /** Who chooses the bytes. */
+  /** The party that controls the bytes. */
   readonly author: string;
   /** As received. */
   readonly bytes: number;
@@ -22,7 +22,7 @@ export interface InputLimit {
   readonly elements: number | null;
   readonly fields: number | null;
   readonly cpu: CpuBudget;
-  /** Where the limits are applied. */
+  /** The file that applies the limits. */
   readonly code: string;
 }
 
@@ -261,7 +261,7 @@ const alwaysDecoded = mib;
 /** And otherwise to this many times its length; JSON of real labels compresses to a tenth. */
 const maxRatio = 64;
 
-/** How far a body of so many bytes may be decoded: small bodies that expand a thousand times are bombs. */
+/** Maximum decoded size of a body of so many bytes: small bodies that expand a thousandfold are decompression bombs. */
 export function maxDecodedBytes(encodedBytes: number, limit: number): number {
   return Math.min(limit, Math.max(alwaysDecoded, maxRatio * encodedBytes));
 }

@@ -33,7 +33,7 @@ export interface AcceptedPage {
 /** The clock by which a page was judged was set or confirmed since: judge it again. */
 export class ClockChanged extends Error {
   constructor() {
-    super('the clock by which this was judged was set');
+    super('the clock was set after this was judged');
     this.name = 'ClockChanged';
   }
 }
@@ -43,19 +43,19 @@ export const pauseReasons = ['wal_full', 'disk_full', 'clock_behind', 'busy', 'c
 /** Why acceptance stands still. */
 export type PauseReason = (typeof pauseReasons)[number];
 
-/** What one look at obstacles outside the store found. */
+/** Result of one check of the preconditions outside the store. */
 export interface Obstacle {
   readonly pause: PauseReason | null;
   /** The span by which the clock was set since the last look. */
   readonly gap: Interval | null;
-  /** Where the pause begins, though nothing came since: the end of the first step that the clock is in doubt for. */
+  /** Start of the pause even if no label arrived since: the end of the first step that put the clock in doubt. */
   readonly since: Micros | null;
 }
 
-/** What acceptance is given. */
+/** Dependencies of acceptance. */
 export interface AcceptanceOptions {
   readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
-  /** Whose share the writing of a page counts against. */
+  /** The share that writing a source's page counts against. */
   readonly shareOf: (source: string) => ShareKey;
   /** Makes the gaps of these sources durable that their pages imply: before the pages are. */
   readonly flushGaps: (sources: ReadonlySet<string>) => Promise<void>;
@@ -80,7 +80,7 @@ interface Queued {
   readonly failed: (error: unknown) => void;
 }
 
-/** What committing a page takes besides its bytes, counted in bytes: a position, counters, its part of a sync. */
+/** Cost of committing a page besides its bytes, in bytes: a position, counters, its part of a sync. */
 const pageOverheadBytes = 2_000;
 /** Bytes of pages that share a commit: a larger commit would hold up the event loop. One page may be larger. */
 const groupBytes = 2 * 1024 * 1024;
@@ -98,7 +98,7 @@ export class PageAcceptance {
   /** Gaps that could not be written yet: a full disk refuses them too. */
   #owed: StoredGap[] = [];
   #wake: (() => void) | null = null;
-  /** Nobody commits any more: what came now would wait for ever. */
+  /** Commits have ended: a page that arrives now would wait forever. */
   #ended = false;
 
   constructor(options: AcceptanceOptions) {
@@ -255,7 +255,7 @@ export class PageAcceptance {
     const { log, telemetry } = this.#options;
     this.#owePause();
     await this.#payOwed();
-    log.info('acceptance goes on', { reason: this.#paused.reason });
+    log.info('acceptance resumes', { reason: this.#paused.reason });
     telemetry.paused(null);
     this.#paused = null;
   }

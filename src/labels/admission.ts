@@ -18,12 +18,12 @@ export const maxAdmittedBytes = 4_096;
 /** Why a label was refused here; duplicates are found by the store. */
 export type AdmissionReason = Exclude<RefusalReason, 'duplicate'>;
 
-/** What admission made of one label. */
+/** Result of admitting one label. */
 export type Admission =
   | { readonly kind: 'accepted'; readonly label: ReceivedLabel; readonly authored: Micros }
   | { readonly kind: 'refused'; readonly reason: AdmissionReason };
 
-/** What a label is judged by. */
+/** Rules for admitting a label. */
 export interface AdmissionRules {
   /** DID of the labeler that is read: only its own labels are its to give. */
   readonly source: string;

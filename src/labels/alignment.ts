@@ -7,14 +7,15 @@ import type { ReaderTools, Source } from './source.ts';
 /** Looks whether numbers are cursors, of one connection. */
 const mostLooks = 5;
 
-/** Whether the numbers of a source's frames and the cursors of its pages were seen to be one. */
+/** Returns true if the numbers of a source's frames and the cursors of its pages were seen to be the same. */
 export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
   return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
 }
 
 /**
- * Where a page shows the newest frame's row under its number, cursors are numbers, and both positions move as one from
- * then on: the next start reads nothing by pages again that came by the stream. One for each connection.
+ * Detects that a source's cursors are frame numbers: a page shows the newest frame's row under its number. From then
+ * on both positions move together, so that the next start does not poll again what came by the stream. One instance
+ * per connection.
  */
 export class Alignment {
   readonly #source: Source;
@@ -31,7 +32,7 @@ export class Alignment {
     this.#signal = signal;
   }
 
-  /** Looks once more, beside the reading, which it must not hold up. */
+  /** Checks again without delaying the reading. */
   look(): void {
     const { position } = this.#source;
     const { seq, seqTail } = position;

@@ -1,15 +1,15 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
 
-/** What is not known of a source when reading what it has begins. */
+/** The unread part of a source when a catch-up begins. */
 export interface Unread {
   /** From when on it was not known to be complete. */
   readonly since: Micros;
-  /** What was authored before then is refused as late, or lies before our epoch. */
+  /** Labels authored before this time are refused as late or older than our epoch. */
   readonly target: Micros;
 }
 
-/** What is not known of a source now. */
+/** Returns the part of a source that is unread now. */
 export function unread(source: Source, { epoch, clock }: ReaderTools): Unread {
   return { since: unreadSince(source, epoch), target: fillTarget(epoch, clock()) };
 }
@@ -19,7 +19,7 @@ export function unread(source: Source, { epoch, clock }: ReaderTools): Unread {
  * before the first row is accepted, for nobody knows afterwards that it was missed, should we stop meanwhile.
  */
 export async function beginsToRead({ did, tracker }: Source, tools: ReaderTools, before: Unread): Promise<void> {
-  // An outage says so itself, under its own reason.
+  // An outage records its own gap, with its own reason.
   const outage = tracker.behind || (tracker.delayed && tracker.tracked.lastAnswered !== null);
   if (outage || before.since >= before.target) return;
   await tools.recordGap({ source: did, start: before.since, end: before.target, reason: 'not_observed' });
@@ -42,7 +42,7 @@ export async function caughtUp(
   const reached = fillTarget(tools.epoch, readAt ?? now);
   const filled = tracker.caughtUp(reached, now);
   if (filled) await tools.withdrawGap(filled);
-  // An outage said so already, under its own reason. What aged while it was read overstates the gap of what was too old.
+  // An outage has already recorded its own gap. Labels that aged during the read are included in the gap of too old labels.
   else if (before.since < before.target) {
     await tools.recordGap({ source: did, start: before.since, end: reached, reason: 'not_observed' });
   }

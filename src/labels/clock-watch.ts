@@ -3,7 +3,10 @@ import { type Interval, micros, minute } from '../store/time.ts';
 
 /** Wall and monotonic clock may part by this much before it counts as a step, in microseconds: 60 s. */
 export const maxParting = minute;
-/** How near upstream time must be to the wall clock to confirm it after a step, in microseconds: 60 s. */
+/**
+ * Maximum difference between upstream time and the wall clock that confirms the wall clock after a step, in
+ * microseconds: 60 s.
+ */
 export const maxDisagreement = minute;
 /** Small drift is forgiven once this long has passed, in microseconds: 1 h. */
 const anchorFor = 60 * minute;
@@ -20,15 +23,15 @@ export interface Clocks {
 export interface ClockWatch {
   /** Looks at both clocks. Gives the span between the two readings of time when they have parted since the last look. */
   look(): Interval | null;
-  /** Whether time is in doubt: stepped, or contradicted before anybody confirmed it, and not confirmed by anyone since. */
+  /** True if the clock is in doubt: stepped, or contradicted before any confirmation, and not confirmed since. */
   readonly doubtful: boolean;
-  /** Whether somebody confirmed it since the start and since the last step. */
+  /** True if an upstream confirmed the clock since the start and since the last step. */
   readonly confirmed: boolean;
-  /** What an upstream says the time is. Ends the doubt when it agrees with the wall clock. */
+  /** Records an upstream's time. Ends the doubt if it agrees with the wall clock. */
   heard(upstream: Micros): void;
   /**
-   * The same from one that we chose ourselves, and that was asked at `askedAt` of the wall clock. Of a clock that nobody
-   * confirmed yet it also raises doubt.
+   * The same for an upstream that we asked at `askedAt` of the wall clock. For an
+   * unconfirmed clock it also raises doubt.
    */
   told(upstream: Micros, askedAt: Micros): void;
 }

@@ -52,7 +52,7 @@ test('an error of the store that passes is waited for, and one that does not is 
   const passing = reading([new StoreError('disk_full', 'no space left')]);
   await containReading(source(), passing.tools, signal, passing.read);
   expect(passing.noted.tries).toBe(2);
-  const { tools, read } = reading([new StoreError('damaged', 'the files contradict themselves')]);
+  const { tools, read } = reading([new StoreError('damaged', 'the files are inconsistent')]);
   await expect(containReading(source(), tools, signal, read)).rejects.toThrow('contradict');
 });
 

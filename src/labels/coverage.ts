@@ -14,7 +14,7 @@ export interface EnrolledSource {
   readonly state: SourceState;
 }
 
-/** What coverage is made of. */
+/** Input of coverage. */
 export interface CoverageInputs {
   readonly now: Micros;
   readonly windowDays: number;

@@ -14,12 +14,12 @@ export interface SampledPage {
   readonly cursor: number | null;
 }
 
-/** What the search found. */
+/** Result of the search. */
 export type CursorSearch =
   /** Reading from here misses nothing authored since the target. */
   { readonly kind: 'found'; readonly cursor: number } | { readonly kind: 'unverified'; readonly why: string };
 
-/** How far below the target the position is set: labels of one moment are not stored in the order of their making. */
+/** Margin below the target for the position: labels of one moment are not stored in the order of their creation. */
 export const searchMargin = hour;
 /** Disorder within and between pages that is forgiven. */
 const slack = 10 * minute;
@@ -39,7 +39,10 @@ export async function searchCursor(
     return page;
   };
   const wanted = target - searchMargin;
-  /** Whether what lies just above the cursor is younger than wanted: then the position lies at it or below. */
+  /**
+   * Returns true if the rows just above the cursor are younger than the target: the position is then at the cursor or
+   * below.
+   */
   const beyond = async (cursor: number): Promise<boolean> => {
     const at = startOf(await sample(cursor));
     return at === null || at >= wanted;
@@ -68,7 +71,7 @@ export function disorder(samples: readonly (readonly [number, SampledPage])[]): 
   let before = Number.NEGATIVE_INFINITY;
   for (const [cursor, page] of samples) {
     if (page.authored.length > 0) {
-      if (page.cursor === null) return 'no decimal cursor';
+      if (page.cursor === null) return 'not a decimal cursor';
       if (page.cursor <= cursor) return 'a cursor that does not advance';
     }
     if (isShuffled(page.authored)) return 'a page out of order';
@@ -81,8 +84,8 @@ export function disorder(samples: readonly (readonly [number, SampledPage])[]): 
 }
 
 /**
- * Whether authored times fall again and again within a page. Single labels that are dated wrongly (years ago, next
- * year) are everyday; each makes one fall.
+ * Returns true if authored times decrease repeatedly within a page. Single labels with a wrong date (years ago, next
+ * year) are common; each causes one decrease.
  */
 export function isShuffled(authored: readonly (Micros | null)[]): boolean {
   const dated = authored.filter((at) => at !== null);
@@ -93,7 +96,7 @@ export function isShuffled(authored: readonly (Micros | null)[]): boolean {
   return falls > 2 + dated.length / 10;
 }
 
-/** When a page begins: the median of its first labels, which one that is dated wrongly does not move. */
+/** Time at which a page begins: the median of its first labels, which one wrong date does not move. */
 function startOf({ authored }: SampledPage): Micros | null {
   const first = authored.filter((at) => at !== null).slice(0, 9);
   return first.sort((a, b) => a - b)[Math.floor(first.length / 2)] ?? null;

@@ -10,12 +10,12 @@ import { type ShareKey, type Standing, standings, standingWeights } from './shar
 export const maxDailyRows = 2_000_000;
 /** Most bytes of one source in one UTC day of our clock: 1 GB. */
 export const maxDailyBytes = 1_000_000_000;
-/** What a row takes in the mean, as measured: what a day held before a restart is counted at. */
+/** Measured mean size of a row: the size assumed for rows that a day held before a restart. */
 const meanRowBytes = 205;
-/** What a row takes besides its label's fields, as measured in a day that is written: indexes, counters, its identity. */
+/** Measured size of a row besides its label's fields, in an open day: indexes, counters, its identity. */
 const rowOverheadBytes = 64;
 
-/** What one source of a class may add to a day. */
+/** Maximum additions of one source of a class to a day. */
 interface SourceShare {
   readonly rows: number;
   readonly bytes: number;
@@ -24,13 +24,16 @@ interface SourceShare {
   readonly domainPart: number;
 }
 
-/** What a class may add to a day, as parts of the budget of the day. */
+/** Maximum additions of a class to a day, as fractions of the day's budget. */
 interface ClassShare {
-  /** What the class has, whatever the others use. */
+  /** Fraction reserved for the class, regardless of the others. */
   readonly part: number;
-  /** What it may use while the others leave it. */
+  /** Fraction that it may use while the others leave it unused. */
   readonly maxPart: number;
-  /** How much of its share is open at the start of the day; the rest opens evenly through the day. */
+  /**
+   * Fraction of its share that is available at the start of the day; the rest becomes available evenly through the
+   * day.
+   */
   readonly atOnce: number;
 }
 
@@ -60,24 +63,24 @@ export interface DayCost {
 /** Thrown where a source may give no more for now. */
 export class CapReached extends Error {
   constructor() {
-    super('no more of this source is stored for now');
+    super('no more labels of this source are stored for now');
     this.name = 'CapReached';
   }
 }
 
-/** What the shares of a day are made from. */
+/** Dependencies of the daily cap. */
 export interface DailyCapOptions {
   readonly clock: () => Micros;
   readonly shareOf: (source: string) => ShareKey;
   /** Bytes that all sources together may add to a day. */
   readonly budgetBytes: () => number;
-  /** Whether the disk is so short of space that only privileged sources are stored. */
+  /** Returns true if the disk has so little space that only privileged sources are stored. */
   readonly isTight: () => boolean;
   /** Most rows of any source: 2 M, lower in tests. */
   readonly maxRows?: number;
 }
 
-/** What rows take in the store. */
+/** Storage cost of rows. */
 export function costOf(observations: readonly NewObservation[]): DayCost {
   const bytes = observations.reduce((sum, { label }) => sum + labelBytes(label) + rowOverheadBytes, 0);
   return { rows: observations.length, bytes };
@@ -97,7 +100,7 @@ export class DailyCap {
   readonly #paused = new Map<string, CapReason>();
   /** Sources that wait for a share of their class, with what they wanted to add. */
   #waiting = emptyQueues();
-  /** What waiting sources were granted and did not use yet. */
+  /** Bytes that waiting sources were granted and have not used yet. */
   readonly #granted = new Map<string, number>();
   #day = Number.NEGATIVE_INFINITY;
 
@@ -132,8 +135,8 @@ export class DailyCap {
   }
 
   /**
-   * Whether a page with these rows may be stored; they then count. If not, the source is paused from now on. The first
-   * page of a day always fits the source's own share.
+   * Returns true if a page with these rows may be stored, and counts them. Otherwise the source is paused from now on.
+   * The first page of a day always fits the source's own share.
    */
   admits(source: string, cost: DayCost): boolean {
     if (this.isPaused(source)) return false;
@@ -156,7 +159,7 @@ export class DailyCap {
     this.#add(source, { rows: -rows, bytes: -bytes });
   }
 
-  /** Whether nothing more of a source is stored for now. */
+  /** Returns true if no more labels of a source are stored for now. */
   isPaused(source: string): boolean {
     this.#turn();
     const { standing } = this.#options.shareOf(source);

@@ -8,7 +8,7 @@ import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
 import type { Member } from './member.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** What applying the operator's denials takes. */
+/** Dependencies of applying the operator's denials. */
 export interface DenialsOptions {
   /** Directory of the store: the list is in it. */
   readonly folder: string;
@@ -38,7 +38,10 @@ export class Denials {
     return this.#list;
   }
 
-  /** Whether a labeler is denied whatever its endpoint: it need not be resolved, and is not enrolled when it is found. */
+  /**
+   * Returns true if a labeler is denied regardless of its endpoint: it need not be resolved, and is not enrolled when
+   * discovered.
+   */
   deniesDid(did: string): boolean {
     return this.#list.entryFor({ did, endpoint: null }) !== null;
   }
@@ -48,7 +51,7 @@ export class Denials {
     member.denied = this.#list.entryFor(member) !== null;
   }
 
-  /** How many labelers are denied: those that are known, and those that are denied by DID and not known. */
+  /** Number of denied labelers: the known ones, and those denied by DID that are not known. */
   count(): number {
     const known = new Set<string>();
     let denied = 0;
@@ -70,7 +73,7 @@ export class Denials {
     const damage = this.#damageOf(reading);
     telemetry.denyListDamaged(damage !== null);
     if (damage !== null && damage !== this.#damage) {
-      log.error('the list of denied labelers cannot be used; the last good one stays in force', { why: damage });
+      log.error('the list of denied labelers is invalid; the last valid one stays in force', { why: damage });
     }
     this.#damage = damage;
     if (reading.kind === 'list') await this.#apply(reading.list);
@@ -89,7 +92,7 @@ export class Denials {
 
   #damageOf(reading: Awaited<ReturnType<typeof readDenyFile>>): string | null {
     if (reading.kind === 'damaged') return reading.why;
-    return reading.kind === 'absent' && this.#list.entries.length > 0 ? 'it is gone' : null;
+    return reading.kind === 'absent' && this.#list.entries.length > 0 ? 'it does not exist' : null;
   }
 
   async #apply(list: DenyList): Promise<void> {

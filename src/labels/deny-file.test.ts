@@ -59,26 +59,26 @@ describe('the file of denied labelers', () => {
   it('is not changed while another command holds it, and the message says what to remove', async () => {
     writeFileSync(`${denyPath(folder)}.new`, '');
     await expect(changeDenyFile(folder, (list) => list)).rejects.toThrow(
-      `another command changes the list; if none runs, remove ${denyPath(folder)}.new and try again`,
+      `another command is changing the list; if none is running, remove ${denyPath(folder)}.new and try again`,
     );
   });
 
   it.each([
-    ['', 'it is no JSON'],
-    ['{"denied": [{"did": "did:plc:ar7c4by46qjdydhdevvrndac"', 'it is no JSON'],
-    ['[]', 'it has no list "denied"'],
+    ['', 'it is not JSON'],
+    ['{"denied": [{"did": "did:plc:ar7c4by46qjdydhdevvrndac"', 'it is not JSON'],
+    ['[]', 'it has no "denied" array'],
     [`{"denied":[{"since":"${since}"}]}`, 'entry 1: "did" or "domain" is missing'],
-    [`{"denied":[{"domain":"a.example.com","since":"${since}"}]}`, 'must be written example.com'],
-    [`{"denied":[{"domain":"${did}","since":"${since}"}]}`, `must be written ${did}`],
-    [`{"denied":[{"did":"${did}","since":"yesterday"}]}`, 'entry 1: "since" is no RFC 3339 time'],
-    [`{"denied":[{"did":"${did}","since":"${since}","reason":7}]}`, '"reason" is no text'],
-    [`{"denied":[{"domain":"example.com","since":"${since}","purge":"${since}"}]}`, '"purge" is no time'],
+    [`{"denied":[{"domain":"a.example.com","since":"${since}"}]}`, 'must be spelled example.com'],
+    [`{"denied":[{"domain":"${did}","since":"${since}"}]}`, `must be spelled ${did}`],
+    [`{"denied":[{"did":"${did}","since":"yesterday"}]}`, 'entry 1: "since" is not an RFC 3339 time'],
+    [`{"denied":[{"did":"${did}","since":"${since}","reason":7}]}`, '"reason" is not a string'],
+    [`{"denied":[{"domain":"example.com","since":"${since}","purge":"${since}"}]}`, '"purge" is not a time'],
     [`{"denied":[{"did":"${did}","since":"${since}"},{"did":"${did}","since":"${since}"}]}`, 'an entry occurs twice'],
   ])('with the content %j is damaged, and the refusal says what to do', async (content, why) => {
     writeFileSync(denyPath(folder), content);
     expect(await readDenyFile(folder)).toEqual({ kind: 'damaged', why: expect.stringContaining(why) });
     await expect(requireDenyList(folder)).rejects.toThrow('move it away to deny no labeler');
-    await expect(changeDenyFile(folder, (list) => list)).rejects.toThrow('cannot be used');
+    await expect(changeDenyFile(folder, (list) => list)).rejects.toThrow('is invalid');
     expect(readFileSync(denyPath(folder), 'utf8')).toBe(content);
   });
 

@@ -15,11 +15,14 @@ import { isObject } from './label-fields.ts';
 
 /** Maximum size of the file, in bytes. */
 const maxFileBytes = 16 * 1024 * 1024;
-/** How long a command waits for another one that changes the list, and how often it looks, in milliseconds. */
+/**
+ * Time that a command waits for another one that is changing the list, and the interval between its checks, in
+ * milliseconds.
+ */
 const lockWaitMs = 2_000;
 const lockLookMs = 50;
 
-/** Where the list of a store is. */
+/** Path of a store's list. */
 export function denyPath(storeFolder: string): string {
   return join(storeFolder, 'labels-denied.json');
 }
@@ -52,7 +55,7 @@ export async function requireDenyList(storeFolder: string): Promise<DenyList> {
   if (reading.kind === 'list') return reading.list;
   if (reading.kind === 'absent') return emptyDenyList;
   throw new OperatorError(
-    `the list of denied labelers ${denyPath(storeFolder)} cannot be used: ${reading.why}; correct it or restore a ` +
+    `the list of denied labelers ${denyPath(storeFolder)} is invalid: ${reading.why}; correct it or restore a ` +
       'copy, or move it away to deny no labeler',
   );
 }
@@ -74,11 +77,11 @@ export async function changeDenyFile(
     const after = await change(before);
     if (after.entries.length > maxDenyEntries) {
       throw new OperatorError(
-        `the list holds at most ${maxDenyEntries} entries; deny a domain in place of its labelers`,
+        `the list can have at most ${maxDenyEntries} entries; deny a domain instead of its labelers`,
       );
     }
     const text = formatDenyList(after);
-    if (Buffer.byteLength(text) > maxFileBytes) throw new OperatorError('the list is full; give shorter reasons');
+    if (Buffer.byteLength(text) > maxFileBytes) throw new OperatorError('the list is full; use shorter reasons');
     await file.writeFile(text);
     await file.sync();
     await file.close();
@@ -109,9 +112,9 @@ export function parseDenyList(text: string): DenyList {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error('it is no JSON');
+    throw new Error('it is not JSON');
   }
-  if (!isObject(value) || !Array.isArray(value.denied)) throw new Error('it has no list "denied"');
+  if (!isObject(value) || !Array.isArray(value.denied)) throw new Error('it has no "denied" array');
   if (value.denied.length > maxDenyEntries) throw new Error(`it has more than ${maxDenyEntries} entries`);
   const entries = value.denied.map((entry: unknown, at) => parseEntry(entry, at + 1));
   if (new Set(entries.map(({ target }) => targetText(target))).size !== entries.length) {
@@ -122,21 +125,21 @@ export function parseDenyList(text: string): DenyList {
 
 function parseEntry(value: unknown, number: number): DenyEntry {
   const fault = (why: string): Error => new Error(`entry ${number}: ${why}`);
-  if (!isObject(value)) throw fault('it is no object');
+  if (!isObject(value)) throw fault('it is not an object');
   const { did, domain, reason = null, since, purge = null } = value;
   const named = typeof did === 'string' ? did : domain;
   if (typeof named !== 'string' || (did !== undefined && domain !== undefined))
     throw fault('"did" or "domain" is missing');
   const target = targetOf(named, fault);
   if (target.kind !== (did === undefined ? 'domain' : 'did') || targetText(target) !== named) {
-    throw fault(`${JSON.stringify(named.slice(0, 100))} must be written ${targetText(target)}`);
+    throw fault(`${JSON.stringify(named.slice(0, 100))} must be spelled ${targetText(target)}`);
   }
   if (reason !== null && (typeof reason !== 'string' || reason.length > maxDenyReasonLength)) {
-    throw fault(`"reason" is no text of at most ${maxDenyReasonLength} characters`);
+    throw fault(`"reason" is not a string of at most ${maxDenyReasonLength} characters`);
   }
-  if (!isInstant(since)) throw fault('"since" is no RFC 3339 time in UTC');
+  if (!isInstant(since)) throw fault('"since" is not an RFC 3339 time in UTC');
   if (purge !== null && (!isInstant(purge) || target.kind === 'domain'))
-    throw fault('"purge" is no time, or not of a DID');
+    throw fault('"purge" is not a time, or not on a DID');
   return { target, reason, since, purge };
 }
 
@@ -171,7 +174,7 @@ async function openExclusively(path: string): Promise<FileHandle> {
       if (systemCode(error) !== 'EEXIST') throw new OperatorError(`cannot write ${path}: ${systemWords(error)}`);
     }
     if (waited >= lockWaitMs) {
-      throw new OperatorError(`another command changes the list; if none runs, remove ${path} and try again`);
+      throw new OperatorError(`another command is changing the list; if none is running, remove ${path} and try again`);
     }
     await new Promise((resolve) => setTimeout(resolve, lockLookMs));
   }

@@ -11,7 +11,7 @@ export interface DenyEntry {
   readonly reason: string | null;
   /** RFC 3339. */
   readonly since: string;
-  /** When removal of the labeler's rows was requested, RFC 3339; null where it was not. Of a DID alone. */
+  /** Time at which the labeler's rows were requested to be purged, RFC 3339; null if they were not. Only for a DID. */
   readonly purge: string | null;
 }
 

@@ -26,10 +26,10 @@ describe('the operand of almanac labels deny', () => {
   });
 
   it.each([
-    ['', '"" names no labeler: give a DID'],
-    ['did:plc:short', '"did:plc:short" names no labeler: a DID is did:plc: and 24'],
+    ['', '"" does not name a labeler: give a DID'],
+    ['did:plc:short', '"did:plc:short" does not name a labeler: a DID is did:plc: and 24'],
     ['did:key:z6Mk', 'a DID is did:plc: and 24'],
-    ['@mod.example.com', 'a handle does not name a labeler for good'],
+    ['@mod.example.com', 'a handle can change'],
     ['co.uk', 'it is a public suffix'],
     ['two words', 'neither a DID'],
     ['user:secret@example.com', 'neither a DID'],

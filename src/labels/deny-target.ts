@@ -4,7 +4,7 @@ import { canonicalDid, didInWords, isDid } from '../contract/identifiers.ts';
 import { hostDomains } from '../network/host-domains.ts';
 import { OperatorError } from '../ops/errors.ts';
 
-/** What an operator denies: one labeler, or every labeler of a registrable domain. */
+/** Target of a denial: one labeler, or every labeler of a registrable domain. */
 export type DenyTarget =
   | { readonly kind: 'did'; readonly did: string }
   | { readonly kind: 'domain'; readonly domain: string };
@@ -22,8 +22,7 @@ export function parseDenyTarget(operand: string): DenyTarget {
   const text = operand.trim();
   if (text === '' || text.length > maxOperandLength) throw refused(text, `give a DID (${didInWords}) or a domain`);
   if (/^did:/i.test(text)) return didTarget(text);
-  if (text.startsWith('@'))
-    throw refused(text, 'a handle does not name a labeler for good; give its DID or its domain');
+  if (text.startsWith('@')) throw refused(text, "a handle can change; give the labeler's DID or its domain");
   const host = hostOf(text);
   if (host === null) throw refused(text, `it is neither a DID (${didInWords}) nor a host name`);
   const [domain] = hostDomains(host);
@@ -50,7 +49,7 @@ export function domainsOfLabeler({
 }
 
 function didTarget(text: string): DenyTarget {
-  // A DID is case-sensitive but for the host of a did:web; nobody means another one by capitals.
+  // A DID is case-sensitive except for the host of a did:web; capitals in it are typing mistakes.
   const did = canonicalDid(text.startsWith('did:plc:') ? text : text.toLowerCase());
   if (!isDid(did)) throw refused(text, `a DID is ${didInWords}`);
   return { kind: 'did', did };
@@ -74,5 +73,5 @@ function hostOfDid(did: string): string | null {
 }
 
 function refused(text: string, why: string): OperatorError {
-  return new OperatorError(`${JSON.stringify(text.slice(0, 100))} names no labeler: ${why}`);
+  return new OperatorError(`${JSON.stringify(text.slice(0, 100))} does not name a labeler: ${why}`);
 }

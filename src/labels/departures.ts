@@ -3,7 +3,7 @@ import type { StoredGap } from '../store/port.ts';
 import type { Member } from './member.ts';
 import type { ReaderTools } from './source.ts';
 
-/** How a labeler that was read once stands to being read now. */
+/** Presence of a labeler that was read before. */
 export type Presence = 'read' | 'waiting' | 'gone';
 
 /**
@@ -15,7 +15,7 @@ export function absenceGap(
   presence: Presence,
   now: Micros,
 ): StoredGap | null {
-  // A denial records its own gap, from its moment on. After a crash a document may have to be read again: nobody has left yet.
+  // A denial records its own gap, from its moment on. After a crash the document may have to be read again before the labeler counts as gone.
   if (denied || finding === 'unresolved') return null;
   const { lastAnswered } = tracker.tracked;
   const start = tracker.unreadSince ?? lastAnswered;

@@ -3,7 +3,7 @@ import type { Log } from '../ops/log.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Roster } from './roster.ts';
 
-/** What asking the relays for labelers takes. */
+/** Dependencies of asking the relays for labelers. */
 export interface DiscoverOptions {
   readonly relays: readonly string[];
   readonly http: HttpClient;

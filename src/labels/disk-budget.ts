@@ -10,13 +10,13 @@ export interface DiskLimits {
   readonly minFreeBytes: number;
   /** Most bytes that are added in a UTC day. */
   readonly maxDailyBytes: number;
-  /** Whether the disk may lower that: false where the operator chose it. */
+  /** True if the free space may lower that value: false if the operator chose it. */
   readonly isDerived: boolean;
   /** Days that are kept. */
   readonly windowDays: number;
 }
 
-/** What the disk has room for. */
+/** Budget that the disk has space for. */
 export interface DiskBudget {
   /** Below the floor: nothing is accepted. */
   readonly isLow: boolean;
@@ -40,8 +40,8 @@ export async function readDisk(limits: DiskLimits): Promise<DiskBudget> {
 }
 
 /**
- * What a disk with so much free space has room for besides what the store holds: an equal part for each day that is kept.
- * What the store holds counts as its own, so the budget does not shrink as days fill.
+ * Computes the daily budget of a disk with so much free space: an equal part for each retained day. The store's own
+ * size counts as available, so the budget does not shrink as days fill.
  */
 export function budgetOf(
   freeBytes: number,

@@ -7,7 +7,7 @@ const ago = (hours: number) => micros(now - hours * hour);
 const signs = { startedAt: ago(9), heartbeat: null, observedThrough: null, notedThrough: null };
 const since = (hours: number, restored = false) => ({ start: ago(hours), end: now, restored });
 
-describe('nobody observed since the last sign of life', () => {
+describe('no process observed since the last heartbeat: the time since then is a gap', () => {
   test('whichever it was', () => {
     expect(downtime(signs, now)).toEqual(since(9));
     expect(downtime({ ...signs, heartbeat: ago(2) }, now)).toEqual(since(2));

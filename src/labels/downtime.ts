@@ -1,17 +1,17 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { type Interval, minute, second } from '../store/time.ts';
 
-/** What a store says about when somebody last observed. */
+/** The store's evidence of the last observation. */
 export interface SignsOfLife {
   readonly startedAt: Micros;
   readonly heartbeat: Micros | null;
   /** The last accepted page, by the rows. */
   readonly observedThrough: Micros | null;
-  /** The last accepted page as it was noted with the last heartbeat, beside the rows. */
+  /** The last accepted page as recorded with the last heartbeat, in the state file. */
   readonly notedThrough: Micros | null;
 }
 
-/** How long nobody observed, and whether parts of the store were put back to an earlier time. */
+/** Interval without observation, and whether parts of the store were restored to an earlier time. */
 export interface Downtime extends Interval {
   readonly restored: boolean;
 }
@@ -22,10 +22,10 @@ const justBegun = 5 * second;
 const beatLate = minute;
 
 /**
- * How long nobody observed before a start at `now`, or null: the time since the last sign of life. A store that was put
- * back from a copy gives itself away where rows and the file beside them contradict each other: rows that were noted
- * are gone, or rows are there that the heartbeats do not reach (and gaps noted since are gone). Then it is the earlier
- * of the two that counts. Where all of it was put back, its last sign of life is that of the copy.
+ * Returns the interval without observation before a start at `now`, or null: the time since the last heartbeat. A
+ * restored store is detected by contradictions between rows and state file: recorded rows are missing, or rows exist
+ * that no heartbeat covers (and gaps recorded since are missing). The earlier of the two times then counts. If the
+ * whole store was restored, its last heartbeat is the copy's.
  */
 export function downtime(
   { startedAt, heartbeat, observedThrough, notedThrough }: SignsOfLife,

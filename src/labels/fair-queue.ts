@@ -17,7 +17,7 @@ export class FairQueue<T> {
     this.#weights = weights;
   }
 
-  /** How many items wait. */
+  /** Number of waiting items. */
   get size(): number {
     return this.#root.waiting;
   }

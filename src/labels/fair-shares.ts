@@ -12,12 +12,12 @@ import type { ShareKey } from './shares.ts';
 import { SourceUsage } from './source-usage.ts';
 import { wait } from './wait.ts';
 
-/** What shares are made from. */
+/** Dependencies of fair shares. */
 export interface FairSharesOptions {
   readonly store: StoreWriter;
   readonly clocks: Clocks;
   readonly labeler: (did: string) => Member | undefined;
-  /** What the disk has room for now. */
+  /** The current budget of the disk. */
   readonly disk: () => DiskBudget;
   /** Gaps of one source are written at most this often by themselves, in milliseconds. */
   readonly gapIntervalMs: number;

@@ -2,7 +2,7 @@ import { ConnectError } from '../network/connect-error.ts';
 import type { JsonAnswer } from '../network/http.ts';
 import type { Fault } from './tracker.ts';
 
-/** What an answer that is no page, or a connection that did not come about, says of its source. */
+/** Failure of a source, as shown by a response that is not a page, or a connection that could not be established. */
 export interface SourceFault {
   /** Null: it was our own doing and says nothing. */
   readonly fault: Fault | null;
@@ -64,12 +64,12 @@ function fault(kind: Fault | null, why: string): SourceFault {
 }
 
 /**
- * What two ways of reading that both failed say together: pages without order were read at least; a passing failure of
- * one way leaves its answer open; and a refusal is more than a server that does not know the method. `stream` is null
- * where the stream opened and said nothing.
+ * Combines the failures of both transports. A source whose pages are out of order was at least read; a transient
+ * failure of one transport leaves its result open; a refusal is worse than a server that does not support the method.
+ * `stream` is null if the stream opened and sent nothing.
  *
- * A way that our own limits kept us from using says nothing about the source: polls that were not asked leave the whole
- * question open, and without a try at the stream nobody knows whether the source rejects that too.
+ * A transport that our own limits blocked says nothing about the source: without a poll the question stays open, and
+ * without a stream attempt it is unknown whether the source rejects streams too.
  */
 export function worseOf(stream: SourceFault | null, poll: SourceFault): Fault | null {
   if (poll.fault === null || (stream?.fault === null && poll.fault === 'rejecting')) return null;

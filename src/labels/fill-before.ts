@@ -6,13 +6,13 @@ import { pollRound } from './poll-round.ts';
 import type { ReaderTools, Source } from './source.ts';
 import { findStreamStart } from './stream-search.ts';
 
-/** What came of filling in what lies before a connection. */
+/** Result of filling in the time before a connection. */
 export interface Filled {
-  /** Whether polls work: what lay before the connection is stored, up to where live frames begin. */
+  /** True if polling works: everything before the connection is stored, up to the first live frame. */
   readonly joined: boolean;
   readonly reset: boolean;
   readonly fault: SourceFault | null;
-  /** Where the stream itself has what polls do not; null where nowhere. */
+  /** Cursor from which the stream itself replays what polls cannot return; null if there is none. */
   readonly replayFrom: number | null;
 }
 
@@ -40,7 +40,7 @@ export async function fillBefore(
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
   if (resumed) return { joined: false, reset: false, fault: outcome, replayFrom: null };
-  // Live alone: nobody knows what came between the last that was read and the first frame.
+  // Live only: the labels between the last read row and the first frame are unknown.
   if (since < openedAt) {
     await tools.recordGap({ source: source.did, start: since, end: openedAt, reason: 'source_unavailable' });
     const passing = outcome.fault === 'failed';
@@ -54,7 +54,7 @@ export async function fillBefore(
   return { joined: false, reset: false, fault: outcome, replayFrom: null };
 }
 
-/** What lies before the live frames is stored, or a gap: from now on their numbers say where reading goes on. */
+/** Everything before the live frames is stored, or a gap: from now on their numbers are the resume position. */
 async function joins(source: Source, intake: SourceIntake): Promise<void> {
   await intake.place((position) => {
     source.contiguous = true;

@@ -4,9 +4,9 @@ import { identityOf } from '../store/identity.ts';
 import { isObject, readLabel } from './label-fields.ts';
 
 /**
- * What tells one row of a labeler from another, also where it is no label that we could store: the identity of the
- * observation, or else of the value without its signature and row number. The same by stream and by poll, and after re-signing.
- * The cost is bounded: of a row far larger than any label, only a part is looked at.
+ * Identifies one row of a labeler, even a row that is not a storable label: the identity of the observation, or else a
+ * hash of the value without its signature and row number. Equal for stream and poll, and after re-signing. The cost is
+ * bounded: only a part of a row that is far larger than any label is hashed.
  */
 export function fingerprint(value: unknown): string {
   const label = isObject(value) ? readLabel(value) : 'malformed';
@@ -23,7 +23,7 @@ const maxValues = 4_096;
 /** Of a longer text, this many characters at each end and the length are looked at; a multiple of four, as base64 needs. */
 const endLength = 32_768;
 
-/** What is no part of a row: pages of a skyware labeler show its number, frames do not. */
+/** Fields that are not part of a row: pages of a skyware labeler include its number, frames do not. */
 const beside: ReadonlySet<string> = new Set(['sig', 'id']);
 
 /** Hashes a row as JSON with sorted keys, piece by piece: the whole text of a row is never in memory. */

@@ -18,7 +18,7 @@ function takeAll(frames: FrameQueue) {
   return taken;
 }
 
-/** How many frames are taken until no more should be read. */
+/** Counts the frames that are accepted until reading should pause. */
 function taken(queue: FrameQueue, bytes: number): number {
   for (let seq = 1; seq <= 1_000; seq += 1) if (queue.push(frame(seq, bytes))) return seq;
   return Number.POSITIVE_INFINITY;

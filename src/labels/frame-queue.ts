@@ -48,7 +48,7 @@ export class FrameQueue {
     return this.isFull;
   }
 
-  /** Whether no more should be read for now. */
+  /** True if reading should pause. */
   get isFull(): boolean {
     return this.#frames.length >= mostFrames || this.#bytes >= mostWaitingBytes || this.#account.isOver;
   }

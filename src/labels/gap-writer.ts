@@ -1,7 +1,7 @@
 import type { GapChange, StoredGap, StoreWriter } from '../store/port.ts';
 import { micros } from '../store/time.ts';
 
-/** What writing gaps takes. */
+/** Dependencies of writing gaps. */
 export interface GapWriterOptions {
   readonly store: Pick<StoreWriter, 'changeGaps'>;
   /** A clock that is never set, in microseconds. */
@@ -28,7 +28,7 @@ export class GapWriter {
     this.#options = options;
   }
 
-  /** Records a gap of a source. One without a length is none. */
+  /** Records a gap of a source; ignores an empty one. */
   record(gap: StoredGap): void {
     if (gap.start >= gap.end) return;
     const changes = this.#changesOf(gap);

@@ -12,12 +12,12 @@ export interface Hold {
   readonly since: string;
 }
 
-/** Where the hold stands: beside the artifact, so that it can be set while the instrument runs and while it does not. */
+/** Path of the hold file: next to the artifact, so that a hold can be set whether the instrument runs or not. */
 export function holdPath(artifacts: string): string {
   return join(artifacts, 'labels-hold.json');
 }
 
-/** The hold that is set, or null. A file that cannot be read is a hold: whoever put it there meant one. */
+/** Reads the hold that is set, or null. An unreadable file counts as a hold. */
 export async function readHold(artifacts: string): Promise<Hold | null> {
   let text: string;
   try {

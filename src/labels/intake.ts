@@ -15,7 +15,7 @@ export interface Intake {
   readonly way: Way;
   /** Rows among these may have come this way just before. */
   readonly again?: boolean;
-  /** Where reading goes on once they are durable; given the position as committed. */
+  /** Returns the resume position once the rows are durable, from the committed position. */
   readonly move: (position: ReadPosition) => ReadPosition;
 }
 
@@ -146,8 +146,8 @@ async function commit(tools: ReaderTools, page: AcceptedPage): Promise<number> {
 }
 
 /**
- * What is accepted of rows, with the judgement of its signatures; `refuse` is called with what is not. Rejects with
- * `CapReached` where the day has no room for them, before any signature is checked.
+ * Selects the acceptable rows and checks their signatures; calls `refuse` for the others. Rejects with `CapReached` if
+ * the day has no room for them, before any signature is checked.
  */
 async function observe(
   { did }: Source,

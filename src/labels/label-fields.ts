@@ -17,7 +17,7 @@ export const labelFields: ReadonlySet<string> = new Set([
   'sig',
 ]);
 
-/** The label's fields, present or absent as they were, or why it is none. */
+/** Reads the label's fields, present or absent as received, or the reason why the value is not a label. */
 export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLabel | 'malformed' | 'oversized' {
   const { ver, src, uri, cid, val, neg, cts, exp } = value;
   if (typeof src !== 'string' || typeof uri !== 'string' || typeof val !== 'string') return 'malformed';
@@ -76,8 +76,9 @@ function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undef
 const maxExtraDepth = 32;
 
 /**
- * What remains of `room` bytes behind a value in DAG-CBOR, estimated too high by what its lengths take; negative where it does
- * not fit, which is known without a look at the rest. Encoding a value that is too large would allocate it.
+ * Returns the bytes of `room` that remain after a value in DAG-CBOR, overestimating its size by its length prefixes;
+ * negative if the value does not fit, which is known without scanning the rest. Encoding a value that is too large
+ * would allocate it.
  */
 function roomLeft(value: unknown, room: number, depth: number): number {
   let left = room - 1;
@@ -102,7 +103,7 @@ function optional<T extends 'number' | 'string' | 'boolean'>(
   return value === undefined || typeof value === type;
 }
 
-/** Whether a decoded value has fields at all. */
+/** Returns true if a decoded value has fields. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await loadSecp256k1();
 });
 
-/** What both ways of checking say of a label; an error where they differ. */
+/** Result of both ways of checking a label; an error if they differ. */
 async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | string> {
   const separated = separateSignature(label);
   if (separated.kind !== 'signed') return separated.kind;

@@ -4,7 +4,7 @@ import { labelFields } from './label-fields.ts';
 /** A label as it came, from JSON or CBOR: every field that was there, and none that was not. */
 export type ReceivedLabel = Readonly<Record<string, unknown>>;
 
-/** What a label says of its own signature, before any key is looked at. */
+/** Signature fields of a label, before any key is looked up. */
 export type SignedLabel =
   | {
       readonly kind: 'signed';
@@ -21,7 +21,7 @@ const signatureLength = 64;
 
 /**
  * Separates a label from its signature. What was signed is the DAG-CBOR of all other fields as they came: one labeler
- * leaves `neg` out where another signs `neg: false`, and fields that nobody knows are signed too, or were added later: a
+ * omits `neg`, another signs `neg: false`, and unknown fields are signed too, or were added later: a
  * skyware labeler shows its row number on the labels of a page.
  */
 export function separateSignature(label: ReceivedLabel): SignedLabel {

@@ -12,7 +12,7 @@ import { wait } from './wait.ts';
 /** Under this name the store keeps where the stream of labelers' records goes on. */
 export const cursorNote = 'jetstream-cursor';
 
-/** What following labelers' records takes. */
+/** Dependencies of following labelers' records. */
 export interface LabelerEventsOptions {
   readonly settings: { readonly jetstream: string | null; readonly userAgent: string };
   readonly store: StoreWriter;
@@ -41,7 +41,7 @@ export async function labelerEvents(
     if (event.definitions === null) return;
     particulars
       .written(event.did, event.definitions)
-      .catch((error: unknown) => log.warn('definitions not kept', errorFields(error)));
+      .catch((error: unknown) => log.warn('definitions were not stored', errorFields(error)));
   };
   return followServices({
     jetstream,

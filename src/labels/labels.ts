@@ -66,7 +66,7 @@ export interface LabelsSettings {
   readonly rhythm: Rhythm;
 }
 
-/** What the label instrument works with. */
+/** Dependencies of the label instrument. */
 export interface LabelsOptions {
   readonly settings: LabelsSettings;
   /** The opened store; the instrument closes it. */
@@ -94,9 +94,9 @@ export interface Labels {
 const retryMs = 1_000;
 /** Processor time of one check of a signature, as measured, in milliseconds. */
 const checkCpuMs = 0.06;
-/** What is under way when a stop is asked for may take this long. */
+/** Time for which work under way may continue after a stop is requested. */
 const graceMs = 3_000;
-/** What has not ended this long after what is under way was cut short is left to the end of the process. */
+/** Time after that until the remaining work is left to the end of the process. */
 const lateMs = 2_000;
 /** Between two looks at gaps that wait to be written. */
 const gapTickMs = 1_000;
@@ -108,7 +108,7 @@ const deniedGapMs = 60_000;
 /** Makes the instrument; nothing happens before `start`. */
 export function createLabels(options: LabelsOptions): Labels {
   const failing = Promise.withResolvers<never>();
-  // Whoever serves the instrument listens to it; a rejection before that is not lost.
+  // The owner of the instrument awaits this promise; an earlier rejection is not lost.
   failing.promise.catch(() => undefined);
   const stopping = new AbortController();
   let running: Promise<Running> | null = null;
@@ -336,7 +336,7 @@ async function observe(
     every(gapTickMs, () => gaps.tick()),
   ];
   const upkeep = every(settings.rhythm.upkeepMs, async () => {
-    // A step since the last look must not make a day look old, nor a clock that nobody confirms.
+    // A clock step since the last check, or an unconfirmed clock, must not make a day look old.
     await lookAtClock();
     if (obstacles.ageKnown) await maintainStore(store, clock(), log);
   });
@@ -364,11 +364,11 @@ async function observe(
       const late = new AbortController();
       const inTime = await Promise.race([ended.then(() => true), wait(lateMs, late.signal).then(() => false)]);
       late.abort();
-      if (!inTime) log.warn('some readers did not end in time');
+      if (!inTime) log.warn('some readers did not stop in time');
       await denials
         .recordGaps()
-        .catch((error: unknown) => log.warn('gaps of denied labelers not kept', errorFields(error)));
-      await keep().catch((error: unknown) => log.warn('the last heartbeat could not be kept', errorFields(error)));
+        .catch((error: unknown) => log.warn('gaps of denied labelers were not stored', errorFields(error)));
+      await keep().catch((error: unknown) => log.warn('the last heartbeat could not be stored', errorFields(error)));
       await publish();
       // Closing ends a day's sealing, which may take longer than a stop has.
       await store.close();

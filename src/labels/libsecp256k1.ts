@@ -1,6 +1,6 @@
 /**
- * Whether a signature (64 bytes, low-S) over a SHA-256 digest was made with the key of an uncompressed point. False
- * too where a number is beyond the order of the curve; never throws.
+ * Verifies a signature (64 bytes, low-S) over a SHA-256 digest against the key of an uncompressed point. Returns false
+ * if a number exceeds the order of the curve; never throws.
  */
 export type VerifySecp256k1 = (signature: Uint8Array, digest: Uint8Array, point: Uint8Array) => boolean;
 

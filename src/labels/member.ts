@@ -11,7 +11,7 @@ import { type TrackedState, Tracker } from './tracker.ts';
 /** Most labelers that are enrolled. */
 export const maxEnrolled = 5_000;
 
-/** What a labeler's document was found to say. */
+/** Resolution status of a labeler's document. */
 export const findings = [
   /** Nothing yet. */
   'unresolved',
@@ -29,7 +29,7 @@ export type Finding = (typeof findings)[number];
 export interface Member {
   readonly did: string;
   readonly origin: RosterRow['origin'];
-  /** Who named it: `seeds`, `relay HOST`, `jetstream`. */
+  /** Sources that named it: `seeds`, `relay HOST`, `jetstream`. */
   readonly provenance: Set<string>;
   finding: Finding;
   endpoint: string | null;
@@ -38,23 +38,26 @@ export interface Member {
   /** The name that its document claims; it is its own only once that name was seen to answer for it too. */
   handle: string | null;
   handleConfirmed: boolean;
-  /** Whether the operator denies it: it is neither enrolled nor read. */
+  /** True if the operator denies it: it is neither enrolled nor read. */
   denied: boolean;
   readonly tracker: Tracker;
 }
 
-/** Whether a member counts as an enrolled source: its document names a labeler, and that one has stood its trial. */
+/**
+ * Returns true if a labeler is an enrolled source: its document names a labeler service, and it has passed or is in
+ * its trial.
+ */
 export function isEnrolled({ finding, denied, tracker }: Member, now: Micros): boolean {
   if (denied) return false;
   return (finding === 'labeler' || finding === 'bad_endpoint') && tracker.enrolled(now);
 }
 
-/** Whether the seeds file names it, whoever named it first. */
+/** Returns true if the seeds file names it, even if another source named it first. */
 export function isSeeded({ origin, provenance }: Pick<Member, 'origin' | 'provenance'>): boolean {
   return origin === 'seeded' || provenance.has('seeds');
 }
 
-/** What a labeler's standing is judged by. */
+/** Input for a labeler's standing. */
 export function standingFacts(member: Member): StandingFacts {
   return { seeded: isSeeded(member), ...member.tracker.tracked };
 }
@@ -88,7 +91,7 @@ export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
   const detail = parse(row.detail);
   const handle = labelerHandle(row);
   const lastAnswered = answeredAt ?? instant(detail.lastAnswered);
-  // Versions before the mark was kept read every source to its end, or said so.
+  // Versions without this field read every source to its end, or recorded a gap.
   const complete = 'completeThrough' in detail ? instant(detail.completeThrough) : lastAnswered;
   const firstAsked = instant(detail.firstAsked);
   // Versions before this mark was kept knew when a source was first asked, which is the nearest bound.

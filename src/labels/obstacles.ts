@@ -4,27 +4,27 @@ import type { Obstacle } from './acceptance.ts';
 import { type Clocks, watchClock } from './clock-watch.ts';
 import { type DiskBudget, type DiskLimits, readDisk } from './disk-budget.ts';
 
-/** What stands in the way of acceptance outside the store: a clock in doubt, a disk that is nearly full. */
+/** Preconditions of acceptance outside the store: a confirmed clock, and enough space on the disk. */
 export interface Obstacles {
   /** Looked at before each commit, and with each heartbeat. */
   look(): Obstacle;
   /** Another number once the clock was set or confirmed: what was judged by it before has to be judged again. */
   readonly clockEra: number;
-  /** What an upstream says the time is, in milliseconds. */
+  /** Records the time that an upstream reports, in milliseconds. */
   heardTime(milliseconds: number): void;
   /** The same from one that we chose ourselves, asked at `askedAt` of the wall clock: see `ClockWatch.told`. */
   toldTime(milliseconds: number, askedAt: Micros): void;
-  /** Whether anything may be dropped for its age: somebody confirmed the clock, and it was not set within the last hour. */
+  /** True if data may be removed by age: the clock is confirmed, and was not set within the last hour. */
   readonly ageKnown: boolean;
-  /** Whether somebody confirmed the clock, or contradicted it; null before either. */
+  /** True if an upstream confirmed the clock, false if one contradicted it; null before either. */
   readonly clockRight: boolean | null;
-  /** What the disk had room for when it was looked at last. */
+  /** Budget of the disk at the last check. */
   readonly disk: DiskBudget;
   /** Looks at the disk. */
   checkDisk(): Promise<void>;
 }
 
-/** Watches over a store's folder and this machine's clocks. `askTime` is called while nobody has confirmed the clock. */
+/** Monitors a store's directory and this machine's clocks. Calls `askTime` while the clock is unconfirmed. */
 export function watchObstacles(
   clocks: Clocks,
   { askTime, ...limits }: DiskLimits & { readonly askTime: () => void },

@@ -6,7 +6,7 @@ import { type GuardedSocket, openSocket, type SocketOptions } from '../network/w
 import type { Rhythm } from './rhythm.ts';
 import { maxFrameBytes, streamUrl } from './stream-url.ts';
 
-/** What opening streams takes. */
+/** Dependencies of opening streams. */
 export interface StreamOpenerOptions {
   readonly policy: AddressPolicy;
   /** Sent with every handshake. */
@@ -18,13 +18,13 @@ export interface StreamOpenerOptions {
   readonly rhythm: Pick<Rhythm, 'requestMs'>;
 }
 
-/** Whose stream is opened. */
+/** The labeler whose stream is opened. */
 export interface StreamOwner {
   readonly endpoint: string;
   readonly peer: Peer;
 }
 
-/** What the reader of a stream does about its messages: see `SocketOptions`. */
+/** Callbacks of a stream's reader for its messages: see `SocketOptions`. */
 export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onPartial' | 'partialMs'>;
 
 /** Opens the stream of a source behind a cursor, or live. Rejects with ConnectError; as `busy` when no turn came. */

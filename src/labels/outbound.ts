@@ -7,7 +7,7 @@ import { maxEnrolled } from './member.ts';
 import { createStreamOpener, type OpenStream } from './open-stream.ts';
 import type { Rhythm } from './rhythm.ts';
 
-/** What the instrument's ways to the network are made from. */
+/** Dependencies of the instrument's network clients. */
 export interface OutboundOptions {
   readonly policy: AddressPolicy;
   readonly plc: string;
@@ -24,7 +24,7 @@ export interface OutboundOptions {
 export interface Outbound {
   /** For what strangers serve: pages of labels, records, handles. */
   readonly http: HttpClient;
-  /** For what the operator configured: the directory of did:plc and the relays. */
+  /** For what the operator configured: the did:plc directory and the relays. */
   readonly directory: HttpClient;
   /** Resolves names that the operator configured. */
   readonly resolveOwn: Resolve;

@@ -39,12 +39,12 @@ test('each caveat names what it is a share of', () => {
     '1 of 2 labelers whose labels were observed in the window is being read; it gave 25 of its 100 events',
     '5 of 8 known labelers are not followed',
     'Some labelers keep only one row for each thing and value',
-    '1 of 3 labelers that this instrument follows does not answer just now; its events come late',
-    'No labels of any of the 3 labelers are accepted just now (disk_full)',
+    '1 of 3 labelers that this instrument follows does not respond at the moment; its events arrive late',
+    'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
     '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is room, because it used up a share of the day, which is 2000000 labels at most; ' +
       '2 that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because no more are read at a time',
-    '7 further labelers were named, beyond the bound on how many are known',
+    '7 further labelers were announced beyond the limit of known labelers',
     '2 rows of the window were refused for form, size or foreign author, of 102',
   ]);
 });
@@ -58,18 +58,18 @@ test('each caveat counts in singular and plural', () => {
   );
   const said = caveatsOf({ ...other, sources }, counts, refusals, 1);
   expect(said[2]).toBe(
-    '1 of 4 known labelers is not followed: no document names its address, or that never answered. Each is asked again daily.',
+    '1 of 4 known labelers is not followed: no document names its address, or that never answered. Each is contacted again daily.',
   );
   expect(said.map((caveat) => caveat.replace(/[.:;,].*/, ''))).toEqual([
     '1 of 3 labelers that this instrument follows is being read',
     '0 of 2 labelers whose labels were observed in the window are being read',
     '1 of 4 known labelers is not followed',
     'Some labelers keep only one row for each thing and value',
-    '2 of 3 labelers that this instrument follows do not answer just now',
-    'No labels of any of the 3 labelers are accepted just now (disk_full)',
+    '2 of 3 labelers that this instrument follows do not respond at the moment',
+    'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
     '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is room',
     '1 of 4 labelers waits',
-    '1 further labeler was named',
+    '1 further labeler was announced beyond the limit of known labelers',
     '1 row of the window was refused for form',
   ]);
 });

@@ -7,7 +7,7 @@ import { day, micros } from '../store/time.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 import { maxKnown } from './roster.ts';
 
-/** What the overview is made from besides the store. */
+/** Input of the overview besides the store. */
 export interface OverviewInputs {
   readonly now: Micros;
   readonly windowDays: number;
@@ -33,7 +33,7 @@ export interface OverviewInputs {
   readonly dailyRows: number;
 }
 
-/** What a label overview never says. */
+/** Exclusions of a label overview. */
 const doesNotMeasure = [
   'labels that are active now: applications and removals are observed, current state is not',
   'labels of labelers that this instrument does not follow, and labels that were applied before its observation began',
@@ -102,7 +102,7 @@ function gapsOf(
   return [...gaps, ...departures].filter(({ source }) => source === null || counted.has(source));
 }
 
-/** Sources that are counted in part alone, because they gave more in a day than is stored: their counts rank nobody. */
+/** Sources that are counted only in part, because they sent more in a day than is stored: they are not ranked. */
 function cutShort(week: readonly StoredGap[], capped: readonly string[]): ReadonlySet<string> {
   const paused = week.flatMap(({ source, reason }) => (source !== null && reason === 'ingest_paused' ? [source] : []));
   return new Set([...capped, ...paused]);
@@ -123,17 +123,17 @@ export function caveatsOf(
     `${share(emitting.length, inWindow.length)} whose labels were observed in the window ${are(emitting.length)} being ` +
       `read; ${emitting.length === 1 ? 'it' : 'they'} gave ${rows} of its ${all} events.`,
     `${share(notEnrolled, sources.length + notEnrolled, 'known labeler')} ${are(notEnrolled)} not followed: ` +
-      `no document names ${notEnrolled === 1 ? 'its' : 'their'} address, or that never answered. Each is asked again daily.`,
+      `no document names ${notEnrolled === 1 ? 'its' : 'their'} address, or that never answered. Each is contacted again daily.`,
     'Some labelers keep only one row for each thing and value: what such a one applied and removed again between two ' +
       'readings is not seen.',
   ];
   if (delayed > 0) {
-    const late = delayed === 1 ? 'does not answer just now; its' : 'do not answer just now; their';
-    caveats.push(`${share(delayed, sources.length)} that this instrument follows ${late} events come late.`);
+    const late = delayed === 1 ? 'does not respond at the moment; its' : 'do not respond at the moment; their';
+    caveats.push(`${share(delayed, sources.length)} that this instrument follows ${late} events arrive late.`);
   }
   if (paused !== null) {
     const all = sources.length === 1 ? 'the one labeler' : `any of the ${sources.length} labelers`;
-    caveats.push(`No labels of ${all} are accepted just now (${paused}).`);
+    caveats.push(`No labels of ${all} are accepted at the moment (${paused}).`);
   }
   if (unranked > 0) {
     caveats.push(
@@ -149,7 +149,7 @@ export function caveatsOf(
   if (dropped > 0) {
     const further =
       dropped === 1 ? ' further labeler was' : `${dropped >= maxKnown ? ' or more' : ''} further labelers were`;
-    caveats.push(`${dropped}${further} named, beyond the bound on how many are known.`);
+    caveats.push(`${dropped}${further} announced beyond the limit of known labelers.`);
   }
   if (denied > 0) {
     caveats.push(

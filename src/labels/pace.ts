@@ -2,7 +2,7 @@ import { FairQueue } from './fair-queue.ts';
 import { type ShareKey, type Standing, standingWeights } from './shares.ts';
 import type { SourceUsage } from './source-usage.ts';
 
-/** What reading a source costs. */
+/** Resources that reading a source uses. */
 export const resources = ['bytes', 'rows', 'writes', 'cpuMs', 'controls'] as const;
 /**
  * One of them: bytes received, rows received, commits, processor milliseconds of this thread, and what a labeler can
@@ -50,7 +50,7 @@ export const classCpu: Readonly<Record<Standing, Rate | null>> = {
   new: { perSecond: 200, burst: 4_000 },
 };
 
-/** What pacing works with. */
+/** Dependencies of pacing. */
 export interface PaceOptions {
   readonly shareOf: (source: string) => ShareKey;
   /** A clock that is never set, in microseconds. */
@@ -106,7 +106,7 @@ export class Pace {
     });
   }
 
-  /** Whether nothing more of a source should be read for now. */
+  /** Returns true if reading of a source should pause. */
   isThrottled(source: string): boolean {
     const buckets = this.#bucketsOf(source);
     return buckets.owedMs() > 0 || (this.#classes[buckets.standing]?.exhausted ?? false);
@@ -171,7 +171,7 @@ class SourceBuckets {
   waiting: number;
   /** Processor time that was charged to the class in advance for the turn that began. */
   prepaid = 0;
-  /** What a turn of this source takes, as the mean of the last ones. */
+  /** Processor time of a turn of this source, as the mean of the last ones. */
   estimate = 0.2;
   readonly #rates: Readonly<Record<Resource, Rate>>;
   readonly #monotonic: () => number;

@@ -176,7 +176,7 @@ test('a record nested 5,000 levels deep, or an error that its data causes, stops
 
 test('a store that cannot be trusted ends it', async () => {
   pds.records.set(did, record('spam'));
-  const failing = () => Promise.reject(new StoreError('damaged', 'the files contradict themselves'));
+  const failing = () => Promise.reject(new StoreError('damaged', 'the files are inconsistent'));
   const { running, particulars } = askAll(new Map([[did, labeler({ handle: null })]]), {}, failing);
   particulars.resolved(labeler({ handle: null }));
   await expect(running).rejects.toThrow('contradict');

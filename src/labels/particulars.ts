@@ -14,7 +14,7 @@ import type { ShareKey } from './shares.ts';
 import { isPrivileged, standingOf } from './standing.ts';
 import type { SourcePart } from './telemetry.ts';
 
-/** What asking labelers about themselves takes; times in milliseconds. */
+/** Dependencies of fetching labelers' metadata; times in milliseconds. */
 export interface ParticularsOptions {
   readonly http: HttpClient;
   readonly identities: Pick<IdentityResolver, 'resolve'>;
@@ -41,21 +41,21 @@ export interface ParticularsOptions {
 
 /** Labelers asked at a time: this must not hold up the reading of labels. */
 const atOnce = 8;
-/** What a host has this long for, in milliseconds: those that hang hold up the next. */
+/** Timeout for a host, in milliseconds: a host that hangs delays the next one. */
 const maxWaitMs = 10_000;
 /** Labelers that are named in the log for an error. */
 const maxLogged = 1_000;
 
-/** What labelers say of themselves: their label definitions, from their own hosts, and whether their names are theirs. */
+/** Fetches labelers' metadata: their label definitions from their own hosts, and the confirmation of their handles. */
 export class Particulars {
   readonly #options: ParticularsOptions;
   readonly #refreshMs: number;
   readonly #retryMs: number;
   readonly #leastMs: number;
   readonly #newLeastMs: number;
-  /** When each is to be asked, in milliseconds. */
+  /** Time of each labeler's next fetch, in milliseconds. */
   readonly #due = new Map<string, number>();
-  /** When definitions were last taken, in milliseconds. */
+  /** Time at which definitions were last accepted, in milliseconds. */
   readonly #taken = new Map<string, number>();
   /** The name and host that each was last asked about under. */
   readonly #known = new Map<string, string>();
@@ -132,7 +132,10 @@ export class Particulars {
       this.#options.sourceFailed('particulars');
       if (this.#logged.has(did) || this.#logged.size >= maxLogged) return;
       this.#logged.add(did);
-      this.#options.log.warn('a labeler could not be asked about itself', { labeler: did, ...errorFields(error) });
+      this.#options.log.warn('the definitions of a labeler could not be fetched', {
+        labeler: did,
+        ...errorFields(error),
+      });
     }
   }
 
@@ -147,7 +150,7 @@ export class Particulars {
     this.#due.set(did, this.#now + (confirmed && answered ? this.#refreshMs : this.#retryMs));
   }
 
-  /** Whether its name was found to be its own, or not; false when that could not be found out. */
+  /** Resolves whether its handle is its own; returns false if that could not be resolved. */
   async #confirm(member: Member, signal: AbortSignal): Promise<boolean> {
     const { identities: identity, resolveTxt } = this.#options;
     const http = this.#clientFor(member.did);
@@ -162,7 +165,7 @@ export class Particulars {
     return true;
   }
 
-  /** Whether its host was asked and answered, be it that there is no record. */
+  /** Returns true if its host responded, even without a record. */
   async #fetch({ did, pds }: Member, signal: AbortSignal): Promise<boolean> {
     const { log } = this.#options;
     const http = this.#clientFor(did);
@@ -182,7 +185,7 @@ export class Particulars {
       return true;
     } catch (error) {
       if (!(error instanceof StoreError && error.retry)) throw error;
-      log.warn('definitions not kept', errorFields(error));
+      log.warn('definitions were not stored', errorFields(error));
       return false;
     }
   }

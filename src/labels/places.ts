@@ -8,7 +8,7 @@ const domainShare = 0.1;
 /** But no fewer than this, however few places there are. */
 const minDomainPlaces = 16;
 
-/** What came of asking for a place. `displaced` lost its own to the one who asked, and waits now. */
+/** Result of requesting a place. `displaced` lost its place to the requester, and waits now. */
 export type Seating = { readonly kind: 'placed'; readonly displaced: Member | null } | { readonly kind: 'waiting' };
 
 interface Holder {
@@ -82,7 +82,10 @@ export class Places {
     return this.#waiting.has(did);
   }
 
-  /** Who gives way to a privileged source: of the new ones that never answered, or answered last, the one placed last. */
+  /**
+   * Selects the source that gives way to a privileged one: of the new sources that never responded, or responded last,
+   * the one placed last.
+   */
   #youngestNew(member: Member): Member | null {
     if (this.#isNew(member)) return null;
     const now = this.#clock();
@@ -98,7 +101,7 @@ export class Places {
     return !isPrivileged(standingOf(standingFacts(member), this.#clock()));
   }
 
-  /** Whether one more new source of a domain may have a place. */
+  /** Returns true if a domain may have another new source. */
   #hasRoom(domain: string): boolean {
     const share = Math.max(minDomainPlaces, Math.floor(this.#max * domainShare));
     const dids = this.#byDomain.get(domain);

@@ -14,7 +14,7 @@ import { type Asker, askPage, rowAt } from './row-at.ts';
 import { fillTarget, type ReaderTools, type Source, unreadSince } from './source.ts';
 import { untilReadable } from './throttle.ts';
 
-/** What came of reading a source's pages to their end. */
+/** Result of reading a source's pages to their end. */
 export type RoundOutcome =
   /** Everything that it had when the round began is stored. */
   | { readonly kind: 'quiet'; readonly rows: number }
@@ -100,7 +100,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     rows += fresh.length;
     source.lastPage = new Set(page.labels.map(digitsOf));
     source.unplaced = moves ? new Set() : new Set(page.labels.map(fingerprint));
-    // A short page was the whole rest, in whatever order; of a full one nobody knows what lies beyond.
+    // A short page contained all remaining rows, in any order; after a full one there may be more.
     if (!moves) return full ? unverified() : { kind: 'quiet', rows };
     // Behind a full page lies what was there with it; behind a short one, what came since.
     last = !full && looks(round) ? { mark, number: next } : null;
@@ -117,7 +117,7 @@ interface Round extends Asker {
 
 interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   readonly page: Page;
-  /** How many labels it was asked for. */
+  /** Number of requested labels. */
   readonly limit: number;
   /** Memory that it takes. */
   readonly cost: number;
@@ -162,7 +162,7 @@ const maxSampledMemory = 4 * 1024 * 1024;
 interface Start {
   readonly kind: 'start';
   readonly cursor: number;
-  /** What was seen behind it. */
+  /** The page after it. */
   readonly page: Asked<LabelPage> | null;
 }
 
@@ -170,7 +170,7 @@ interface Start {
 async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, intake, tools, signal } = round;
   const pages = new Map<number, Asked<LabelPage>>();
-  /** What samples showed, also where their pages were too large to keep. */
+  /** Pages of the samples, including those that were too large to keep. */
   const seen = new Map<number, SampledPage & { readonly limit: number }>();
   const failed: { fault: SourceFault | null } = { fault: null };
   const read = async (cursor: number): Promise<SampledPage & { readonly limit: number }> => {
@@ -179,7 +179,7 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
     const { page, limit, cost } = await ask(round, cursor);
     if (page.kind === 'fault') {
       failed.fault = page;
-      throw new Error('the search ends here');
+      throw new Error('the cursor search ends here');
     }
     const found = { authored: page.labels.map(authoredOf), cursor: decimal(page.cursor), limit };
     seen.set(cursor, found);
@@ -196,13 +196,13 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
   try {
     const first = await read(0);
     const count = first.authored.length;
-    // A short page that says so itself is all there is: there is nothing to search.
+    // A short page without a next page contains everything: there is nothing to search.
     if (count < first.limit && (first.cursor === null || (await read(first.cursor)).authored.length === 0))
       return await start(0);
     const target = fillTarget(tools.epoch, tools.clock());
     const found = await searchCursor(target, read);
     if (found.kind === 'found') return await start(found.cursor);
-    tools.log.info('no order in the pages of a labeler', { labeler: source.did, why: found.why });
+    tools.log.info('the pages of a labeler are not in order', { labeler: source.did, why: found.why });
     return unverified();
   } catch (error) {
     if (failed.fault) return { kind: 'fault', ...failed.fault };
@@ -247,7 +247,7 @@ async function lookForLast(
   return { kind: 'reset' };
 }
 
-/** The labeler began anew: nothing that was read says where to go on. */
+/** Forgets the position after a reset of the labeler's database. */
 export async function forgetPosition(source: Source, intake: SourceIntake): Promise<void> {
   await intake.place(() => {
     source.live = null;
@@ -293,7 +293,7 @@ function nextCursor({ labels, cursor }: LabelPage, asked: number, { telemetry }:
   return next;
 }
 
-/** When a row says that it was made; null where it does not. */
+/** Authored time of a row; null if it has none. */
 export function authoredOf(row: unknown): Micros | null {
   return isObject(row) ? parseAuthored(row.cts) : null;
 }

@@ -1,4 +1,6 @@
-/** Where reading of one endpoint goes on, and what was there: a labeler whose database was reset has something else. */
+/**
+ * Resume position of one endpoint, with the labels found there: after a reset of the labeler's database they differ.
+ */
 export interface ReadPosition {
   /** The stream's last sequence number. */
   readonly seq: number | null;

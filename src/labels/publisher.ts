@@ -15,7 +15,7 @@ import type { ShareKey, Standing } from './shares.ts';
 import { type SourceState, sourceStates } from './source-state.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** What publishing takes. */
+/** Dependencies of publishing. */
 export interface PublisherOptions {
   readonly settings: { readonly artifacts: string; readonly windowDays: number; readonly origin: 'live' | 'simulated' };
   readonly store: StoreReader;
@@ -26,11 +26,11 @@ export interface PublisherOptions {
   readonly shareOf: (source: string) => ShareKey;
   /** Bytes that may be added today. */
   readonly budgetBytes: () => number;
-  /** Whether a labeler waits because as many are read as may be. */
+  /** Returns true if a labeler waits because the maximum number is being read. */
   readonly waits: (member: Member) => boolean;
   /** Why acceptance stands still, or null. */
   readonly paused: () => string | null;
-  /** How many labelers the operator denies. */
+  /** Number of labelers that the operator denies. */
   readonly denied: () => number;
   readonly clock: () => Micros;
   readonly log: Log;

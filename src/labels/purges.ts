@@ -4,12 +4,12 @@ import { StoreError } from '../store/errors.ts';
 import type { StoreWriter } from '../store/port.ts';
 import type { DenyList } from './deny-list.ts';
 
-/** What removing the rows of denied labelers takes. */
+/** Dependencies of purging rows of denied labelers. */
 export interface PurgesOptions {
   readonly store: Pick<StoreWriter, 'requestPurge' | 'purge'>;
   /** The list in force: its entries say whose rows are to go. */
   readonly list: () => DenyList;
-  /** Whether nothing of a labeler is being stored any more. */
+  /** Returns true if no more rows of a labeler are being stored. */
   readonly idle: (did: string) => boolean;
   readonly clock: () => Micros;
   readonly log: Log;
@@ -25,7 +25,7 @@ export async function removeRequested(options: PurgesOptions, signal: AbortSigna
     for (const { target, purge } of options.list().entries) {
       const at = parseTimestamp(purge);
       if (target.kind !== 'did' || at === null || !options.idle(target.did)) continue;
-      if (await store.requestPurge({ source: target.did, at })) log.info("removal of a labeler's rows begins");
+      if (await store.requestPurge({ source: target.did, at })) log.info('a purge starts');
     }
     while (!signal.aborted && (await store.purge(clock())));
   } catch (error) {

@@ -16,10 +16,10 @@ export interface LabelPage {
   readonly date: number | null;
 }
 
-/** How a page is asked for. */
+/** Options of requesting a page. */
 export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit'> {
   readonly limit: number;
-  /** Whether it may be as large as one huge label. */
+  /** Allows a page as large as one huge label. */
   readonly large?: boolean;
 }
 

@@ -86,7 +86,7 @@ async function readOn(source: Source, intake: SourceIntake, tools: ReaderTools, 
   }
 }
 
-/** Waits after resets: a labeler begins anew once; one that does so again and again is asked more and more rarely. */
+/** Waits after resets: the first reset is read at once, repeated ones at growing intervals. */
 function resetWaits(patience: Backoff, { clock, rhythm }: ReaderTools): () => number {
   let last = Number.NEGATIVE_INFINITY;
   return () => {

@@ -1,7 +1,10 @@
 import { maxPositionLength, type PositionChange } from '../store/port.ts';
 import type { Way } from './telemetry.ts';
 
-/** What is known of one refused row: how often each way gave it, how often it was counted, and the hour when it last came. */
+/**
+ * Record of one refused row: how often each transport delivered it, how often it was counted, and the hour of its last
+ * delivery.
+ */
 interface Known {
   readonly hour: number;
   readonly counted: number;
@@ -13,16 +16,16 @@ interface Known {
 export interface RefusedTake {
   /** The next refused row, by its fingerprint: whether it counts. */
   counts(print: string): boolean;
-  /** What has to be committed with the counts, once all rows were shown. */
+  /** Position changes to commit with the counts, after all rows were recorded. */
   readonly changes: readonly PositionChange[];
   /** They are durable. */
   committed(): void;
 }
 
-/** How rows come. */
+/** Transport of rows. */
 export interface Coming {
   readonly way: Way;
-  /** This way begins anew: what it gave before may come again. */
+  /** This transport starts over: earlier rows may arrive again. */
   readonly anew: boolean;
   /** Rows among these were given by this way just now, or may have been: an equal row is the same row. */
   readonly again: boolean;
@@ -31,11 +34,11 @@ export interface Coming {
 /** A source's rows are spread over so many texts, each kept as a position is. */
 const buckets = 16;
 const namePattern = /^refused\/([0-9a-f])$/;
-/** Reading begins anew no further back than 48 h of lateness, and a margin of one: nothing older comes again. */
+/** Reading starts over at most 48 h back, plus a margin of one hour: older rows do not arrive again. */
 const mostHours = 50;
 /** Characters of all sources together; the one that has most is forgotten beyond it. */
 const mostCharacters = 16_000_000;
-/** How much of the bound stays when it is exceeded. */
+/** Fraction of the bound that remains after trimming. */
 const trimmedTo = 0.95;
 /** Texts that go with one commit because they are forgotten. */
 const mostForgotten = 100;
@@ -43,7 +46,7 @@ const mostForgotten = 100;
 /**
  * Remembers the newest rows that were refused, so that one read twice is counted once: by stream and by poll, and again
  * after a restart. A labeler may send equal rows, so they are numbered: the third one by stream and the third one by poll
- * are the same. Kept beside the positions and committed with the counts. Bounded by source (some 3,000 rows), in all, and
+ * are the same. Stored with the positions and committed with the counts. Bounded per source (about 3,000 rows), in total, and
  * by age.
  */
 export class RefusedMemory {
@@ -55,7 +58,7 @@ export class RefusedMemory {
   #forgotten: readonly PositionChange[] = [];
   #characters = 0;
 
-  /** What a protected source had refused is forgotten last. */
+  /** Refused rows of a protected source are forgotten last. */
   constructor(most = mostCharacters, isProtected: (source: string) => boolean = () => false) {
     this.#most = most;
     this.#isProtected = isProtected;

@@ -11,7 +11,7 @@ const mostPages = 100;
 /** Characters of all DIDs that one relay may name: those of a hundred full pages. */
 const maxCharacters = 8_000_000;
 
-/** What a relay knows. */
+/** Labelers that a relay lists. */
 export interface RelayListing {
   readonly dids: readonly string[];
   /** False when it stopped answering half way: what it named so far counts all the same. */

@@ -17,7 +17,7 @@ export async function repeat(
       // A store that is being closed ends what is under way.
       if (signal.aborted) return;
       if (error instanceof StoreError && !error.retry) fail(error);
-      log.warn('a task failed and is tried again', errorFields(error));
+      log.warn('a task failed and will be retried', errorFields(error));
     }
     await wait(ms, signal);
   }

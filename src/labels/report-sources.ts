@@ -4,7 +4,7 @@ import type { Member } from './member.ts';
 import type { SourceUsage } from './source-usage.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from './sources-report.ts';
 
-/** What reporting the cost of sources takes. */
+/** Dependencies of reporting the cost of sources. */
 export interface ReportSourcesOptions {
   /** Directory of the store. */
   readonly folder: string;

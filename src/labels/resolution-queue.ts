@@ -3,7 +3,7 @@ import { registrableDomain } from '../network/registrable-domain.ts';
 /** A document that is to be resolved. */
 export interface DueResolution {
   readonly did: string;
-  /** Whether an answer that is kept would not do. */
+  /** True if a cached document is not acceptable. */
   readonly fresh: boolean;
   readonly privileged: boolean;
 }
@@ -24,8 +24,8 @@ interface Entry {
 }
 
 /**
- * What is to be resolved and when. The directory of did:plc and the hosts of did:web have lanes of their own, and in each
- * of them privileged labelers: neither hosts that hang nor DIDs that are many delay a privileged labeler's new key.
+ * Schedules the resolution of DID documents. The did:plc directory and the did:web hosts have separate lanes, each
+ * with a privileged part: neither hanging hosts nor many DIDs delay a privileged labeler's new key.
  */
 export class ResolutionQueue {
   readonly #lanes = {
@@ -35,7 +35,7 @@ export class ResolutionQueue {
   /** Under way, with what it was taken as. */
   readonly #underWay = new Map<string, { readonly lane: Lane; readonly domain: string }>();
 
-  /** When a document is due, in milliseconds; null where it is not queued. */
+  /** Time at which a document is due, in milliseconds; null if it is not queued. */
   get(did: string): { readonly at: number; readonly fresh: boolean } | null {
     const { privileged, other } = this.#lanesOf(did);
     return privileged.due.get(did) ?? other.due.get(did) ?? null;
@@ -95,7 +95,7 @@ function createLane(atOnce: number, perDomain = atOnce): Lane {
   return { atOnce, perDomain, due: new Map() };
 }
 
-/** Whether a document comes from a host that the DID itself names. */
+/** Returns true if a document comes from a host that the DID itself names. */
 export function isWeb(did: string): boolean {
   return did.startsWith('did:web:');
 }

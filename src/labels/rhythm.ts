@@ -1,4 +1,4 @@
-/** How often and how patiently sources are read; all in milliseconds. Tests use shorter ones. */
+/** Intervals and timeouts of reading sources; all in milliseconds. Tests use shorter ones. */
 export interface Rhythm {
   /** Between polls of a quiet source. */
   readonly pollMs: number;
@@ -21,7 +21,7 @@ export interface Rhythm {
   readonly beatMs: number;
   /** Between runs of the store's upkeep. */
   readonly upkeepMs: number;
-  /** A start waits this long for somebody to tell the time. */
+  /** A start waits this long for an upstream's time. */
   readonly clockMs: number;
 }
 

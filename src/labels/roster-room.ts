@@ -21,10 +21,10 @@ export interface Dispensable {
   readonly crowded: ReadonlySet<string>;
 }
 
-/** Nobody is dispensable. */
+/** No labeler is dispensable. */
 export const noneDispensable: Dispensable = { unused: [], surplus: [], crowded: new Set() };
 
-/** Who gives up its place in a full roster. Seeded and established labelers never do. */
+/** Selects the labelers that lose their place in a full roster. Seeded and established labelers never do. */
 export function dispensable(members: Iterable<Member>, max: number, now: Micros): Dispensable {
   const failed: string[] = [];
   const none: string[] = [];
@@ -38,12 +38,12 @@ export function dispensable(members: Iterable<Member>, max: number, now: Micros)
   return { unused: [...none.reverse(), ...failed.reverse()], ...surplusOf(others, max) };
 }
 
-/** Whether a labeler may have to give up its place at all. */
+/** Returns true if a labeler may lose its place. */
 export function isDispensable(member: Member, now: Micros): boolean {
   return !isPrivileged(standingOf(standingFacts(member), now));
 }
 
-/** Whether it was found, not given to us, and its trial went by without an answer, or without anybody to ask. */
+/** Returns true if it was discovered and its trial ended without a response, or without a document. */
 function hasFailed(member: Member, now: Micros): boolean {
   const { lastAnswered, firstAsked, stateSince } = member.tracker.tracked;
   return !isSeeded(member) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;

@@ -11,7 +11,7 @@ import { Tracker, untracked } from './tracker.ts';
 /** Most labelers that are known. */
 export const maxKnown = 20_000;
 
-/** What the roster works with; times in milliseconds. */
+/** Dependencies of the roster; times in milliseconds. */
 export interface RosterOptions {
   readonly identities: Pick<IdentityResolver, 'resolve'>;
   readonly clock: () => Micros;
@@ -20,9 +20,9 @@ export interface RosterOptions {
   readonly refreshMs: number;
   /** And after this long, where none could be had. */
   readonly retryMs: number;
-  /** At most this often one is asked for anew because it is said to have changed. */
+  /** Minimum interval between refreshes of a document after change events. */
   readonly freshMs: number;
-  /** Whether a labeler's document is of interest; those that are not are resolved once they are. Default: always. */
+  /** Returns true if a labeler's document may be resolved now; others wait until it does. Default: always. */
   readonly mayResolve?: (did: string) => boolean;
   /** A document was read: start, move or leave the source as it is. */
   readonly changed: (member: Member) => void;
@@ -33,9 +33,9 @@ export class Roster {
   readonly #options: RosterOptions;
   readonly #members = new Map<string, Member>();
   readonly #due = new ResolutionQueue();
-  /** How often hosts of did:web could not be asked in a row: those that hang are asked more and more rarely. */
+  /** Number of consecutive failures of did:web hosts: hosts that hang are retried at growing intervals. */
   readonly #webFailures = new Map<string, number>();
-  /** When a document was last asked for anew, in milliseconds. */
+  /** Time at which a document was last requested without the cache, in milliseconds. */
   readonly #freshAt = new Map<string, number>();
   /** Rows as they were last taken, as text. */
   readonly #kept = new Map<string, string>();
@@ -110,7 +110,10 @@ export class Roster {
     this.resolveSoon(did, false);
   }
 
-  /** Whether one more may be known: new labelers give way, as `dispensable` has it, and for a seed any of them. */
+  /**
+   * Makes room for one more labeler if possible: new labelers give way as `dispensable` selects, and for a seed any of
+   * them.
+   */
   #makePlace(newcomer: string, origin: Member['origin']): boolean {
     const now = this.#options.clock();
     let displaced = this.#nextDispensable(newcomer, now);
@@ -176,7 +179,7 @@ export class Roster {
   saidToChange(did: string): void {
     const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
     const due = this.#due.get(did);
-    // What is asked for anew before that will do.
+    // An earlier scheduled refresh suffices.
     if (!due?.fresh || due.at > at) this.#resolveAt(did, at, true);
   }
 
@@ -239,7 +242,10 @@ export class Roster {
     changed(member);
   }
 
-  /** When a document is resolved again. A directory that is down is asked as often as before; a host that hangs is not. */
+  /**
+   * Time of a document's next resolution. A directory that is down is retried at the usual interval; a host that hangs
+   * is not.
+   */
   #nextAfter(member: Member, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;
     const { did } = member;
@@ -257,7 +263,7 @@ export class Roster {
 /** A host of did:web that hangs is asked at least this often: the wait doubles up to an hour and four minutes. */
 const maxDoublings = 6;
 
-/** Whether anything is to be done about the member: a directory that does not answer changes nothing. */
+/** Applies a resolution; returns true if it changed anything. A directory that does not respond changes nothing. */
 function apply(member: Member, resolution: Resolution): boolean {
   if (resolution.kind === 'failed') return false;
   const document = resolution.kind === 'resolved' ? resolution.document : null;

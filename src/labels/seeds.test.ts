@@ -38,7 +38,7 @@ test.each([
 
 test('a file that is not there is named, with the setting that names another', async () => {
   await expect(readSeeds(join(folder, 'none.json'))).rejects.toThrow(
-    'none.json: no such file or folder (ENOENT); name another with --seeds',
+    'none.json: no such file or directory (ENOENT); choose another file with --seeds',
   );
 });
 

@@ -9,7 +9,9 @@ export async function readSeeds(path: string): Promise<readonly string[]> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new OperatorError(`cannot read the seeds file ${path}: ${systemWords(error)}; name another with --seeds`);
+    throw new OperatorError(
+      `cannot read the seeds file ${path}: ${systemWords(error)}; choose another file with --seeds`,
+    );
   }
   let value: unknown;
   try {

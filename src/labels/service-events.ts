@@ -11,14 +11,14 @@ import { maxDefinitionsLength } from '../store/roster.ts';
 import { isObject } from './label-fields.ts';
 import { labelerCollection } from './relay-list.ts';
 
-/** What a Jetstream says about labelers. */
+/** Labeler events of a Jetstream. */
 export type ServiceEvent =
   /** An account wrote a labeler's record; `definitions` is its own account of its labels, as JSON. */
   | { readonly kind: 'service'; readonly did: string; readonly definitions: string | null }
   /** A document changed, perhaps with another endpoint or key. */
   | { readonly kind: 'identity'; readonly did: string };
 
-/** What following a Jetstream takes. */
+/** Dependencies of following a Jetstream. */
 export interface ServiceEventsOptions {
   readonly jetstream: string;
   readonly policy: AddressPolicy;
@@ -31,7 +31,7 @@ export interface ServiceEventsOptions {
   readonly clock: () => Micros;
   readonly heardTime: (milliseconds: number) => void;
   readonly onEvent: (event: ServiceEvent) => void;
-  /** Where the last run ended, in microseconds of the Jetstream's clock; null for now. */
+  /** Cursor at the end of the last run, in microseconds of the Jetstream's clock; null to start now. */
   readonly cursor: number | null;
 }
 
@@ -42,7 +42,7 @@ const maxAhead = 600_000_000;
 
 /** Follows a Jetstream's labeler records and identity events. */
 export interface ServiceEvents {
-  /** Where to go on after a restart: everything before it was handed over. */
+  /** Cursor to resume from after a restart: all earlier events were delivered. */
   readonly cursor: number | null;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -59,7 +59,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
     try {
       readFrame(data);
     } catch (error) {
-      if (!hasFailed) log.warn('a frame of the jetstream could not be read', errorFields(error));
+      if (!hasFailed) log.warn('a Jetstream frame could not be read', errorFields(error));
       hasFailed = true;
     }
   }
@@ -101,7 +101,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
           if (performance.now() - opened > 60_000) patience.reset();
         } catch (error) {
           if (signal.aborted) return;
-          log.debug('the jetstream cannot be followed', { why: error instanceof Error ? error.message : 'unknown' });
+          log.debug('the Jetstream cannot be read', { why: error instanceof Error ? error.message : 'unknown' });
         }
         await wait(500 + patience.next(), signal);
       }
@@ -140,7 +140,7 @@ export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent 
   return { kind: 'service', did, definitions: definitionsOf(commit.record) };
 }
 
-/** What a labeler's record says of its labels, as JSON; null where it says nothing, or too much. */
+/** Label definitions in a labeler's record, as JSON; null if there are none, or too many. */
 export function definitionsOf(record: unknown): string | null {
   if (!isObject(record) || !isObject(record.policies)) return null;
   const { labelValues, labelValueDefinitions } = record.policies;

@@ -1,10 +1,10 @@
 import type { SourceFault } from './faults.ts';
 
-/** How a connection to a stream ended. */
+/** Reason why a stream connection ended. */
 export type SessionOutcome =
-  /** It was read, and can be resumed. `progress`: something new came of it; `poll`: how polls beside it failed, and nothing came of it at all. */
+  /** It was read, and can be resumed. `progress`: it delivered new labels; `poll`: the failure of concurrent polls, if it delivered nothing at all. */
   | { readonly kind: 'ended'; readonly progress: boolean; readonly poll?: SourceFault | null }
   /** Nothing of use came of it. */
   | ({ readonly kind: 'fault' } & SourceFault)
-  /** The labeler began anew: read it as one that was never read. */
+  /** The labeler was reset: read it like a new one. */
   | { readonly kind: 'reset' };

@@ -5,7 +5,7 @@ export const standings = ['seeded', 'established', 'new'] as const satisfies rea
 /** The standing of a source, by which its shares are found. */
 export type Standing = SourceStanding;
 
-/** Whose share a cost counts against. */
+/** Identifies the share that a cost counts against. */
 export interface ShareKey {
   readonly standing: Standing;
   /** The registrable domain of its endpoint: one owner may run many labelers below one. */

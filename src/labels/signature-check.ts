@@ -4,7 +4,7 @@ import { derSignature } from './der-signature.ts';
 import type { SignedLabel } from './label-signature.ts';
 import { libsecp256k1, type VerifySecp256k1 } from './libsecp256k1.ts';
 
-/** What there is to check. */
+/** Input of a signature check. */
 export type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
 
 /** Checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography). */
@@ -50,7 +50,7 @@ const publicKeyPrefix = {
 /** A point of a curve as each library takes it. */
 interface Point {
   readonly key: KeyObject;
-  /** Uncompressed: a compressed one is computed anew at each check. */
+  /** Uncompressed: a compressed point would be expanded at each check. */
   readonly bytes: Uint8Array;
 }
 
@@ -68,7 +68,7 @@ function pointOf({ curve, point }: LabelKey): Point | null {
   return object;
 }
 
-/** Null where the point is none of its curve, however it came here. */
+/** Returns null if the point is not on its curve. */
 function makePoint(curve: LabelKey['curve'], point: string): Point | null {
   try {
     const der = Buffer.from(publicKeyPrefix[curve] + point, 'hex');

@@ -10,17 +10,17 @@ import type { ShareKey } from './shares.ts';
 import { isPrivileged } from './standing.ts';
 import type { LabelerKeys, Verifier } from './verifier.ts';
 
-/** What judging signatures takes. */
+/** Dependencies of checking signatures. */
 export interface SignatureOptions {
   readonly identities: IdentityResolver;
   readonly verifier: Verifier;
   readonly store: Pick<StoreWriter, 'keys' | 'putKey'>;
   readonly clock: () => Micros;
-  /** Whose share the checks of a labeler count against. */
+  /** The share that the checks of a labeler count against. */
   readonly shareOf: (source: string) => ShareKey;
 }
 
-/** After a signature that no key fits, a document is read anew at most this often: 10 minutes. */
+/** Minimum interval between refreshes of a document after a signature that matches no key: 10 minutes. */
 const askAgain = 600_000_000;
 /** The directory's audit log of a labeler is read at most this often: 1 hour. */
 const readLogAgain = 3_600_000_000;
@@ -36,7 +36,7 @@ export class Signatures {
   /** Earlier keys by labeler, from the directory's audit log, and when it was read. */
   readonly #logged = new Map<string, { readonly keys: readonly EarlierLabelKey[]; readonly at: Micros }>();
   readonly #askedAt = new Map<string, Micros>();
-  /** When keys were last written, by labeler, with their names. */
+  /** Time at which keys were last stored, by labeler, with the key names. */
   readonly #written = new Map<string, { readonly names: string; readonly at: Micros }>();
 
   constructor(options: SignatureOptions) {

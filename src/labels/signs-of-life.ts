@@ -7,7 +7,7 @@ import { readHold } from './hold.ts';
 
 const throughNote = 'observed-through';
 
-/** A sign of life; beside it, how far the rows reached: rows that were put back to an earlier time give themselves away. */
+/** Writes a heartbeat with the time of the newest rows, so that restored older rows are detected. */
 export async function beat(store: StoreWriter, clock: () => Micros): Promise<void> {
   await store.beat(clock());
   const { observedThrough } = await store.frontier();
@@ -36,6 +36,8 @@ export async function recordDowntime(
   if (gap === null) return;
   const { start, end, restored } = gap;
   await store.recordGap({ source: null, start, end, reason: hold ? 'maintenance' : 'ingest_paused' });
-  if (restored) log.warn('parts of the store were put back to an earlier time: all since then is a gap');
-  log.info('nobody observed since the last sign of life', { seconds: (gap.end - gap.start) / 1e6 });
+  if (restored) log.warn('parts of the store were restored to an earlier time: the time since then is a gap');
+  log.info('no process observed since the last heartbeat: the time since then is a gap', {
+    seconds: (gap.end - gap.start) / 1e6,
+  });
 }

@@ -76,12 +76,12 @@ export class SourceRunner {
     }
   }
 
-  /** Whether a labeler is not read because others are. */
+  /** Returns true if a labeler waits because others occupy all places. */
   waits({ did }: Member): boolean {
     return this.#places.waits(did);
   }
 
-  /** Whether a labeler is read, waits for a place, or neither. */
+  /** Returns whether a labeler is read, waits for a place, or neither. */
   presence({ did }: Member): Presence {
     if (this.#running.has(did)) return 'read';
     return this.#places.waits(did) ? 'waiting' : 'gone';
@@ -94,13 +94,16 @@ export class SourceRunner {
     const displacedReader = displaced && this.#running.get(displaced.did);
     if (displaced && displacedReader) {
       this.#stop(displaced.did, displacedReader);
-      this.#tools.log.info('a new source gave up its place', { labeler: displaced.did, to: member.did });
+      this.#tools.log.info('a new source lost its place to a privileged one', {
+        labeler: displaced.did,
+        to: member.did,
+      });
     }
     if (before) member.tracker.moved(this.#tools.clock());
     this.#start(member, endpoint, before?.done ?? this.#endings.get(member.did) ?? Promise.resolve());
   }
 
-  /** Whether a reader of the labeler runs or has not ended yet. */
+  /** Returns true if a reader of the labeler runs or has not stopped yet. */
   reads(did: string): boolean {
     return this.#running.has(did) || this.#endings.has(did);
   }
@@ -136,7 +139,7 @@ export class SourceRunner {
     this.#running.set(did, { endpoint, stop, done });
   }
 
-  /** A labeler as whoever shares out slots knows it; its standing is that of the moment. */
+  /** A labeler as the slot scheduler identifies it, with its current standing. */
   #peerOf(member: Member): Peer {
     const now = (): Micros => this.#tools.clock();
     return {

@@ -1,4 +1,4 @@
-/** What is known of an enrolled source; each is in exactly one of these, and the artifact counts them. */
+/** States of an enrolled source; each source is in exactly one, and the artifact counts them. */
 export const sourceStates = [
   'unstarted',
   'probing',
@@ -12,25 +12,25 @@ export const sourceStates = [
 /** A state of a source. */
 export type SourceState = (typeof sourceStates)[number];
 
-/** What can happen to a source. */
+/** Events of a source. */
 export const sourceEvents = {
-  asked: 'a first try to read it began',
+  asked: 'a first attempt to read it began',
   answered: 'a frame, a page or a confirmed tail was accepted',
-  only_undated: 'it answered, and every label that it ever gave was undated',
+  only_undated: 'it responded, and all its labels so far were undated',
   order_unverified: 'its pages do not prove that ids rise with time, or it gives no usable cursor',
   refusing: '401 or 403, an address the guard refuses, or an endpoint that is no https address',
   rejecting: 'HTML, broken JSON, 400, 404 or 501, by stream and by poll',
   failed: 'DNS, TLS, connect, timeout, 429 or 5xx',
-  failed_long: 'the same for 15 minutes and at least 3 tries',
+  failed_long: 'the same for 15 minutes and at least 3 attempts',
   moved: 'its document names another endpoint',
-  restarted: 'our own process began anew',
+  restarted: 'our own process restarted',
 } as const;
 /** An event of a source. */
 export type SourceEvent = keyof typeof sourceEvents;
 
 type Row = Readonly<Record<SourceEvent, SourceState>>;
 
-/** What holds in most states: the newest fact decides. */
+/** Transitions of most states: the newest event decides. */
 const usual = {
   asked: 'probing',
   answered: 'established',
@@ -64,7 +64,7 @@ export function transition(state: SourceState, event: SourceEvent): SourceState 
   return transitions[state][event];
 }
 
-/** Whether a stored text is a state; an unknown one (of another version) is read as `probing`. */
+/** Reads a stored state; an unknown one (of another version) is read as `probing`. */
 export function sourceStateOf(text: string): SourceState {
   return sourceStates.find((state) => state === text) ?? 'probing';
 }

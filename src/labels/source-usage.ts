@@ -1,4 +1,4 @@
-/** What one source has cost since the process started. */
+/** Resources that one source has used since the process started. */
 export interface Usage {
   /** Bytes received, as far as they are known, and bytes written. */
   readonly bytesIn: number;

@@ -17,7 +17,7 @@ import type { SourceUsage } from './source-usage.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Tracker } from './tracker.ts';
 
-/** What every reader works with. */
+/** Dependencies of every reader. */
 export interface ReaderTools {
   readonly http: HttpClient;
   /** Opens streams of labelers, few at a time. */
@@ -32,7 +32,7 @@ export interface ReaderTools {
   readonly verify: (did: string, rows: readonly unknown[], signal: AbortSignal) => Promise<readonly SignatureVerdict[]>;
   /** A source cannot be read as its document says: the document may have changed. */
   readonly doubt: (did: string) => void;
-  /** What an upstream says the time is, in milliseconds. */
+  /** Records the time that an upstream reports, in milliseconds. */
   readonly heardTime: (milliseconds: number) => void;
   /** Memory for what sources gave and is not yet stored, shared between them. */
   readonly memory: InputMemory;
@@ -64,7 +64,7 @@ export interface Source {
   readonly tracker: Tracker;
   /** Only intake moves it: to what is committed, or back. */
   position: ReadPosition;
-  /** Where its stream is to begin the next time, so that it gives what came before; null where it was last. */
+  /** Cursor of the next stream connection, if it must replay earlier frames; null to resume from the last one. */
   replayFrom: number | null;
   /** Rows of the last page that gave no position: it is read again, and its rows are known then. */
   unplaced: ReadonlySet<string>;
@@ -76,7 +76,10 @@ export interface Source {
   readonly seen: Map<number, string>;
   /** The stream's newest frame that is committed, of the last connection; null where there is none. */
   live: { readonly seq: number; readonly tail: string | null } | null;
-  /** Whether all that lies before the stream's frames is stored, or a gap: until then no number of theirs is a position. */
+  /**
+   * True if everything before the stream's frames is stored, or a gap: until then no frame number is a resume
+   * position.
+   */
   contiguous: boolean;
 }
 

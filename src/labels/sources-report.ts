@@ -5,8 +5,8 @@ import { systemCode } from '../ops/errors.ts';
 import { isObject } from './label-fields.ts';
 
 /**
- * What each source costs, as a file next to the store: the running instrument writes it, `almanac labels sources` reads
- * it. It names labelers and no subject. Bounded: the most expensive sources, and the sums over all.
+ * Report of each source's cost, as a file next to the store: the running instrument writes it, `almanac labels
+ * sources` reads it. It names labelers and no subject. Bounded: the most expensive sources, and the sums over all.
  */
 
 /** Maximum number of sources that a report lists. */
@@ -14,7 +14,7 @@ export const maxReportedSources = 500;
 /** Maximum size of a report that is read, in bytes. */
 const maxReportBytes = 4 * 1024 * 1024;
 
-/** What sources cost since the instrument started. */
+/** Cost of sources since the instrument started. */
 export interface SourceCost {
   readonly bytesIn: number;
   readonly bytesStored: number;
@@ -34,7 +34,7 @@ export interface ReportedSource extends SourceCost {
   /** Registrable domains of its endpoint and DID, the narrowest first. */
   readonly domains: readonly string[];
   readonly state: string;
-  /** What this instrument owes it when resources are scarce. */
+  /** Standing of the source for shared resources. */
   readonly standing: string;
   readonly denied: boolean;
   /** Connections and requests that it holds now. */
@@ -46,13 +46,13 @@ export interface SourcesReport {
   /** RFC 3339. */
   readonly generatedAt: string;
   readonly startedAt: string;
-  /** How many sources the sums are of. */
+  /** Number of sources in the sums. */
   readonly sources: number;
   readonly totals: SourceCost;
   readonly listed: readonly ReportedSource[];
 }
 
-/** Where the report of a store is. */
+/** Path of a store's report. */
 export function sourcesReportPath(storeFolder: string): string {
   return join(storeFolder, 'labels-sources.json');
 }

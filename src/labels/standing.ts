@@ -3,15 +3,15 @@ import { day } from '../store/time.ts';
 import type { SourceState } from './source-state.ts';
 
 /**
- * How much this instrument owes a source when resources are scarce:
+ * Class of a source for the division of scarce resources:
  *
  * - `seeded`: the operator named it in the seeds file.
- * - `established`: it first answered at least 7 days ago, has not been failing for 7 days, and is in no state in which what
- *   it answers is of no use. A DID is free, so only time tells a labeler from one that was made for an attack.
- * - `new`: everything else, whatever it claims.
+ * - `established`: it first responded at least 7 days ago, has not been failing for 7 days, and is in no state in
+ * which its responses are useless. A DID is free, so only time distinguishes a labeler from one created for an attack.
+ * - `new`: everything else, regardless of its claims.
  *
  * Seeded and established sources are **privileged**: slots, places and budgets are partly reserved for them, and a new
- * source never takes what a privileged one holds.
+ * source never takes those that a privileged one holds.
  */
 export type SourceStanding = 'seeded' | 'established' | 'new';
 
@@ -20,9 +20,9 @@ export const establishedAfter = 7 * day;
 /** A source of which every try failed for this long is unreachable, and leaves the enrolment: 7 days. */
 export const unreachableAfter = 7 * day;
 
-/** What a standing is judged by. */
+/** Input for a standing. */
 export interface StandingFacts {
-  /** Whether the seeds file names it, whoever named it first. */
+  /** True if the seeds file names it, even if another source named it first. */
   readonly seeded: boolean;
   readonly state: SourceState;
   /** Our clock at its first accepted page; null when it never answered. */
@@ -47,7 +47,7 @@ export function standingOf({ seeded, state, firstAnswered, failingSince }: Stand
   return reachable && now - firstAnswered >= establishedAfter ? 'established' : 'new';
 }
 
-/** Whether reserved resources may serve a source of this standing. */
+/** Returns true if reserved resources may serve a source of this standing. */
 export function isPrivileged(standing: SourceStanding): boolean {
   return standing !== 'new';
 }

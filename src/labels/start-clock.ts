@@ -4,21 +4,21 @@ import type { Obstacles } from './obstacles.ts';
 import type { Telemetry } from './telemetry.ts';
 import { wait } from './wait.ts';
 
-/** What the look at the clock before a start takes. */
+/** Dependencies of checking the clock before a start. */
 export interface StartClockOptions {
   readonly clocks: Clocks;
   readonly log: Log;
   readonly telemetry: Pick<Telemetry, 'paused'>;
-  /** How long to wait where nobody tells the time, in milliseconds. */
+  /** Maximum wait for an upstream's time, in milliseconds. */
   readonly waitMs: number;
 }
 
-/** Between two looks at whether somebody told the time, in milliseconds. */
+/** Interval between checks for an upstream's time, in milliseconds. */
 const lookMs = 20;
 
 /**
- * Waits until somebody confirms the clock, so that nothing is written by one that is wrong; not for long where nobody
- * tells the time, but for as long as one says another.
+ * Waits until an upstream confirms the clock, so that a wrong clock stamps no row; not for long if no upstream
+ * responds, but for as long as one contradicts it.
  */
 export async function clockAtStart(
   obstacles: Obstacles,
@@ -33,7 +33,7 @@ export async function clockAtStart(
     const waited = (clocks.monotonic() - begun) / 1000;
     if (signal.aborted || right === true || (right === null && waited >= waitMs)) break;
     if (right === false && !told) {
-      log.warn('the clock is wrong, or nobody confirms it: nothing is observed until it is set');
+      log.warn('the clock is wrong or unconfirmed: nothing is observed until it is set');
       telemetry.paused('clock_doubtful');
       told = true;
     }

@@ -12,9 +12,9 @@ import { pageLimit } from './query-labels.ts';
 import { fillTarget, type ReaderTools } from './source.ts';
 
 /**
- * Where the stream of a labeler that answers no queries has to begin to hold all that is to be stored, found in samples
- * of it; null where they show no order, or nothing from before `openedAt`: a server that ignores cursors gives what is
- * live alone.
+ * Finds the cursor from which the stream of a labeler without `queryLabels` delivers everything to be stored, by
+ * sampling it. Null if the samples show no order, or nothing from before `openedAt`: a server that ignores cursors
+ * sends only live labels.
  */
 export async function findStreamStart(
   source: StreamOwner,
@@ -57,7 +57,7 @@ export async function findStreamStart(
   }
 }
 
-/** What the search takes of a reader's tools. */
+/** Reader dependencies that the search uses. */
 type SearchTools = Pick<ReaderTools, 'openStream' | 'rhythm' | 'wait' | 'clock' | 'epoch' | 'memory'>;
 
 /** The search took too long, or too much memory. */

@@ -31,13 +31,13 @@ export async function streamSession(
   tools: ReaderTools,
   outer: AbortSignal,
 ): Promise<SessionOutcome> {
-  // A connection costs a handshake, and what is done anew with each: one that ends at once is not opened at once again.
+  // Each connection costs a handshake and its setup: a connection that ends at once is not reopened at once.
   tools.pace.charge(source.did, { controls: 1 });
   await untilReadable(source, tools, outer);
   const place = await tools.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
   if (typeof place === 'string') {
     if (place === 'busy') tools.telemetry.hostFull('stream');
-    // Whoever comes later is polled, which costs the host no connection, and asks for a stream again in a while.
+    // Later labelers are polled, which costs the host no connection, and request a stream again later.
     return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
   }
   const stop = new AbortController();
@@ -70,7 +70,7 @@ export async function streamSession(
     });
     filling.then(
       ({ reset, replayFrom }) => {
-        // What was read is another database's: everything is read anew, the stream too. Or it begins further back.
+        // The rows belong to another database: everything is read again, including the stream. Or the stream replays from further back.
         if (reset || replayFrom !== null) session.close();
       },
       // It is met again below.
@@ -118,20 +118,20 @@ class Session {
   readonly #decoded: ByteAccount;
   /** The stream's cursor: one before the last frame, so that it comes again. */
   readonly resumeFrom: number | null;
-  /** Whether it gave anything, if only what was known already. */
+  /** True if it delivered anything, even if only known labels. */
   answered = false;
   #wake: (() => void) | null = null;
   #closed = false;
   #malformed = 0;
-  /** Whether the labeler said that it no longer has all that lies after our cursor. */
+  /** True if the labeler reported that it no longer has everything after our cursor. */
   #outdated = false;
   #progress = false;
-  /** Whether polls have come to where the live frames begin. */
+  /** True if polls have reached the first live frame. */
   #joined = false;
   readonly #alignment: Alignment;
-  /** Where the stream was live when it opened, once it is known that polls do not fill in what lies before. */
+  /** Time at which the stream was live when it opened, once it is known that polls do not fill in the time before. */
   #liveFrom: Micros | null = null;
-  /** Whether everything behind the last that was read comes on this connection. */
+  /** True if everything after the last read row arrives on this connection. */
   #resumed: boolean;
   /** Whether the frame that was last read still has to show up. */
   #expected: LastFrame | null;
@@ -320,7 +320,7 @@ class Session {
     await caughtUp(this.#source, this.#tools, unread(this.#source, this.#tools), readAt);
   }
 
-  /** Nobody knows what was missed since the last that was read; from now on it comes. */
+  /** Records a gap since the last read row; later labels arrive live. */
   async #reset(): Promise<void> {
     this.#resumed = false;
     await recordReset(this.#source, this.#tools);
@@ -328,7 +328,7 @@ class Session {
     if (!tracker.behind) tracker.gaveUp(this.#tools.clock());
   }
 
-  /** It is another database. */
+  /** Starts over with another database. */
   async #anew(): Promise<SessionOutcome> {
     await recordReset(this.#source, this.#tools);
     await forgetPosition(this.#source, this.#intake);

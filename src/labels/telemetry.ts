@@ -23,7 +23,7 @@ export const quirks = [
   'consumer_too_slow',
   'outdated_cursor',
   'future_cursor',
-  /** What was last read is no longer there. */
+  /** The last row that was read no longer exists. */
   'tail_missing',
   /** The stream skips or repeats numbers backwards. */
   'seq_not_advancing',
@@ -31,10 +31,10 @@ export const quirks = [
 /** One of them. */
 export type Quirk = (typeof quirks)[number];
 
-/** How a label came. */
+/** Transport of a label. */
 export type Way = 'stream' | 'poll';
 
-/** What else is counted of labelers: `paused` ones are enrolled, the others are not. */
+/** Further counts of labelers: `paused` ones are enrolled, the others are not. */
 export type BesideSources = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
 /** Parts of the instrument that read data of one labeler. */
@@ -42,7 +42,7 @@ export const sourceParts = ['reader', 'particulars'] as const;
 /** One of them. */
 export type SourcePart = (typeof sourceParts)[number];
 
-/** What the instrument tells its operator in numbers. Every dimension is of a closed list; none names a labeler. */
+/** Metrics of the instrument. Every dimension has a closed list of values; none names a labeler. */
 export interface Telemetry {
   committed(accepted: number, duplicates: number, milliseconds: number): void;
   refused(reason: Exclude<RefusalReason, 'duplicate'>, count: number): void;
@@ -54,7 +54,7 @@ export interface Telemetry {
   sourceFailed(part: SourcePart): void;
   /** Acceptance stands still for this reason, or goes on (null). */
   paused(reason: string | null): void;
-  /** Enrolled sources by state; beside them labelers that are not enrolled, that wait for a place, and sources paused. */
+  /** Enrolled sources by state; also labelers that are not enrolled or wait for a place, and paused sources. */
   sources(counts: Readonly<Record<SourceState, number>>, beside: Readonly<Record<BesideSources, number>>): void;
   /** Sources that are held back because a share is used up, bytes added today, and the bytes that may be, in all. */
   shares(
@@ -65,13 +65,13 @@ export interface Telemetry {
   published(atMs: number): void;
   /** Requested removals of rows that are not completed, and the days that they have left in sum. */
   purges(pending: number, daysLeft: number): void;
-  /** Whether the list of denied labelers was damaged when it was last read; the list before it then stays in force. */
+  /** Records whether the list of denied labelers was invalid when last read; the previous list then stays in force. */
   denyListDamaged(damaged: boolean): void;
   /** An artifact could not be written. */
   notWritten(): void;
 }
 
-/** Tells nobody. */
+/** Discards all metrics. */
 export const noTelemetry: Telemetry = {
   committed: () => undefined,
   refused: () => undefined,

@@ -5,7 +5,7 @@ import { labelerCollection } from './relay-list.ts';
 /** Whom to ask for the time. */
 export interface TimeSources {
   readonly relays: readonly string[];
-  /** The directory of did:plc, and DIDs that it holds. */
+  /** The did:plc directory, and DIDs that it holds. */
   readonly plc: string;
   readonly dids: readonly string[];
 }

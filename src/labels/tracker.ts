@@ -11,11 +11,11 @@ const leastTries = 3;
 /** A source that never answered is enrolled for this long: 24 h. */
 export const trialPeriod = 24 * hour;
 
-/** What is known of a source besides its position; survives a restart. */
+/** State of a source besides its position; survives a restart. */
 export interface TrackedState {
   readonly state: SourceState;
   readonly stateSince: Micros;
-  /** When it was first asked; null before. */
+  /** Time of the first attempt to read it; null before. */
   readonly firstAsked: Micros | null;
   /** Our clock at its first accepted page; null when it never answered. */
   readonly firstAnswered: Micros | null;
@@ -25,13 +25,13 @@ export interface TrackedState {
   readonly failingSince: Micros | null;
   /** Up to when all that it gave is stored, or recorded as a gap; null before it answered. */
   readonly completeThrough: Micros | null;
-  /** Whether any label of it bore a usable date. */
+  /** True if any of its labels had a usable date. */
   readonly dated: boolean;
-  /** Whether it gave labels and none of them was dated. */
+  /** True if it sent labels and none of them had a usable date. */
   readonly undated: boolean;
 }
 
-/** How reading a source failed. */
+/** Failure of reading a source. */
 export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
 
 /** A source that was never asked. */
@@ -48,13 +48,16 @@ export class Tracker {
   readonly did: string;
   #tracked: TrackedState;
   #failing: { readonly since: Micros; readonly tries: number } | null = null;
-  /** Since when nobody knows what it gave, because of an outage that was not yet filled in. */
+  /** Start of an outage that is not yet filled in. */
   #behindSince: Micros | null = null;
-  /** When anything of what it missed was last taken; null while it does not answer, and while nothing is missed. */
+  /**
+   * Time at which any of its missed labels was last accepted; null while it does not respond, and while nothing is
+   * missed.
+   */
   #readAt: Micros | null = null;
   /** As it was before the first try; null once a try was made, or where none has begun. */
   #untried: TrackedState | null = null;
-  /** Whether all that it gives comes as it is made: what lay before was read to its end since the last try began. */
+  /** True if all its labels arrive live: everything earlier was read to its end since the last attempt began. */
   #whole = false;
 
   constructor(did: string, tracked: TrackedState) {
@@ -70,7 +73,7 @@ export class Tracker {
     return this.#tracked.state;
   }
 
-  /** Whether tries fail now, however short: a delay at least. */
+  /** True if attempts are failing now, even briefly: at least a delay. */
   get delayed(): boolean {
     return this.#failing !== null;
   }
@@ -80,24 +83,28 @@ export class Tracker {
     return this.#behindSince ?? this.#tracked.completeThrough;
   }
 
-  /** Whether what lies before its next live frame is stored, or recorded as a gap. */
+  /** True if everything before its next live frame is stored, or recorded as a gap. */
   get whole(): boolean {
     return this.#whole;
   }
 
-  /** Whether an outage was more than a delay, and not yet filled in. */
+  /** True if an outage was more than a delay and is not yet filled in. */
   get behind(): boolean {
     return this.#behindSince !== null;
   }
 
-  /** When anything of what an outage left out was last taken, or it first answered again; null where it is not behind. */
+  /**
+   * Time at which labels missed in an outage were last accepted, or at which it first responded again; null if nothing
+   * is missed.
+   */
   get readAt(): Micros | null {
     return this.#behindSince === null ? null : this.#readAt;
   }
 
   /**
-   * Whether it is enrolled at `now`: it has answered, or is still on trial. A source that has been unreachable for 7 days
-   * leaves; this run must have tried it, as time during which we did not run proves nothing.
+   * Returns true if it is enrolled at `now`: it has responded, or is still on trial. A source that has been
+   * unreachable for 7 days leaves; this run must have tried it, because time during which we did not run proves
+   * nothing.
    */
   enrolled(now: Micros): boolean {
     const { lastAnswered, firstAsked, failingSince } = this.#tracked;
@@ -105,7 +112,7 @@ export class Tracker {
     return this.#failing === null || failingSince === null || now - failingSince < unreachableAfter;
   }
 
-  /** A try to read it begins: nobody knows what it gave meanwhile. */
+  /** Records the start of an attempt to read it: labels from before are unread. */
   asked(now: Micros): void {
     this.#whole = false;
     if (this.#tracked.firstAsked === null) this.#untried = this.#tracked;
@@ -142,14 +149,14 @@ export class Tracker {
     this.#tracked = { ...this.#tracked, completeThrough };
   }
 
-  /** What was accepted at `now` held rows that were not known before. */
+  /** Records that rows accepted at `now` include new ones. */
   gaveNew(now: Micros): void {
     if (this.#behindSince !== null) this.#readAt = now;
   }
 
   /**
-   * All that it had was read from where it was read before, back to `reached`. Gives the gap that is none after all: an
-   * outage that was filled in was a delay, but for what lies before `reached`.
+   * Records that everything since the last position was read, back to `reached`. Returns the gap to withdraw: an
+   * outage that was filled in was a delay, except for the time before `reached`.
    */
   caughtUp(reached: Micros, now: Micros): StoredGap | null {
     const since = this.#behindSince;
@@ -160,7 +167,7 @@ export class Tracker {
     return { source: this.did, start: micros(Math.max(since, reached)), end: now, reason: 'source_unavailable' };
   }
 
-  /** What came since then is being filled in. */
+  /** Records that the time since then is being filled in. */
   fellBehind(since: Micros): void {
     this.#whole = false;
     // Where it was behind already, what was taken so far still counts.
@@ -168,7 +175,7 @@ export class Tracker {
     this.#behindSince = since;
   }
 
-  /** What it left out until then cannot be filled in, its gap stays; what it gives since then comes. */
+  /** Records that the time until then cannot be filled in and stays a gap; later labels arrive live. */
   gaveUp(through: Micros): void {
     this.#behindSince = null;
     this.#whole = true;
@@ -202,7 +209,10 @@ export class Tracker {
     this.#apply('restarted', now);
   }
 
-  /** What was not observed up to now, when it is more than a delay; only what was once observed can be interrupted. */
+  /**
+   * Returns the unobserved time up to now if it is more than a delay; only an observation that had started can be
+   * interrupted.
+   */
   #outage(now: Micros): StoredGap | null {
     const { lastAnswered } = this.#tracked;
     const heard = this.#behindSince ?? lastAnswered;

@@ -8,7 +8,7 @@ import { type ReceivedLabel, separateSignature } from './label-signature.ts';
 import { type ShareKey, standingWeights } from './shares.ts';
 import { createSignatureCheck, type SignatureCheck } from './signature-check.ts';
 
-/** What is known of a label's signature. */
+/** Result of checking a label's signature. */
 export type Verdict =
   | 'verified'
   /** A key that the labeler had at the label's `cts` made it; the current one did not. */
@@ -53,7 +53,7 @@ const maxEarlierChecks = 4;
 /** Checks on this thread between two looks at what else there is to do: about two milliseconds of them. */
 const checksInOneGo = 32;
 
-/** What a verifier is made of. */
+/** Options of a verifier. */
 export interface VerifierOptions {
   /** Checks at once, where they run on the threads of libuv's pool of four. */
   readonly concurrency?: number;
@@ -62,7 +62,7 @@ export interface VerifierOptions {
   readonly onChecked?: (source: string, checks: number) => void;
 }
 
-/** Whose share counts where the caller names none. */
+/** Share that is charged if the caller names none. */
 const anonymous: ShareKey = { standing: 'new', domain: '', source: '' };
 
 /** Makes a verifier. */

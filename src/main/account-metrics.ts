@@ -26,45 +26,45 @@ export function accountMetrics(registry: Registry): AccountMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'almanac_account_requests_total',
-    help: 'Answers sent, by route of the closed list and status.',
+    help: 'Responses sent, by route of the closed list and status.',
     labelNames: ['route', 'status'],
     registers,
   });
   const waited = new Histogram({
     name: 'almanac_account_wait_duration_seconds',
-    help: 'Time that turns of reading waited in the queue.',
+    help: 'Time that turns waited in the queue.',
     buckets: seconds,
     registers,
   });
   const read = new Histogram({
     name: 'almanac_account_read_duration_seconds',
-    help: 'Time that turns of reading took with the store.',
+    help: 'Duration of turns at the store.',
     buckets: seconds,
     registers,
   });
   const busy = new Counter({
     name: 'almanac_account_busy_total',
-    help: 'Turns that were refused, by reason.',
+    help: 'Turns refused, by reason.',
     labelNames: ['reason'],
     registers,
   });
   for (const reason of ['full', 'waited', 'deadline']) busy.inc({ reason }, 0);
   const restarts = new Counter({
     name: 'almanac_account_reader_deaths_total',
-    help: 'Reading processes that were killed at a deadline, or died.',
+    help: 'Store-reading processes that were killed at a deadline, or died.',
     registers,
   });
   const cut = connectionCuts('almanac_account_connections_cut_total', registry);
   const connections = connectionCount('almanac_account_connections', registry);
   const untrusted = new Counter({
     name: untrustedProxyMetric,
-    help: 'Requests that came through a proxy nearby although --trust-proxy is 0: all its clients count as one.',
+    help: 'Requests that came through a local proxy although --trust-proxy is 0: all its clients count as one.',
     registers,
   });
   let ask = (): number => 0;
   new Gauge({
     name: 'almanac_account_waiting',
-    help: 'Requests that wait for the store now.',
+    help: 'Requests waiting for the store.',
     registers,
     collect() {
       this.set(ask());

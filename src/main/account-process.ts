@@ -58,7 +58,7 @@ export async function startAccount(
     telemetry: {
       ...telemetry,
       restarted: () => {
-        log.warn('a reading process ended and is replaced');
+        log.warn('a store-reading process ended and is being replaced');
         telemetry.restarted();
       },
     },
@@ -97,7 +97,7 @@ export async function startAccount(
     answerLater: app.answer,
     common: accountCommonHeaders,
     clock: Date.now,
-    failed: (error) => log.error('an answer failed', errorFields(error)),
+    failed: (error) => log.error('a response failed', errorFields(error)),
     clientOf: clientAddress(settings.trustProxy, untrustedProxy(log, metrics)),
     connections: connectionBounds(settings),
     unsent: { perClient: unsentBytes / clientShare, total: unsentBytes },
@@ -134,6 +134,8 @@ function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
     metrics?.untrustedProxy();
     if (logged) return;
     logged = true;
-    log.warn('requests come through a proxy, and --trust-proxy is 0: all its clients count as one; set --trust-proxy');
+    log.warn(
+      'requests come through a proxy although --trust-proxy is 0: all its clients count as one; set --trust-proxy',
+    );
   };
 }

@@ -7,7 +7,7 @@ import { serveUntilStopped } from './serve.ts';
 
 /** `almanac account`: the account-view surface over a store. */
 export const accountCommand: Command = {
-  summary: 'the account-view surface over a store: what labels were observed on one account, and its exports',
+  summary: 'the account-view surface over a store: observed labels on one account, and exports',
   operands: '',
   settings: accountSettings,
   async run({ args, env, knownFlags, print }) {

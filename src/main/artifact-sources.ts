@@ -12,7 +12,7 @@ import type { Log } from '../ops/log.ts';
 import { userAgentFor } from './contact-setting.ts';
 import { defaultData } from './facts-settings.ts';
 
-/** Where the two artifacts are read from. */
+/** Locations of the two artifacts. */
 export interface ArtifactSettings {
   readonly artifacts: string | null;
   readonly labelsArtifact: string | null;
@@ -23,7 +23,7 @@ export interface ArtifactSettings {
   readonly unreachableSeconds: number;
 }
 
-/** What the sources are given by their process. */
+/** Dependencies of the sources. */
 interface SourceContext {
   readonly log: Log;
   readonly clock: () => number;
@@ -79,10 +79,10 @@ function httpUrl(place: string): URL | null {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return null;
   const url = URL.canParse(place) ? new URL(place) : null;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new OperatorError(`not an http or https address: ${place}`);
+    throw new OperatorError(`not an http or https URL: ${place}`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new OperatorError('an artifact address with credentials in it is not supported; let a proxy add them');
+    throw new OperatorError('an artifact URL with credentials is not supported; let a proxy add them');
   }
   return url;
 }
@@ -113,6 +113,6 @@ function usableFile(path: string): string {
 
 function requireFolder(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) throw new OperatorError(`no such folder: ${path}`);
-  if (!stats.isDirectory()) throw new OperatorError(`not a folder: ${path}`);
+  if (!stats) throw new OperatorError(`no such directory: ${path}`);
+  if (!stats.isDirectory()) throw new OperatorError(`not a directory: ${path}`);
 }

@@ -12,14 +12,14 @@ import { labelRefusals, labelsEnvelope } from '../facts/labels-resource.ts';
 import { describeLeak, findLeak } from '../facts/privacy.ts';
 import { weatherEnvelope, weatherTime } from '../facts/weather-resource.ts';
 
-/** What a client would get from one path. */
+/** Response that a client would get from one path. */
 interface Answer {
   readonly path: string;
   readonly status: number;
   readonly code: ErrorCode | null;
 }
 
-/** What the facts API would make of an artifact. */
+/** Verdict of the facts API on an artifact. */
 export interface Verdict {
   readonly verdict: 'servable' | 'refused' | 'not_an_artifact';
   /** The schema it was recognised by; null when by none. */
@@ -29,7 +29,7 @@ export interface Verdict {
   readonly state: string | null;
   readonly reasons: readonly string[];
   readonly freshness: LabelFreshness | null;
-  /** What is worth knowing of an artifact that is served. */
+  /** Further information on an artifact that is served. */
   readonly notes?: readonly string[];
   readonly answers: readonly Answer[];
 }
@@ -45,7 +45,7 @@ export function verdictOf(
   return 'overview' in artifact ? labelsVerdict(artifact, bounds, now) : weatherVerdict(artifact, now);
 }
 
-/** Without a usable artifact every fact of its instrument is refused; of a file that is nobody's, every fact of all. */
+/** Without a usable artifact every fact of its instrument is refused; for a file of an unknown instrument, every fact. */
 function unreadable(reading: Refusal): Verdict {
   const schema = reading.kind === 'malformed' ? reading.schema : null;
   const instrument = schema === null ? null : schema.startsWith('weather') ? 'weather' : 'labels';
@@ -78,13 +78,13 @@ function labelsVerdict(artifact: LabelArtifact, bounds: FreshnessBounds, now: nu
   return scanned(common, [[paths.labelsOverview, labelsEnvelope(artifact, judgement, now)]]);
 }
 
-/** What is not of the live network says so here too. */
+/** Names the origin of an artifact that is not from the live network. */
 function originNotes(origin: Origin = 'live'): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
 /** Why a time cannot be used; which of these it is stands in the artifact. */
-const unusable = `is unusable: absent, no UTC timestamp, or more than ${futureToleranceSeconds} s ahead of this clock`;
+const unusable = `is unusable: absent, not a UTC timestamp, or more than ${futureToleranceSeconds} s ahead of this clock`;
 
 function refusal(freshness: LabelFreshness): string {
   const collection = freshness.basis === 'collection_observed_through';
@@ -112,7 +112,7 @@ function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
     time.kind === 'not_said'
       ? ['generated_at is null: served without an age']
       : [
-          `made ${ageSeconds(time.at, now)} s ago${time.at > microsFromMillis(now) ? ', ahead of this clock' : ''}; weather is never refused for its age`,
+          `written ${ageSeconds(time.at, now)} s ago${time.at > microsFromMillis(now) ? ', ahead of this clock' : ''}; weather is never refused for its age`,
         ];
   const origin = artifact.schema === 'weather.summary.v1' ? artifact.summary.origin : 'live';
   return scanned({ ...common, notes: [...originNotes(origin), ...age] }, [

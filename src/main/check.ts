@@ -19,17 +19,17 @@ export const checkCommand: Command = {
   operands: 'FILE',
   settings,
   exitCodes: [
-    { code: checkExitCodes.servable, meaning: 'servable: the facts API answers with every fact of it' },
+    { code: checkExitCodes.servable, meaning: 'servable: the facts API serves every fact of it' },
     {
       code: checkExitCodes.refused,
-      meaning: 'refused: held, stale, malformed or too large; also a file that cannot be read, or a wrong setting',
+      meaning: 'refused: held, stale, malformed or too large; also an unreadable file or an invalid setting',
     },
-    { code: checkExitCodes.not_an_artifact, meaning: 'not an artifact: of no known schema, or not JSON' },
+    { code: checkExitCodes.not_an_artifact, meaning: 'not an artifact: of unknown schema, or not JSON' },
   ],
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(settings, { args, env, knownFlags });
     const [file] = positionals;
-    if (file === undefined || positionals.length > 1) throw new OperatorError('check wants one FILE');
+    if (file === undefined || positionals.length > 1) throw new OperatorError('check requires exactly one FILE');
     // Loaded when it runs: the other commands carry no schemas.
     const [{ readArtifact }, { explain, verdictOf }] = await Promise.all([
       import('./check-read.ts'),

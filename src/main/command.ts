@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../ops/setting.ts';
 
-/** What a command is given by the process that it runs in. */
+/** Context that the process passes to a command. */
 export interface CommandContext {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -15,10 +15,10 @@ export interface CommandContext {
 /** A command: its table of settings, and what it does. Resolves with the exit code. */
 export interface Command {
   readonly summary: string;
-  /** What stands after the command's name besides flags. */
+  /** Operands after the command's name, apart from flags. */
   readonly operands: string;
   readonly settings: Settings;
-  /** What each exit code means, of a command that tells more by it than 0 for well and 1 for a fault. */
+  /** Meanings of the exit codes, for a command with more codes than 0 (success) and 1 (error). */
   readonly exitCodes?: readonly ExitCode[];
   run(context: CommandContext): Promise<number>;
 }
@@ -34,7 +34,7 @@ export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!isPackage(folder)) {
     const parent = dirname(folder);
-    if (parent === folder) throw new Error('the package folder was not found above the program');
+    if (parent === folder) throw new Error('no package directory was found above the program');
     folder = parent;
   }
   return folder;

@@ -5,7 +5,7 @@ import { cutReasons } from '../http/connection-table.ts';
 export function connectionCuts(name: string, registry: Registry): Counter<'reason'> {
   const cut = new Counter({
     name,
-    help: 'Connections that were closed to protect the server and its other clients, by reason.',
+    help: 'Connections closed to protect the server and its other clients, by reason.',
     labelNames: ['reason'],
     registers: [registry],
   });
@@ -18,7 +18,7 @@ export function connectionCount(name: string, registry: Registry): (count: () =>
   let ask = (): number => 0;
   new Gauge({
     name,
-    help: 'Connections that are open now.',
+    help: 'Open connections.',
     registers: [registry],
     collect() {
       this.set(ask());

@@ -8,7 +8,7 @@ import type { WriterLock } from '../store/sqlite/lock.ts';
 
 /** Marks a folder as a demo's: everything in it is simulated, and may be thrown away. */
 const markName = 'SIMULATED.txt';
-const mark = `Everything in this folder is simulated: it was made by \`almanac demo\`, which empties it at each start.\n`;
+const mark = `Everything in this directory is simulated: it was written by \`almanac demo\`, which empties it at each start.\n`;
 
 /** Held while a demo runs in the folder. */
 const lockName = 'demo.lock';
@@ -16,7 +16,7 @@ const lockName = 'demo.lock';
 /** The folder of one demo. */
 export interface DemoFolder {
   readonly path: string;
-  /** Lets another demo have it; removes it where nobody asked for it by name. */
+  /** Releases it for another demo; removes it if it is temporary. */
   release(): void;
 }
 
@@ -34,7 +34,9 @@ export async function takeDemoFolder(named: string | null): Promise<DemoFolder> 
     makeFolder(named);
     const entries = readdirSync(named);
     if (entries.length > 0 && !entries.includes(markName)) {
-      throw new OperatorError(`${named} holds something that is no demo's; name another folder with --data, or none`);
+      throw new OperatorError(
+        `${named} contains files that no demo wrote; choose another directory with --data, or omit it`,
+      );
     }
     lock = await takeLock(named);
     // Marked before anything is in it, and unmarked last.
@@ -46,7 +48,7 @@ export async function takeDemoFolder(named: string | null): Promise<DemoFolder> 
   } catch (error) {
     lock?.release();
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot use the folder ${named}: ${systemWords(error)}`);
+    throw new OperatorError(`cannot use the directory ${named}: ${systemWords(error)}`);
   }
 }
 
@@ -56,7 +58,7 @@ function temporaryFolder(): string {
     writeFileSync(join(path, markName), mark);
     return path;
   } catch (error) {
-    throw new OperatorError(`cannot make a folder in ${tmpdir()}: ${systemWords(error)}; name one with --data`);
+    throw new OperatorError(`cannot create a directory in ${tmpdir()}: ${systemWords(error)}; choose one with --data`);
   }
 }
 
@@ -67,13 +69,15 @@ async function takeLock(folder: string): Promise<WriterLock> {
     return takeWriterLock(join(folder, lockName));
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'second_writer') throw error;
-    throw new OperatorError(`a demo runs in ${folder}; stop it first, or name another folder with --data, or none`);
+    throw new OperatorError(
+      `a demo is running in ${folder}; stop it first, choose another directory with --data, or omit it`,
+    );
   }
 }
 
 /** Throws OperatorError for a demo's folder: what is simulated is never taken for real. */
 export function refuseDemoFolder(data: string): void {
   if (existsSync(join(data, markName))) {
-    throw new OperatorError(`${data} holds a demo, and everything in it is simulated; name another folder with --data`);
+    throw new OperatorError(`${data} contains the simulated data of a demo; choose another directory with --data`);
   }
 }

@@ -5,7 +5,7 @@ import { startPart } from './part-process.ts';
 import type { SampleAccount } from './sample-accounts.ts';
 import type { Running } from './serve.ts';
 
-/** What the demo's network is made of. */
+/** Parameters of the demo's network. */
 const network = { seed: 1, rate: 120, labelers: 12, labelRate: 0.02, historyHours: 26 * 24 } as const;
 /** It ends within this time, or is killed; in milliseconds. */
 const killAfterMs = 1_000;
@@ -60,7 +60,7 @@ export async function startDemoNetwork(
     asked.throwIfAborted();
     const addresses = parse(await sim.nextLine());
     const jetstream = textOf(addresses, 'jetstream');
-    // Beside the label history, which the network writes itself.
+    // The network itself writes the label history.
     await writeWeather(data, jetstream, endUs);
     const { accounts } = parse(await sim.nextLine());
     return {

@@ -13,17 +13,13 @@ import { showsScreen } from './screen.ts';
 import { type Running, serveUntilStopped } from './serve.ts';
 
 const demoSettings = {
-  data: optionalText(
-    'data',
-    'DIR',
-    'folder of everything that is kept, emptied at each start; a temporary one unless given',
-  ),
+  data: optionalText('data', 'DIR', 'data directory, emptied at each start; default: a temporary directory'),
   ...observatorySettings,
 };
 
 /** `almanac demo`: the observatory over a simulated network, with a simulated past. */
 export const demoCommand: Command = {
-  summary: 'the observatory over a simulated network with a simulated past, and marked as that everywhere',
+  summary: 'the observatory over a simulated network with a simulated past, marked as simulated everywhere',
   operands: '',
   settings: demoSettings,
   run({ args, env, knownFlags, print }) {
@@ -45,7 +41,7 @@ export const demoCommand: Command = {
           folder.release();
         };
         try {
-          print('almanac demo: simulating a network and its past; nothing in it is real');
+          print('almanac demo: simulating a network and its past; none of its data is real');
           const network = await startDemoNetwork(folder.path, values.logLevel, log.stderr, asked);
           started.push(network);
           started.push(
@@ -55,7 +51,7 @@ export const demoCommand: Command = {
               endpoint: network.jetstream,
               parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network)),
               remarks: (urls) => [
-                'SIMULATED: nothing here is real',
+                'SIMULATED: none of this data is real',
                 ...network.accounts.map(({ did, shows }) => `account  ${pageOf(did, urls.get('account'))}  ${shows}`),
               ],
               screen,

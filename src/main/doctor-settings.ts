@@ -5,9 +5,9 @@ import { labelsSettings } from './labels-settings.ts';
 /** Settings of `almanac doctor`: those of the commands whose set-up it looks at. */
 export const doctorSettings = {
   json: toggle('json', 'print the findings as one JSON object'),
-  data: text('data', 'DIR', defaultData, 'folder of everything that is kept'),
-  store: optionalText('store', 'URL', 'the observation store; "labels" in --data unless given'),
-  artifacts: optionalText('artifacts', 'DIR', 'folder of the artifacts; "artifacts" in --data unless given'),
+  data: text('data', 'DIR', defaultData, 'data directory'),
+  store: optionalText('store', 'URL', 'the observation store; default: "labels" in --data'),
+  artifacts: optionalText('artifacts', 'DIR', 'directory of the artifacts; default: "artifacts" in --data'),
   host: factsSettings.host,
   port: integer('port', 'PORT', 8400, { min: 1, max: 65_535 }, 'port of the facts API'),
   basePath: factsSettings.basePath,
@@ -16,7 +16,7 @@ export const doctorSettings = {
     'metrics-port',
     'PORT',
     { min: 1, max: 65_000 },
-    'first of the ports of metrics: of facts, weather, labels and account; not looked at unless given',
+    'first of the four metrics ports (facts, weather, labels, account); default: not checked',
   ),
   jetstream: labelsSettings.jetstream,
   relay: labelsSettings.relay,

@@ -9,15 +9,15 @@ import { doctorSettings } from './doctor-settings.ts';
 /** Exit codes of `almanac doctor`: 1 is also that of a setting that cannot be used. */
 const exitCodes = { ok: 0, fail: 1, warn: 2 } as const satisfies Record<Level, number>;
 
-/** `almanac doctor`: what of this machine's set-up is well, what wants a look, and what fails, with what to do. */
+/** `almanac doctor`: checks this machine's set-up and suggests what to do. */
 export const doctorCommand: Command = {
   summary: "checks this machine's set-up: upstreams, clock, disk, stores, artifacts, ports",
   operands: '',
   settings: doctorSettings,
   exitCodes: [
     { code: exitCodes.ok, meaning: 'everything is ok' },
-    { code: exitCodes.fail, meaning: 'something fails (fail), or a setting cannot be used' },
-    { code: exitCodes.warn, meaning: 'nothing fails, something wants a look (warn)' },
+    { code: exitCodes.fail, meaning: 'something fails (fail), or a setting is invalid' },
+    { code: exitCodes.warn, meaning: 'nothing fails, something needs attention (warn)' },
   ],
   async run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(doctorSettings, { args, env, knownFlags });
@@ -93,7 +93,7 @@ async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]
   const here = [
     checkRuntime(),
     checkContact(values.contact),
-    checkFolder('data folder', data),
+    checkFolder('data directory', data),
     checkSpace(data, values.minFreeMegabytes * 1_000_000, store.bytes),
     ...store.findings,
     ...(await checkDenied(storeUrl)),

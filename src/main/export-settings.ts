@@ -13,33 +13,28 @@ function optionalChoice<const W extends readonly string[]>(
 
 /** Settings of `almanac export`. */
 export const exportSettings = {
-  from: text('from', 'URL', 'http://127.0.0.1:8401', 'base address of an account-view service'),
-  days: optionalInteger(
-    'days',
-    'N',
-    { min: 1, max: 30 },
-    'the last 7 or 30 days, as far as the service has them; 30 where no interval is named',
-  ),
+  from: text('from', 'URL', 'http://127.0.0.1:8401', 'base URL of an account-view service'),
+  days: optionalInteger('days', 'N', { min: 1, max: 30 }, 'the last 7 or 30 days, as far as available; default: 30'),
   start: optionalText('start', 'TIME', 'start of the interval, inclusive: RFC 3339 with a zone; with --end'),
   end: optionalText('end', 'TIME', 'end of the interval, exclusive'),
   labeler: optionalText('labeler', 'DID', 'only labels of this labeler'),
   value: optionalText('value', 'TEXT', 'only labels with exactly this value'),
-  action: optionalChoice('action', labelActions, 'only applications, or only removals'),
+  action: optionalChoice('action', labelActions, 'only applications or only removals'),
   targetKind: optionalChoice(
     'target-kind',
     targetKinds,
     'only labels on the account itself, on posts, or on other records',
   ),
-  format: choice('format', exportFormats, 'json', 'format of the file; csv has its manifest in a file beside it'),
-  out: optionalText('out', 'FILE', 'the file; it appears when it is whole; named after the account unless given'),
+  format: choice('format', exportFormats, 'json', 'format of the file; csv writes the manifest to a second file'),
+  out: optionalText('out', 'FILE', 'the output file; appears when complete; default: named after the account'),
   giveUpSeconds: integer(
     'give-up-seconds',
     'N',
     120,
     { min: 1, max: 86_400 },
-    'how long to keep asking a service that does not answer or is busy',
+    'how long to retry if the service does not respond or is busy',
   ),
-  timeoutSeconds: integer('timeout-seconds', 'N', 30, { min: 1, max: 600 }, 'how long one answer may take'),
+  timeoutSeconds: integer('timeout-seconds', 'N', 30, { min: 1, max: 600 }, 'timeout of one response'),
 };
 
 /** The settings of an export, resolved. */

@@ -24,31 +24,31 @@ export const exportExitCodes = {
 
 /** `almanac export DID`: what was observed on one account, as a verified file. */
 export const exportCommand: Command = {
-  summary: 'downloads what was observed on one account from an account-view service, verified, as a file',
+  summary: 'downloads and verifies the observations on one account from an account-view service',
   operands: 'DID',
   settings,
   exitCodes: [
-    { code: exportExitCodes.complete, meaning: 'the file stands under its name, verified' },
-    { code: 1, meaning: 'a mistake on the command line' },
+    { code: exportExitCodes.complete, meaning: 'the file is complete and verified' },
+    { code: 1, meaning: 'an error in the command line' },
     {
       code: exportExitCodes.refused,
-      meaning: 'the service refuses what is asked for, or the address is none of such a service',
+      meaning: 'the service refuses the request, or the address is not that of an account-view service',
     },
-    { code: exportExitCodes.unreachable, meaning: 'no usable answer in time; try later' },
+    { code: exportExitCodes.unreachable, meaning: 'no usable response in time; try later' },
     { code: exportExitCodes.expired, meaning: 'the export expired before its last page, each time' },
     {
       code: exportExitCodes.damaged,
-      meaning: 'what arrived is not what the service made, or does not agree with itself',
+      meaning: 'the response was altered in transit, or is inconsistent',
     },
     { code: exportExitCodes.unwritable, meaning: 'the file cannot be written' },
-    { code: exportExitCodes.interrupted, meaning: 'by a signal' },
+    { code: exportExitCodes.interrupted, meaning: 'interrupted by a signal' },
   ],
   async run(context) {
     const { values, positionals } = resolveSettings(settings, context);
     const [named] = positionals;
-    if (named === undefined || positionals.length > 1) throw new OperatorError('export wants one DID');
+    if (named === undefined || positionals.length > 1) throw new OperatorError('export requires exactly one DID');
     if (!isDid(named))
-      throw new OperatorError(`export wants a DID: ${didInWords}; a handle is to be resolved to its DID first`);
+      throw new OperatorError(`export requires a DID: ${didInWords}; resolve a handle to its DID first`);
     const account = canonicalDid(named);
     const order: ExportOrder = {
       account,
@@ -113,19 +113,19 @@ function summary(parts: readonly PartSummary[], out: string, number: (value: num
   const rows = parts.reduce((sum, { count }) => sum + count, 0);
   const [first, last] = [parts[0]?.manifest, parts.at(-1)?.manifest];
   const statuses = [...new Set(parts.map(({ manifest }) => manifest.coverage.status))].join(', ');
-  const clipped = parts.some(({ manifest }) => manifest.clipped) ? ', less than was asked for' : '';
+  const clipped = parts.some(({ manifest }) => manifest.clipped) ? ', shorter than requested' : '';
   // What is accepted from then on would still lie in the interval: another export would have it.
   const open =
-    last && last.frontier < last.interval.end ? `; rows accepted from ${last.frontier} on are not in it` : '';
+    last && last.frontier < last.interval.end ? `; rows accepted from ${last.frontier} on are not included` : '';
   return [
     `${out}: ${number(rows)} rows${parts.length > 1 ? ` in ${parts.length} parts` : ''}, verified`,
     `interval: ${first?.interval.start} to ${last?.interval.end}${clipped}${open}`,
-    `coverage: ${statuses}${observedUntil(last)}; the manifest lists what was not observed`,
+    `coverage: ${statuses}${observedUntil(last)}; the manifest lists the time that was not observed`,
     ...(rows === 0 ? ['None were observed. This does not mean that no labels exist.'] : []),
   ];
 }
 
-/** When the observation ended, where that is before the end of the interval. Older services do not say. */
+/** End of the observation, if it is before the end of the interval. Older services do not state it. */
 function observedUntil(manifest: ExportManifest | undefined): string {
   const through = manifest?.coverage.covered_through;
   return manifest && through && through < manifest.interval.end ? `, nothing observed after ${through}` : '';
@@ -134,17 +134,17 @@ function observedUntil(manifest: ExportManifest | undefined): string {
 function intervalOf({ days, start, end }: ExportValues): AskedInterval {
   if (start === null && end === null) return { kind: 'days', days: days ?? 30 };
   if (days !== null || start === null || end === null) {
-    throw new OperatorError('export wants --days, or --start and --end together');
+    throw new OperatorError('export requires --days, or --start and --end together');
   }
   const [from, to]: (Micros | null)[] = [parseInstant(start), parseInstant(end)];
   if (from === null || from === undefined || to === null || to === undefined || from >= to) {
-    throw new OperatorError('--start and --end want RFC 3339 instants with a zone, the end after the start');
+    throw new OperatorError('--start and --end require RFC 3339 instants with a zone, the end after the start');
   }
   return { kind: 'explicit', start, end };
 }
 
 function filtersOf({ labeler, value, action, targetKind }: ExportValues): ExportOrder['filters'] {
-  if (labeler !== null && !isDid(labeler)) throw new OperatorError(`--labeler wants a DID: ${didInWords}`);
+  if (labeler !== null && !isDid(labeler)) throw new OperatorError(`--labeler requires a DID: ${didInWords}`);
   return {
     ...(labeler === null ? {} : { labeler: canonicalDid(labeler) }),
     ...(value === null ? {} : { value }),
@@ -157,7 +157,7 @@ function filtersOf({ labeler, value, action, targetKind }: ExportValues): Export
 function baseOf(from: string): string {
   const url = URL.canParse(from) ? new URL(from) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new OperatorError('--from wants an http or https address without a user in it');
+    throw new OperatorError('--from requires an http or https URL without a user');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }

@@ -18,7 +18,7 @@ export function factsMetrics(registry: Registry): FactsMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'almanac_facts_requests_total',
-    help: 'Answers sent, by route of the closed list and status.',
+    help: 'Responses sent, by route of the closed list and status.',
     labelNames: ['route', 'status'],
     registers,
   });
@@ -32,7 +32,7 @@ export function factsMetrics(registry: Registry): FactsMetrics {
   });
   const refused = new Counter({
     name: 'almanac_facts_artifact_refusals_total',
-    help: 'Changes of an artifact to a reading that cannot be published, by kind.',
+    help: 'Times that an artifact became unpublishable, by kind of reading.',
     labelNames: ['instrument', 'reading'],
     registers,
   });

@@ -75,11 +75,11 @@ export async function startFacts(
 function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSettings>): AccountLinks | null {
   const url = accountUrl === null ? null : (URL.parse(accountUrl)?.href ?? '').replace(/\/+$/, '');
   if (url !== null && !/^https?:/.test(url)) {
-    throw new OperatorError(`--account-url wants an http or https address; got ${JSON.stringify(accountUrl)}`);
+    throw new OperatorError(`--account-url requires an http or https URL; got ${JSON.stringify(accountUrl)}`);
   }
   const samples = sampleAccounts.map((text) => {
     const [did = '', ...words] = text.trim().split(/\s+/);
-    if (!isDid(did)) throw new OperatorError(`--sample-account wants a DID; got ${JSON.stringify(text)}`);
+    if (!isDid(did)) throw new OperatorError(`--sample-account requires a DID; got ${JSON.stringify(text)}`);
     return { did, shows: words.length === 0 ? null : words.join(' ') };
   });
   return url === null ? null : { url, samples };
@@ -96,9 +96,9 @@ function logsAccess({ accessLog, accessLogClients }: Values<typeof factsSettings
   return accessLog || accessLogClients;
 }
 
-/** What links start with: the address that clients know, or the path alone. */
+/** Prefix of links: the public URL, or the base path alone. */
 function linkBase({ publicUrl, basePath: path }: Values<typeof factsSettings>): string {
   if (publicUrl === null) return basePath(path);
   if (URL.canParse(publicUrl) && /^https?:$/.test(new URL(publicUrl).protocol)) return publicUrl.replace(/\/+$/, '');
-  throw new OperatorError(`--public-url wants an http or https address; got ${JSON.stringify(publicUrl)}`);
+  throw new OperatorError(`--public-url requires an http or https URL; got ${JSON.stringify(publicUrl)}`);
 }

@@ -11,12 +11,12 @@ const ports = { min: 0, max: 65_535 };
 
 /** Settings that every server command has. */
 export const serverSettings = {
-  logLevel: choice('log-level', logLevels, 'info', 'quietest level of the log on stderr'),
+  logLevel: choice('log-level', logLevels, 'info', 'minimum level of the log on stderr'),
   metricsPort: optionalInteger(
     'metrics-port',
     'PORT',
     ports,
-    'serve Prometheus metrics on this loopback port; off unless given',
+    'serve Prometheus metrics on this loopback port; default: off',
   ),
 };
 
@@ -33,7 +33,7 @@ export const freshnessSettings = {
     'collection-max-age-seconds',
     'S',
     { min: 0, max: days },
-    'label collections older than this are refused as stale; as --max-age-seconds unless given',
+    'label collections older than this are refused as stale; default: --max-age-seconds',
   ),
   maxArtifactBytes: integer(
     'max-artifact-bytes',
@@ -52,7 +52,7 @@ export const factsSettings = {
   artifacts: optionalText(
     'artifacts',
     'DIR',
-    'folder of labels-overview.json and weather-summary.json; almanac-data/artifacts unless given',
+    'directory of labels-overview.json and weather-summary.json; default: almanac-data/artifacts',
   ),
   labelsArtifact: optionalText('labels-artifact', 'FILE|URL', 'the label artifact, instead of the one in --artifacts'),
   weatherArtifact: optionalText(
@@ -61,56 +61,46 @@ export const factsSettings = {
     'the weather artifact, instead of the one in --artifacts',
   ),
   ...freshnessSettings,
-  pollSeconds: integer(
-    'poll-seconds',
-    'S',
-    10,
-    { min: 1, max: 3600 },
-    'how often an artifact behind a URL is asked for',
-  ),
+  pollSeconds: integer('poll-seconds', 'S', 10, { min: 1, max: 3600 }, 'how often an artifact URL is fetched'),
   unreachableSeconds: integer(
     'unreachable-seconds',
     'S',
     60,
     { min: 0, max: 86_400 },
-    'an artifact behind a URL that has not answered for this long is unreadable',
+    'an artifact URL that has not responded for this long is unreadable',
   ),
   sampleAccounts: list(
     'sample-account',
     'DID',
     [],
-    'account that the observatory page links to at --account-url, and after a space what is to see there; may be given several times',
+    'DID of an account that the observatory page links to at --account-url, a space, and a description; repeatable',
   ),
-  accountUrl: optionalText(
-    'account-url',
-    'URL',
-    'address of the account-view surface, for links of the observatory page',
-  ),
+  accountUrl: optionalText('account-url', 'URL', 'URL of the account-view surface, for links on the observatory page'),
   workers: integer('workers', 'N', 1, { min: 1, max: 64 }, 'processes that share the port'),
   contact: contactSetting,
-  publicUrl: optionalText('public-url', 'URL', 'address that clients know this service by, for links in /llms.txt'),
+  publicUrl: optionalText('public-url', 'URL', 'public URL of this service, for links in /llms.txt'),
   trustProxy: integer(
     'trust-proxy',
     'N',
     0,
     { min: 0, max: 16 },
-    'proxies in front: the client is the Nth address from the right of X-Forwarded-For; 0 believes none',
+    'number of proxies: the client is the Nth address from the right of X-Forwarded-For; 0 trusts none',
   ),
   maxConnections: integer(
     'max-connections',
     'N',
     16_384,
     { min: 1, max: 1_000_000 },
-    'connections of one process at once; beyond it the one that has been idle for longest is closed',
+    'maximum connections of one process; beyond it the longest idle one is closed',
   ),
   clientConnections: integer(
     'client-connections',
     'N',
     0,
     { min: 0, max: 1_000_000 },
-    'connections of one client at once, without --trust-proxy; 0 for any number',
+    'maximum connections of one client, without --trust-proxy; 0: unlimited',
   ),
   accessLog: toggle('access-log', 'log every request, without client addresses'),
-  accessLogClients: toggle('access-log-clients', 'log every request, with the address of its client'),
+  accessLogClients: toggle('access-log-clients', "log every request with its client's address"),
   ...serverSettings,
 };

@@ -8,7 +8,7 @@ import { serveUntilStopped } from './serve.ts';
 
 /** `almanac facts`: the facts API over an artifact folder, files or addresses. */
 export const factsCommand: Command = {
-  summary: 'the facts API over an artifact folder (or per-instrument paths or URLs)',
+  summary: 'the facts API over an artifact directory (or per-instrument paths or URLs)',
   operands: '',
   settings: factsSettings,
   async run({ args, env, knownFlags, print }) {

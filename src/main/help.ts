@@ -2,7 +2,7 @@ import { variableOf } from '../ops/setting.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 
-/** What `almanac help` prints. */
+/** Output of `almanac help`. */
 export function overview(): string {
   const names = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
   return [
@@ -10,15 +10,15 @@ export function overview(): string {
     '',
     ...names,
     '',
-    'almanac COMMAND --help lists the settings of a command. Flags win over ALMANAC_* variables, and these over',
-    'the file named by --config (one JSON object, keyed by flag names).',
+    'almanac COMMAND --help lists the settings of a command. Flags override ALMANAC_* variables, and these override',
+    'the file given with --config (one JSON object, keyed by flag names).',
   ].join('\n');
 }
 
 /** Columns of a setting, before its words. */
 const width = 36;
 
-/** What `almanac COMMAND --help` prints. */
+/** Output of `almanac COMMAND --help`. */
 export function commandHelp(name: string, { summary, operands, settings, exitCodes = [] }: Command): string {
   const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
     const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;

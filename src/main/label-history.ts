@@ -13,19 +13,19 @@ import type { NewObservation, PositionChange, StoreWriter } from '../store/port.
 import { day, hour, micros, minute } from '../store/time.ts';
 import { type SampleAccounts, sampleAccounts } from './sample-accounts.ts';
 
-/** How long ago the epoch began: younger than the window, so that it holds a warm-up. */
+/** Age of the epoch: younger than the window, so that the window has a warm-up. */
 export const epochAge = 23 * day + 7 * hour;
 /** Pages come this often in the past. */
 const pageEvery = 10 * minute;
-/** When nobody observed, before the end. */
+/** Interruptions of the observation, before the end. */
 const interruptions = [
   { start: 19 * day + 3 * hour, end: 19 * day + 2 * hour, reason: 'maintenance' },
   { start: 8 * day + 11 * hour, end: 8 * day + 6 * hour, reason: 'ingest_paused' },
 ] as const;
-/** What is dead today died this long ago. */
+/** Age of the failure of labelers that are unreachable today. */
 const deadFor = 31 * hour;
 
-/** What a history is written from, and where. */
+/** Input and output of a history. */
 export interface LabelHistory {
   /** A new store, whose epoch began `epochAge` before the end. */
   readonly store: StoreWriter;
@@ -40,7 +40,7 @@ interface Reading {
   readonly labeler: Labeler;
   /** Number of the last label that was read. */
   read: number;
-  /** When it last answered; null for one that never did. */
+  /** Time of its last response; null for a labeler that never responded. */
   readonly until: Micros | null;
 }
 
@@ -89,7 +89,7 @@ interface PagesOfAll {
   readonly samples: SampleAccounts;
 }
 
-/** What every labeler has that was not read yet, accepted at that instant. */
+/** Accepts every labeler's remaining labels at that instant. */
 async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll): Promise<void> {
   const observations: NewObservation[] = [];
   const refused = new Map<string, { source: string; reason: AdmissionReason; count: number }>();
@@ -119,7 +119,7 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
   }
 }
 
-/** What checking would have found: the simulated labelers sign everything but what is odd in just that. */
+/** Expected result of the signature check: simulated labelers sign every label except those with a signature fault. */
 function verdictOf(odd: OddKind | null): SignatureVerdict {
   if (odd === 'unsigned') return 'unsigned';
   return odd === 'bad_signature' || odd === 'high_s' ? 'invalid' : 'verified';

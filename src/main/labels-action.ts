@@ -19,5 +19,5 @@ export type LabelsAction = (
 export function storeFolder(url: string): string {
   const { folder } = parseStoreUrl(url);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return folder;
-  throw new OperatorError(`there is no store in ${folder}; name it with --store sqlite:DIR`);
+  throw new OperatorError(`${folder} contains no store; set it with --store sqlite:DIR`);
 }

@@ -83,15 +83,15 @@ function logFile(log: Log) {
 /** Holds the label facts back, with a reason. */
 export async function hold({ artifacts, reason }: LabelsValues, print: CommandContext['print']): Promise<number> {
   if (reason === null || reason.trim() === '') {
-    throw new OperatorError('a hold wants its reason: almanac labels hold --reason "…"');
+    throw new OperatorError('hold requires a reason: almanac labels hold --reason "…"');
   }
   assertFolder(artifacts);
   const before = await readHold(artifacts);
   await setHold(artifacts, artifactNames.labels, { reason, since: formatTimestamp(Date.now()) });
-  if (before !== null) print(`in the place of the hold since ${before.since || 'an unknown time'}: ${before.reason}`);
-  print(`the label facts of ${artifacts} are held; almanac labels release ends it`);
+  if (before !== null) print(`replaces the hold since ${before.since || 'an unknown time'}: ${before.reason}`);
+  print(`the label facts of ${artifacts} are held; almanac labels release ends the hold`);
   if (!existsSync(join(artifacts, artifactNames.labels)))
-    print(`no ${artifactNames.labels} stands there yet: is it the folder that the facts are served from?`);
+    print(`no ${artifactNames.labels} exists there yet: is it the directory that the facts API reads?`);
   return 0;
 }
 
@@ -106,7 +106,7 @@ export async function release({ artifacts }: LabelsValues, print: CommandContext
 /** A slip in its name must not look like a hold. */
 function assertFolder(artifacts: string): void {
   if (statSync(artifacts, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  throw new OperatorError(`${artifacts} is no folder; name the one of the artifacts with --artifacts`);
+  throw new OperatorError(`${artifacts} is not a directory; set the artifact directory with --artifacts`);
 }
 
 function wall() {
@@ -116,7 +116,7 @@ function wall() {
 function address(flag: string, url: string, protocols: readonly string[]): string {
   const parsed = URL.parse(url);
   if (parsed && protocols.includes(parsed.protocol)) return url;
-  throw new OperatorError(`--${flag} wants an address that begins with ${protocols[0]}//; got ${JSON.stringify(url)}`);
+  throw new OperatorError(`--${flag} requires a URL that begins with ${protocols[0]}//; got ${JSON.stringify(url)}`);
 }
 
 /** The label instrument speaks the legacy wire, which hosts of the present method serve beside it. */

@@ -86,7 +86,7 @@ function oneLine(text: string): string {
 function printMatches(denied: DenyList, known: readonly RosterRow[], print: (line: string) => void): void {
   const matching = known.filter((row) => denied.entryFor(row) !== null);
   if (matching.length === 0) {
-    print('  no labeler that is known now matches');
+    print('  no known labeler matches');
     return;
   }
   for (const { did, endpoint } of matching.slice(0, maxNamed))

@@ -17,20 +17,20 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   for (const reason of refusalReasons) refused.inc({ reason }, 0);
   const pages = new Counter({
     name: 'almanac_labels_pages_total',
-    help: 'Pages and groups of frames read, by the way they came.',
+    help: 'Pages and groups of frames read, by transport.',
     labelNames: ['way'],
     registers,
   });
   const oddities = new Counter({
     name: 'almanac_labels_quirks_total',
-    help: 'Oddities of servers that were worked around.',
+    help: 'Server deviations from the protocol that were worked around.',
     labelNames: ['quirk'],
     registers,
   });
   for (const quirk of quirks) oddities.inc({ quirk }, 0);
   const hostFull = new Counter({
     name: 'almanac_labels_host_full_total',
-    help: 'Streams not opened, and polls that did not get their turn, for the bounds on one host.',
+    help: 'Streams not opened and polls postponed because of the limits per host.',
     labelNames: ['way'],
     registers,
   });
@@ -44,25 +44,25 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   for (const part of sourceParts) sourceFailures.inc({ part }, 0);
   const commits = new Histogram({
     name: 'almanac_labels_commit_duration_seconds',
-    help: 'Time that commits took.',
+    help: 'Duration of commits.',
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
     registers,
   });
   const paused = new Gauge({
     name: 'almanac_labels_paused',
-    help: 'Whether acceptance stands still, by reason.',
+    help: '1 while acceptance is paused for the reason, else 0.',
     labelNames: ['reason'],
     registers,
   });
   const sources = new Gauge({
     name: 'almanac_labels_sources',
-    help: 'Enrolled sources by state; beside them not_enrolled, waiting for a place, paused for the day, denied by the operator.',
+    help: 'Enrolled sources by state; also labelers that are not_enrolled, waiting for a place, paused for the day, or denied by the operator.',
     labelNames: ['state'],
     registers,
   });
   const throttled = new Gauge({
     name: 'almanac_labels_throttled_sources',
-    help: 'Sources that are paused or wait because a share is used up, by standing.',
+    help: 'Sources that are paused or waiting because a share is used up, by standing.',
     labelNames: ['standing'],
     registers,
   });
@@ -84,17 +84,17 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   });
   const purgesPending = new Gauge({
     name: 'almanac_labels_purges_pending',
-    help: 'Labelers whose rows are being removed at the request of the operator.',
+    help: "Labelers whose rows are being removed on the operator's request.",
     registers,
   });
   const purgeDaysLeft = new Gauge({
     name: 'almanac_labels_purge_days_left',
-    help: 'Days that removals have left, in sum over labelers.',
+    help: 'Days left to purge, summed over labelers.',
     registers,
   });
   const denyListDamaged = new Gauge({
     name: 'almanac_labels_deny_list_damaged',
-    help: 'Whether the list of denied labelers cannot be used; the last good one then stays in force.',
+    help: '1 while the list of denied labelers is invalid and the last valid one is in force, else 0.',
     registers,
   });
   let publishedAt: number | null = null;
@@ -121,9 +121,9 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
       paused.reset();
       if (reason !== null) paused.set({ reason }, 1);
     },
-    sources: (counts, beside) => {
+    sources: (counts, others) => {
       for (const state of sourceStates) sources.set({ state }, counts[state]);
-      for (const [state, count] of Object.entries(beside)) sources.set({ state }, count);
+      for (const [state, count] of Object.entries(others)) sources.set({ state }, count);
     },
     shares: (held, used, budgetBytes) => {
       for (const standing of standings) {

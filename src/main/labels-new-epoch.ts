@@ -16,7 +16,7 @@ export async function newEpoch(
       print(`the store ${store} is empty: the next start of almanac labels begins its epoch`);
       return 0;
     }
-    print(`moved to ${done.directory}, nothing deleted:`);
+    print(`moved to ${done.directory}; nothing was deleted:`);
     for (const name of done.moved) print(`  ${name}`);
     print('the next start of almanac labels begins a new epoch: warming up for the length of the window');
     return 0;

@@ -18,15 +18,14 @@ export const purge: LabelsAction = async ({ store: url }, print, operands) => {
     if (target.kind !== 'did' || requested === null) return [];
     const found = known.get(target.did);
     known.delete(target.did);
-    return [`${target.did} requested ${requested}: ${found ? progress(found) : 'waits for a running instrument'}`];
+    return [`${target.did} requested ${requested}: ${found ? progress(found) : 'waiting for a running instrument'}`];
   });
   // Of labelers that were allowed again.
   for (const one of known.values())
     lines.push(`${one.source} requested ${formatMicros(one.requestedAt)}: ${progress(one)}`);
   for (const line of lines) print(line);
-  if (lines.length === 0) print('no removal is requested');
-  if (dids.length > 0)
-    print('a running instrument, or the next one, removes the rows; exports that were begun answer 410');
+  if (lines.length === 0) print('no purge is requested');
+  if (dids.length > 0) print('a running instrument, or the next one, removes the rows; exports under way answer 410');
   return 0;
 };
 
@@ -35,7 +34,7 @@ export async function refuseWhileRemoved(url: string, did: string): Promise<void
   const [pending] = (await purgesOf(url)).filter(({ source, completedAt }) => source === did && completedAt === null);
   if (!pending) return;
   throw new OperatorError(
-    `rows of ${did} are being removed (${pending.daysLeft} days left); allow it once almanac labels purge says that it is completed`,
+    `rows of ${did} are being removed (${pending.daysLeft} days left); allow it when almanac labels purge reports completion`,
   );
 }
 
@@ -45,7 +44,9 @@ async function request(folder: string, dids: readonly string[], purges: readonly
     dids.reduce((all, did) => {
       const entry = all.entryOf({ kind: 'did', did });
       if (!entry)
-        throw new OperatorError(`${did} is not denied, so its rows would come again: almanac labels deny ${did}`);
+        throw new OperatorError(
+          `${did} is not denied, so its rows would be read again; first run almanac labels deny ${did}`,
+        );
       const pending = purges.every(({ source, completedAt }) => source !== did || completedAt === null);
       return all.with({ ...entry, purge: entry.purge !== null && pending ? entry.purge : at });
     }, list),

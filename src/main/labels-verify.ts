@@ -9,7 +9,7 @@ import { opened } from './opened-store.ts';
 
 type Print = CommandContext['print'];
 
-/** Derives every counter again from the rows and compares every checksum; 1 where one differs. `--repair` derives anew what it can. */
+/** Recomputes every counter from the rows and compares every checksum; returns 1 if one differs. `--repair` rewrites derived data. */
 export async function verify(values: Values<typeof labelsSettings>, print: Print): Promise<number> {
   const { store: url } = values;
   let problems = 0;
@@ -28,9 +28,9 @@ export async function verify(values: Values<typeof labelsSettings>, print: Print
   }
   if (repaired > 0) print(`${repaired} problems repaired`);
   if (unverified > 0)
-    print(`${unverified} unverified: upkeep of almanac labels gives each its checksums, or --repair does`);
-  if (problems > 0 && values.repair) print('what is left does not follow from the rows: restore a backup');
-  print(problems === 0 ? 'every counter equals its rows' : `${problems} problems`);
+    print(`${unverified} unverified: almanac labels adds the checksums in the background, or --repair does`);
+  if (problems > 0 && values.repair) print('the remaining problems cannot be repaired from the rows: restore a backup');
+  print(problems === 0 ? 'every counter matches its rows' : `${problems} problems`);
   return problems === 0 ? 0 : 1;
 }
 

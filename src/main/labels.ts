@@ -41,7 +41,7 @@ export const labelsCommand: Command = {
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action) {
       const known = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-      throw new OperatorError(`unknown action ${JSON.stringify(name)}: use ${known}, or none to observe`);
+      throw new OperatorError(`unknown action ${JSON.stringify(name)}: use ${known}, or no action to observe`);
     }
     if (operands.length > action.operands) {
       throw new OperatorError(`unexpected ${JSON.stringify(operands[action.operands])} after ${name}`);

@@ -18,7 +18,7 @@ function listenFault(error: unknown): string {
     case 'EADDRINUSE':
       return 'the port is in use; choose another with --port';
     case 'EACCES':
-      return 'this user may not use the port; choose one above 1023 with --port';
+      return 'this user is not permitted to use the port; choose one above 1023 with --port';
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
@@ -50,7 +50,7 @@ export async function assertFree(host: string, ports: Readonly<Record<string, nu
 export function basePath(text: string): string {
   const trimmed = text.replace(/\/+$/, '');
   if (trimmed === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(trimmed)) return trimmed;
-  throw new OperatorError(`--base-path wants a path such as /atproto; got ${JSON.stringify(text)}`);
+  throw new OperatorError(`--base-path requires a path such as /atproto; got ${JSON.stringify(text)}`);
 }
 
 /** The address that a server announces. */

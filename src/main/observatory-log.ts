@@ -7,11 +7,11 @@ import { createLog, type Log, type LogLevel } from '../ops/log.ts';
 /** The log of an observatory and its parts. */
 export interface ObservatoryLog {
   readonly log: Log;
-  /** Where the parts write theirs. */
+  /** Target of the parts' stderr. */
   readonly stderr: 'inherit' | number;
   /** The file; null where it goes to stderr. */
   readonly file: string | null;
-  /** What parts said in words since the log was opened, where nobody could see it. */
+  /** Plain-text messages of the parts since the log was opened, if they went to a file. */
   said(): string[];
   close(): void;
 }
@@ -27,7 +27,7 @@ export function openLog(name: string, level: LogLevel, data: string, screen: boo
   const file = join(data, 'almanac.log');
   makeFolder(data);
   try {
-    // Anew at each start: a log for years belongs to whoever sends stderr somewhere.
+    // Truncated at each start: for a permanent log, an operator redirects stderr.
     const fd = openSync(file, 'w');
     const said = (): string[] =>
       readFileSync(file, 'utf8')

@@ -13,19 +13,19 @@ export const observatorySettings = {
     'metrics-port',
     'PORT',
     { min: 1, max: 65_000 },
-    "serve the facts API's Prometheus metrics on this loopback port, and those of the other parts on the ports above it",
+    "serve the facts API's Prometheus metrics on this loopback port, and those of the other parts on the next ports",
   ),
   contact: contactSetting,
   logLevel: serverSettings.logLevel,
 };
 
 /** The folder of an observatory, where one is always used. */
-export const dataSetting = text('data', 'DIR', defaultData, 'folder of everything that is kept');
+export const dataSetting = text('data', 'DIR', defaultData, 'data directory');
 
 /** The settings of an observatory, resolved. */
 export type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
 
-/** What the parts of one observatory are told beside its settings, by the name of their command. */
+/** Additional arguments of an observatory's parts, by the name of their command. */
 export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {
   /** The observatory's page links to the account part of this machine, where that came to listen. */
   readonly linksAccounts?: boolean;

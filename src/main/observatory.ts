@@ -12,10 +12,10 @@ import { statusOf } from './status.ts';
 import { type SupervisedPart, supervise } from './supervisor.ts';
 import { readReport, type WeatherReport } from './weather-report.ts';
 
-/** How often the state is looked at, in milliseconds. */
+/** Interval between checks of the state, in milliseconds. */
 const lookMs = 1_000;
 
-/** What an observatory is made of. */
+/** Options of an observatory. */
 export interface ObservatoryOptions {
   /** `up` or `demo`. */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface ObservatoryOptions {
   /** Address of the Jetstream host, for the words. */
   readonly endpoint: string;
   readonly parts: readonly SupervisedPart[];
-  /** What is said above the state, with the addresses of the parts that listen, by their names. */
+  /** Lines above the state, with the URLs of the listening parts by name. */
   readonly remarks: (urls: ReadonlyMap<string, string>) => readonly string[];
   /** A screen in the terminal instead of plain lines. */
   readonly screen: boolean;
@@ -46,7 +46,7 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
       if (part === 'weather') report = readReport(message) ?? report;
     },
   }).catch((error: unknown) => {
-    // Why a part could not start stands in the file, which nobody sees, and which may be gone in a moment.
+    // The reason for a failed start is only in the log file, which may be removed in a moment.
     for (const line of log.said()) process.stderr.write(`${line}\n`);
     throw error;
   });

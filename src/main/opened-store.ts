@@ -1,7 +1,7 @@
 import { OperatorError } from '../ops/errors.ts';
 import { StoreError } from '../store/errors.ts';
 
-/** What a store refuses at the door is the operator's to mend: the same, or the error as one line for a person. */
+/** Opens a store; reports an error that the operator can correct as one line. */
 export function opened<T>(url: string, open: () => T): T {
   try {
     return open();

@@ -4,7 +4,7 @@ import { splitUri, targetOf } from '../store/subject.ts';
 /** An account to begin with. */
 export interface SampleAccount {
   readonly did: string;
-  /** What is to see there, in words. */
+  /** Description of the account's labels. */
   readonly shows: string;
 }
 
@@ -25,7 +25,10 @@ interface Seen {
   readonly labelers: Set<string>;
 }
 
-/** What is looked for, in order; of those that have it the one where `most` is largest is shown, and only once. */
+/**
+ * Kinds of sample accounts, in order; of the accounts that match a kind, the one with the largest `most` is shown,
+ * each only once.
+ */
 const kinds: readonly { readonly shows: string; has(seen: Seen): boolean; most(seen: Seen): number }[] = [
   {
     shows: 'labels on the account itself and on posts and a removal',

@@ -1,6 +1,6 @@
 import type { StatusLine } from './status.ts';
 
-/** Where the state of an observatory is shown. */
+/** Shows the state of an observatory. */
 export interface Display {
   show(lines: readonly StatusLine[]): void;
 }
@@ -47,7 +47,7 @@ export function plainDisplay(print: (line: string) => void): Display {
   };
 }
 
-/** Whether a stream shows a screen: a terminal that nobody asked to be plain. */
+/** Returns true if a stream is a terminal and no variable requests plain output. */
 export function showsScreen(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
   return isTerminal && !env.NO_COLOR && env.TERM !== 'dumb' && !env.CI;
 }

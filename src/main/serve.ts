@@ -11,11 +11,11 @@ export interface Running {
   readonly failed?: Promise<never>;
 }
 
-/** How a server command runs. */
+/** Options of a server command. */
 export interface ServeOptions {
   /** Loopback port of the metrics listener; null for none. */
   readonly metricsPort: number | null;
-  /** Whether metrics are kept at all: a worker keeps them for the process that collects. */
+  /** Collects metrics: a worker collects them for the process that aggregates. */
   readonly collectMetrics: boolean;
   readonly log: Log;
   /** `asked` is aborted when a signal comes before it has started: it may then give up, and reject with anything. */
@@ -40,7 +40,7 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   return 0;
 }
 
-/** What was started; null when it gave up because a signal came first. */
+/** The started server; null if a signal arrived first. */
 async function started(
   start: ServeOptions['start'],
   registry: Registry | null,
@@ -56,7 +56,7 @@ async function started(
   }
 }
 
-/** What cannot go on is stopped as far as it can be, and the process ends with its fault. */
+/** Stops a server that has failed, then rejects with its error. */
 async function stopAfter(failed: Promise<never>, running: Running): Promise<never> {
   try {
     return await failed;

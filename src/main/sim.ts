@@ -10,17 +10,23 @@ import type { SampleAccount } from './sample-accounts.ts';
 /** Settings of `almanac sim`. */
 export const simSettings = {
   seed: integer('seed', 'N', 1, { min: 0, max: 2 ** 31 - 1 }, 'the same seed gives the same traffic'),
-  labelers: integer('labelers', 'N', 0, { min: 0, max: 5000 }, 'simulated labelers, with the troubles of the network'),
-  rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events a second over a day'),
-  labelRate: number('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels a second of all labelers'),
-  historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back a replay reaches'),
+  labelers: integer(
+    'labelers',
+    'N',
+    0,
+    { min: 0, max: 5000 },
+    'number of simulated labelers, with the usual faults of the network',
+  ),
+  rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events per second over a day'),
+  labelRate: number('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels per second of all labelers'),
+  historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back a replay can start'),
   labelHistory: optionalText(
     'label-history',
     'URL',
     'write into this new store, sqlite:DIR, what an instrument that had watched the past would have kept, and then ' +
-      'print accounts to look at',
+      'print sample accounts',
   ),
-  replay: optionalText('replay', 'FILE', 'serve these recorded frames, one a line, instead of generated ones'),
+  replay: optionalText('replay', 'FILE', 'serve these recorded frames, one per line, instead of generated ones'),
   host: text('host', 'HOST', '127.0.0.1', 'address to listen on'),
   jetstreamPort: integer(
     'jetstream-port',
@@ -29,8 +35,8 @@ export const simSettings = {
     { min: 0, max: 65_535 },
     'port of the Jetstream; 0 takes a free one',
   ),
-  seqCursors: toggle('seq-cursors', 'frames carry sequence numbers, as those of the second version do'),
-  logLevel: choice('log-level', logLevels, 'info', 'quietest level of the log on stderr'),
+  seqCursors: toggle('seq-cursors', 'send sequence numbers in frames, as version 2 of Jetstream does'),
+  logLevel: choice('log-level', logLevels, 'info', 'minimum level of the log on stderr'),
 };
 
 /** `almanac sim`: the simulated network alone. */
@@ -45,7 +51,7 @@ export const simCommand: Command = {
     const addresses = await sim.start().catch((error: unknown) => {
       throw new OperatorError(
         `cannot listen on ${values.host}:${values.jetstreamPort}: ${systemWords(error)}; ` +
-          'choose others with --host and --jetstream-port',
+          'choose another address with --host and --jetstream-port',
       );
     });
     print(announcement(addresses));
@@ -79,7 +85,7 @@ async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
     const code = systemCode(error);
     if (code === null || replay === null) throw error;
     throw new OperatorError(
-      `cannot read the recorded frames ${replay}: ${systemWords(error)}; name another file with --replay`,
+      `cannot read the recorded frames ${replay}: ${systemWords(error)}; choose another file with --replay`,
     );
   }
 }

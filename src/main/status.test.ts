@@ -34,8 +34,8 @@ it('gives a connection a moment, and then says that the network cannot be reache
   const report = { report: 'weather', connected: false, cause: 'dns', lagSeconds: null } as const;
   expect(texts({ now: start + 6_000, report })).toMatchObject({
     network:
-      'cannot be reached: no connection to jetstream.example.com (its name was not found), and no labeler answers; trying again',
-    weather: 'jetstream.example.com: no connection (its name was not found), trying again; nothing observed yet',
+      'cannot be reached: no connection to jetstream.example.com (the host name was not found), and no labeler answers; trying again',
+    weather: 'jetstream.example.com: no connection (the host name was not found), trying again; nothing observed yet',
   });
   expect(texts({ now: start + 6_000 }).network).toMatch(/no answer yet/);
 });
@@ -53,10 +53,10 @@ it('tells which part ended, and how often it was started again', () => {
     { name: 'facts', state: 'running', restarts: 2 },
     { name: 'labels', state: 'waiting', restarts: 0 },
   ] as const;
-  expect(texts({ parts }).parts).toBe('facts running, started again 2 times; labels ended and is about to start again');
+  expect(texts({ parts }).parts).toBe('facts running, restarted 2 times; labels ended and is about to restart');
 });
 
-it('prints a plain line only where there is news: figures are none', () => {
+it('prints a plain line only for changes of state, not of numbers', () => {
   const printed: string[] = [];
   const display = plainDisplay((line) => printed.push(line));
   display.show([{ name: 'weather', text: 'connected, 0.4 s behind', news: 'connected' }]);
@@ -75,7 +75,7 @@ it('redraws a screen in place with one write, and wraps what is wider than it', 
   expect(written).toEqual([`\r${rows}`, `\u001b[3A\r${rows}`]);
 });
 
-it('shows a screen in a terminal that nobody asked to be plain', () => {
+it('shows a screen in a terminal unless plain output is requested', () => {
   expect(showsScreen(true, { TERM: 'xterm' })).toBe(true);
   for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }, { CI: 'true' }]) expect(showsScreen(true, env)).toBe(false);
   expect(showsScreen(false, {})).toBe(false);

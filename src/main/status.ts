@@ -7,7 +7,7 @@ import { agreeing } from '../web/format.ts';
 import type { PartState } from './supervisor.ts';
 import type { WeatherReport } from './weather-report.ts';
 
-/** What the state of an observatory is told from. Instants in milliseconds since 1970. */
+/** Input for the state of an observatory. Instants in milliseconds since 1970. */
 export interface Observed {
   readonly now: number;
   readonly startedAt: number;
@@ -15,7 +15,7 @@ export interface Observed {
   readonly endpoint: string;
   readonly weather: Reading<WeatherArtifact>;
   readonly labels: Reading<LabelArtifact>;
-  /** What the weather process said last; null before, and after its death. */
+  /** Last report of the weather process; null before the first, and after its death. */
   readonly report: WeatherReport | null;
   readonly parts: readonly PartState[];
 }
@@ -60,7 +60,7 @@ function weatherLine(observed: Observed): StatusLine {
   const seen =
     summary === null || summary.window.observed_seconds === 0
       ? 'nothing observed yet'
-      : `${percent(summary.window.coverage_ratio)} of the last 24 h watched, ${conditionOf(summary)}`;
+      : `${percent(summary.window.coverage_ratio)} of the last 24 h observed, ${conditionOf(summary)}`;
   const lag = report?.connected === true && report.lagSeconds !== null ? `, ${duration(report.lagSeconds)} behind` : '';
   return {
     name: 'weather',
@@ -88,8 +88,8 @@ function labelsLine({ labels, now }: Observed): StatusLine {
 
 function partsLine(parts: readonly PartState[]): StatusLine {
   const words = parts.map(({ name, state, restarts }) => {
-    const again = restarts > 0 ? `, started again ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '';
-    return `${name} ${state === 'waiting' ? 'ended and is about to start again' : state}${again}`;
+    const again = restarts > 0 ? `, restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '';
+    return `${name} ${state === 'waiting' ? 'ended and is about to restart' : state}${again}`;
   });
   return {
     name: 'parts',
@@ -105,13 +105,13 @@ function connectionWords(report: WeatherReport | null, upMs: number): string {
 }
 
 const causes: Readonly<Record<string, string>> = {
-  dns: 'its name was not found',
-  connect: 'nothing answers at its address',
-  timeout: 'it does not answer in time',
-  tls: 'its certificate or encryption was refused',
-  handshake: 'it does not speak the protocol',
-  handshake_status: 'it refused the connection',
-  silence: 'it fell silent',
+  dns: 'the host name was not found',
+  connect: 'the host does not accept connections',
+  timeout: 'the host does not respond in time',
+  tls: "the host's certificate or encryption is invalid",
+  handshake: 'the host does not speak the protocol',
+  handshake_status: 'the host refused the connection',
+  silence: 'the host stopped sending',
 };
 
 function wordsOf(cause: string | null): string {

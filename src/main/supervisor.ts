@@ -17,16 +17,16 @@ export interface SupervisedPart extends Part {
   readonly after?: { readonly part: string; readonly args: (line: string) => readonly string[] };
 }
 
-/** What a supervisor works with. */
+/** Dependencies of a supervisor. */
 export interface Supervision {
   readonly log: Log;
-  /** Where the parts' own logs go. */
+  /** Target of the parts' own logs. */
   readonly stderr: 'inherit' | number;
   /** A part said something through its channel. */
   readonly told: (name: string, message: unknown) => void;
 }
 
-/** How a part is. */
+/** State of a part. */
 export interface PartState {
   readonly name: string;
   readonly state: 'running' | 'starting' | 'waiting';
@@ -97,7 +97,7 @@ function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) 
     const died = (code: number | null, signal: string | null): void => {
       if (!keeping) return;
       if (performance.now() - since >= recoveredMs) pauseMs = restart.firstMs;
-      log.error('a part died and is started again', { part: name, code, signal, inMs: pauseMs });
+      log.error('a part died and is being restarted', { part: name, code, signal, inMs: pauseMs });
       state = 'waiting';
       waiting = setTimeout(again, pauseMs);
       pauseMs = Math.min(pauseMs * 2, restart.capMs);
@@ -144,7 +144,7 @@ function createKeeper(part: SupervisedPart, { log, stderr, told }: Supervision) 
   };
 }
 
-/** A part that took a free port keeps it: whoever knows its address finds it there after a restart. */
+/** A part that took a free port keeps it, so that its URL stays valid after a restart. */
 function pinned(args: readonly string[], line: string): readonly string[] {
   const port = /listening on https?:\/\/\S+?:(\d+)/.exec(line)?.[1];
   return port === undefined ? args : args.map((word, i) => (word === '0' && args[i - 1] === '--port' ? port : word));

@@ -13,7 +13,7 @@ const upSettings = { data: dataSetting, jetstream: weatherSettings.jetstream, ..
 
 /** `almanac up`: the observatory against the live network. */
 export const upCommand: Command = {
-  summary: 'the observatory against the live network: both instruments and both servers, as processes of their own',
+  summary: 'the observatory against the live network: both instruments and both servers, each in its own process',
   operands: '',
   settings: upSettings,
   run({ args, env, knownFlags, print }) {

@@ -5,10 +5,10 @@ import { openWindowStore } from '../weather/window-store.ts';
 
 /** Days of minutes: more than a supported comparison wants. */
 const historyDays = 24;
-/** A stretch of the last day that nobody watched, in windows before the end: what is not measured is to be seen too. */
+/** An unobserved stretch of the last day, in windows before the end, so that the demo shows unobserved time. */
 const unwatched = { from: 431, to: 412 } as const;
 
-/** What a history is written from, and where. */
+/** Input and output of a history. */
 export interface WeatherHistory {
   /** Folder of the instrument's store. */
   readonly data: string;
@@ -17,7 +17,7 @@ export interface WeatherHistory {
   readonly sim: Sim;
   /** The history ends here, in microseconds on a whole second; the instrument goes on from there. */
   readonly endUs: number;
-  /** Whether a stretch of the last day was not watched. */
+  /** Leaves a stretch of the last day unobserved. */
   readonly missed: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function writeWeatherHistory({ data, endpoint, sim, endUs, missed }
         { from: Math.max(from, gap.to), to },
       ].filter((span) => span.from < span.to);
       const windows = watched.flatMap((span) => windowsOf(sim, span.from, span.to));
-      // Behind the newest event nobody knows yet whether the host is silent or gone.
+      // After the newest event it is unknown whether the host is silent or gone.
       const observed = watched.map((span) => ({ from: span.from, to: Math.min(span.to, lastUs + 1) }));
       store.commit({ series: id, after: revision, gains: [{ windows, observed }], live, backfill: null });
       revision += 1;

@@ -7,46 +7,46 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
   const registers = [registry];
   const frames = new Counter({
     name: 'almanac_weather_frames_total',
-    help: 'Frames received, by what became of them.',
+    help: 'Frames received, by outcome.',
     labelNames: ['outcome'],
     registers,
   });
   for (const outcome of frameOutcomes) frames.inc({ outcome }, 0);
   const lag = new Gauge({
     name: 'almanac_weather_lag_seconds',
-    help: 'Time between the newest counted event and the clock of this machine.',
+    help: "Time between the newest counted event and this machine's clock.",
     registers,
   });
   const connections = new Counter({
     name: 'almanac_weather_connections_total',
-    help: 'Connections that came about.',
+    help: 'Connections that were established.',
     labelNames: ['reader'],
     registers,
   });
   const reconnects = new Counter({
     name: 'almanac_weather_reconnects_total',
-    help: 'Connections that ended or did not come about, by cause.',
+    help: 'Connections that ended or could not be established, by cause.',
     labelNames: ['reader', 'cause'],
     registers,
   });
   const gap = new Counter({
     name: 'almanac_weather_gap_seconds_total',
-    help: "Time of the stream's clock that was charged as not observed; a later backfill may fill it.",
+    help: "Time of the stream's clock that is recorded as not observed; a later backfill may fill it.",
     registers,
   });
   const resets = new Counter({
     name: 'almanac_weather_position_resets_total',
-    help: 'Positions that were given up because the stream could not have them: the host lied, or was reset.',
+    help: 'Stream positions that were abandoned as impossible: the host lied, or was reset.',
     registers,
   });
   const windows = new Counter({
     name: 'almanac_weather_window_commits_total',
-    help: 'Additions to windows that were committed.',
+    help: 'Commits of window counts.',
     registers,
   });
   const commits = new Histogram({
     name: 'almanac_weather_commit_duration_seconds',
-    help: 'Time that commits took.',
+    help: 'Duration of commits.',
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
     registers,
   });

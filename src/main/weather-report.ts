@@ -1,6 +1,6 @@
 import type { WeatherTelemetry } from '../weather/telemetry.ts';
 
-/** What the weather process tells the one that started it: what no artifact can say. */
+/** Report of the weather process to its parent: information that no artifact contains. */
 export interface WeatherReport {
   readonly report: 'weather';
   readonly connected: boolean;
@@ -13,7 +13,7 @@ export interface WeatherReport {
 /** At most so often a report without news, in milliseconds. */
 const everyMs = 1_000;
 
-/** A telemetry that also reports, to whoever `send` reaches. `now` is monotonic, in milliseconds. */
+/** A telemetry that also calls `send` with reports. `now` is monotonic, in milliseconds. */
 export function reportingTelemetry(
   telemetry: WeatherTelemetry,
   send: (report: WeatherReport) => void,
@@ -61,7 +61,7 @@ export function readReport(message: unknown): WeatherReport | null {
 export function parentChannel(): ((report: WeatherReport) => void) | null {
   if (process.send === undefined) return null;
   return (report) => {
-    // Whoever started this one may be going just now.
+    // The parent process may be exiting.
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   };
 }

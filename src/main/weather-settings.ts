@@ -16,7 +16,7 @@ export const weatherSettings = {
   jetstreamDictionary: optionalText(
     'jetstream-dictionary',
     'FILE',
-    "the host's zstd dictionary: live reading then asks for compression, which more than halves its traffic",
+    "the host's zstd dictionary: enables compression for live reading, which more than halves its traffic",
   ),
   jetstreamCompress: toggle(
     'jetstream-compress',
@@ -30,22 +30,22 @@ export const weatherSettings = {
     'S',
     60,
     { min: 1, max: 3600 },
-    'how often an artifact is written; also when a window closes',
+    'how often the artifact is written; also written when a window closes',
   ),
   backfillHours: integer(
     'backfill-hours',
     'N',
     1,
     { min: 0, max: 168 },
-    'how far back a first start, or one after a longer stop, fills in; 0 for not at all',
+    'how far back to fill in after a first start or a longer stop; 0: not at all',
   ),
   backfillMegabytes: integer(
     'backfill-megabytes',
     'N',
     4096,
     { min: 1, max: 1_000_000 },
-    'most that one such filling in may read; what is left stays a gap',
+    'maximum that one backfill may read; the rest stays a gap',
   ),
-  allowLoopback: toggle('allow-loopback', 'let connections reach this machine: for the simulated network and tests'),
+  allowLoopback: toggle('allow-loopback', 'allow connections to this machine, for the simulated network and tests'),
   ...serverSettings,
 };

@@ -37,7 +37,7 @@ export async function runWorkers(
   announce(port);
 
   async function replace(worker: Worker, code: number, signal: string): Promise<void> {
-    log.error('a worker died and is replaced', { worker: worker.id, code, signal });
+    log.error('a worker died and is being replaced', { worker: worker.id, code, signal });
     await delay(restartAfterMs);
     if (!stopping) await startWorker();
   }

@@ -8,7 +8,7 @@ export interface AddressPolicy {
   readonly allowLoopback: boolean;
 }
 
-/** What the policy says of one address. */
+/** The policy's verdict on one address. */
 export type AddressVerdict =
   | { readonly allowed: true; readonly loopback: boolean }
   /** `range` names the kind of address in one word, for an operator. */

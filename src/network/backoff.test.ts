@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createBackoff } from './backoff.ts';
 
-it('doubles the bound of the wait up to the cap, and begins anew after a reset', () => {
+it('doubles the bound of the wait up to the cap, and starts over after a reset', () => {
   const backoff = createBackoff({ firstMs: 1000, capMs: 30_000, random: () => 0.999_999 });
   const six = (): number[] => Array.from({ length: 6 }, () => backoff.next());
   expect(six()).toEqual([999, 1999, 3999, 7999, 15_999, 29_999]);

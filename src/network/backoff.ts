@@ -8,7 +8,7 @@ export interface BackoffOptions {
   readonly random: () => number;
 }
 
-/** How long to wait before the next try. */
+/** Waiting times between attempts. */
 export interface Backoff {
   /** The next wait, in whole milliseconds. */
   next(): number;

@@ -12,7 +12,7 @@ export type ConnectFailure =
   /** The peer answered the handshake with a status of its own; redirects are never followed. */
   | 'handshake_status'
   | 'timeout'
-  /** Our own limits: nobody was asked. */
+  /** Our own limits: no request was sent. */
   | 'busy'
   | 'aborted';
 

@@ -1,12 +1,12 @@
 import { isHandle } from './handle.ts';
 import { type LabelKey, parseLabelKey } from './label-key.ts';
 
-/** What the service needs to know from a DID document. */
+/** The parts of a DID document that the service uses. */
 export interface DidDocument {
   readonly did: string;
   /** The first `at://` name claimed, in lower case; only a claim until the handle answers for the DID too. */
   readonly handle: string | null;
-  /** Whether a labeler service stands in it, be its endpoint of use or not. */
+  /** True if it declares a labeler service, even with an unusable endpoint. */
   readonly labelerDeclared: boolean;
   /** The origin of that service; null where there is none, or no https origin. */
   readonly labelerEndpoint: URL | null;

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { systemCode } from '../ops/errors.ts';
 
-/** How one query is asked; all times in milliseconds. */
+/** Options of one query; all times in milliseconds. */
 export interface QueryOptions {
   /** Addresses of DNS servers, with a port where it is not 53; the system's unless given. */
   readonly servers?: readonly string[] | undefined;
@@ -14,12 +14,12 @@ export interface QueryOptions {
   readonly signal: AbortSignal;
 }
 
-/** What DNS says of a name. */
+/** DNS answer for a name. */
 export type AddressAnswer =
   | { readonly kind: 'addresses'; readonly addresses: readonly LookupAddress[]; readonly ttlMs: number }
   /** There is no such name, or it has no address. */
   | { readonly kind: 'none' }
-  /** Nobody could say; `code` is that of `node:dns` (`ESERVFAIL`, `ETIMEOUT`). */
+  /** No server responded; `code` is that of `node:dns` (`ESERVFAIL`, `ETIMEOUT`). */
   | { readonly kind: 'failed'; readonly code: string };
 
 /** Addresses of one family that are taken from an answer: a connection tries one after the other. */
@@ -79,7 +79,7 @@ async function withResolver<T>(
   }
 }
 
-/** What both families say together. IPv4 comes first: it works on every machine that has it. */
+/** Merges the answers for both address families. IPv4 comes first: it works on every machine that has it. */
 function merge(answers: readonly AddressAnswer[]): AddressAnswer {
   const found = answers.filter((answer) => answer.kind === 'addresses');
   if (found.length > 0) {

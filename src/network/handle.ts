@@ -1,7 +1,7 @@
 const maxLength = 253;
 const syntax = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/;
 
-/** Whether the text has the syntax of a handle (AT Protocol, Handle); that it can be resolved is another matter. */
+/** Returns true if the text has the syntax of a handle (AT Protocol, Handle), which does not imply that it resolves. */
 export function isHandle(text: string): boolean {
   return text.length <= maxLength && syntax.test(text);
 }
@@ -9,7 +9,7 @@ export function isHandle(text: string): boolean {
 /** Top-level names whose handles are never resolved (AT Protocol, Handle): they are not of the public network. */
 const unresolvable = new Set(['alt', 'arpa', 'example', 'internal', 'invalid', 'local', 'localhost', 'onion', 'test']);
 
-/** Whether a handle may be asked for. */
+/** Returns true if a handle may be resolved. */
 export function isResolvableHandle(handle: string): boolean {
   return isHandle(handle) && !unresolvable.has(handle.slice(handle.lastIndexOf('.') + 1).toLowerCase());
 }

@@ -1,4 +1,4 @@
-/** Whether a host answers quickly; `unknown` when it has not answered yet. */
+/** Response speed of a host; `unknown` if it has not responded yet. */
 export type Pace = 'quick' | 'slow' | 'unknown';
 
 /**
@@ -6,7 +6,7 @@ export type Pace = 'quick' | 'slow' | 'unknown';
  * that was never answered is enough.
  */
 const slowMs = 4_000;
-/** What the newest request weighs in the average. */
+/** Weight of the newest request in the average. */
 const newestWeight = 0.3;
 /** Hosts that are remembered; beyond it the one that was asked longest ago is forgotten. */
 const maxHosts = 16_384;

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** What a hosts file says of names. */
+/** Looks up names in a hosts file. */
 export interface HostsFile {
   /** The addresses of a name; empty where the file does not name it, or cannot be read. Never rejects. */
   addressesOf(name: string): Promise<readonly LookupAddress[]>;

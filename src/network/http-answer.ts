@@ -5,7 +5,7 @@ import { type JsonLimits, scanJson } from '../input/json-budget.ts';
 import { decodedCost, inputLimits, maxDecodedBytes } from '../input/limits.ts';
 import { systemCode } from '../ops/errors.ts';
 
-/** How far an attempt came when it ended. */
+/** Last phase that an attempt reached. */
 export type HttpPhase = 'dns' | 'connect' | 'tls' | 'answer';
 
 /** Why there is no answer to speak of. */
@@ -18,7 +18,7 @@ export type HttpFailure =
   | { readonly kind: 'dns' | 'tls' | 'connect'; readonly code: string }
   /** The whole answer was not there in time; `phase` is where it hung. */
   | { readonly kind: 'timeout'; readonly phase: HttpPhase }
-  /** Our own limits: nobody was asked. */
+  /** Our own limits: no request was sent. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'aborted' }
   /** More than allowed: bytes of headers, of the body as sent or decoded, or elements or depth of its JSON. */
@@ -28,7 +28,7 @@ export type HttpFailure =
 export interface HttpStatus {
   readonly kind: 'status';
   readonly status: number;
-  /** How long the peer asks us to wait, in milliseconds; unbounded, as it said. */
+  /** Waiting time that the peer requested, in milliseconds; not bounded. */
   readonly retryAfterMs: number | null;
   /** The XRPC error name, where the body is such JSON. */
   readonly error: string | null;
@@ -48,7 +48,9 @@ export function answerDate(headers: IncomingHttpHeaders): number | null {
   return httpDate(headers.date);
 }
 
-/** What an answer with a status other than 200 says; `now` is our clock in milliseconds, used where the peer shows none. */
+/**
+ * Reads a response with a status other than 200; `now` is our clock in milliseconds, used if the peer sends no date.
+ */
 export function readStatus({ status, headers, body }: RawAnswer, now: number): HttpStatus {
   return {
     kind: 'status',
@@ -80,11 +82,11 @@ function xrpcError(headers: IncomingHttpHeaders, body: Buffer): string | null {
   const parsed = parseJson(decoded.bytes);
   if (parsed === null || typeof parsed.value !== 'object' || parsed.value === null) return null;
   const name = 'error' in parsed.value ? parsed.value.error : null;
-  // A name, not a text: what is longer or has spaces was written for somebody else.
+  // Error names are short and have no spaces; anything else is free text.
   return typeof name === 'string' && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(name) ? name : null;
 }
 
-/** How much of an error's body is read for its name, in bytes. */
+/** Maximum bytes of an error's body that are read to find the error's name. */
 export const maxErrorBytes = inputLimits.errorBody.bytes;
 
 /** A body without its content coding. */

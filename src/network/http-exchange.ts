@@ -27,7 +27,9 @@ export interface Exchange {
 /** Bodies up to this size, in bytes, are read without a permit. */
 export const smallBodyBytes = 256 * 1024;
 
-/** What became of it. `stale`: a pooled connection was gone before it answered; nothing is known of the peer. */
+/**
+ * Result of an exchange. `stale`: a pooled connection was closed before the response; nothing is known about the peer.
+ */
 export type Outcome = RawAnswer | HttpFailure | { readonly kind: 'stale' };
 
 /** Asks once. Never rejects; when it resolves the connection is closed or back in the pool. */

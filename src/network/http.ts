@@ -42,7 +42,7 @@ export interface HttpClientOptions extends Partial<SlotLimits> {
 /** On whose behalf a request is made: shares are counted by it. */
 export interface Peer {
   readonly source: string;
-  /** Whether reserved slots may serve it. */
+  /** True if reserved slots may serve it. */
   readonly privileged: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface GetOptions {
 /** Limits of one request for JSON. */
 export interface GetJsonOptions extends GetOptions, ParseOptions {}
 
-/** What came of asking for JSON. */
+/** Result of a request for JSON. */
 export type JsonAnswer =
   /** `date`: the peer's `Date` header in milliseconds since 1970, to the second. */
   | { readonly kind: 'json'; readonly status: 200; readonly value: unknown; readonly date: number | null }
@@ -74,7 +74,7 @@ export type JsonAnswer =
   | { readonly kind: 'not_json' }
   | HttpFailure;
 
-/** What came of asking for text. */
+/** Result of a request for text. */
 export type TextAnswer =
   | { readonly kind: 'text'; readonly status: 200; readonly text: string; readonly date: number | null }
   | HttpStatus
@@ -263,7 +263,7 @@ function boundIdle(agent: HttpAgent, idle: IdleSockets): void {
   const keep = agent.keepSocketAlive.bind(agent);
   const reuse = agent.reuseSocket.bind(agent);
   agent.keepSocketAlive = (socket) => {
-    // Its declared type does not say so, but it decides with a boolean.
+    // It returns a boolean, although its declared type does not.
     const kept = (keep as (socket: Duplex) => unknown)(socket) === true;
     if (kept) idle.add(socket);
     return kept;

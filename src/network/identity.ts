@@ -5,10 +5,10 @@ import { type DidDocument, type InvalidDocument, parseDidDocument } from './did-
 import type { HttpClient, JsonAnswer } from './http.ts';
 import { createSharedCache } from './shared-cache.ts';
 
-/** What came of asking for a DID document. */
+/** Result of resolving a DID document. */
 export type Resolution =
   | { readonly kind: 'resolved'; readonly document: DidDocument }
-  /** Nobody holds it (404), or not any more (410). */
+  /** The DID does not exist (404), or was deactivated (410). */
   | { readonly kind: 'not_found'; readonly status: 404 | 410 }
   | { readonly kind: 'invalid_document'; readonly reason: InvalidDocument }
   /** No document came, and another time one may: `answer` is what came instead. */
@@ -24,7 +24,7 @@ export interface IdentityOptions {
   readonly plcUrl?: string;
   /** The guard's policy: with loopback allowed, documents may be served and endpoints named in plain http. */
   readonly policy: { readonly allowLoopback: boolean };
-  /** How long an answer about a DID stands (300,000); a failed one does not. */
+  /** Lifetime of a cached resolution (300,000); failures are not cached. */
   readonly ttlMs?: number;
   /** Answers kept (10,000). */
   readonly maxEntries?: number;

@@ -22,7 +22,7 @@ export interface Liveness {
 
 /**
  * Silence is counted in ticks of a timer, not by a clock: a tick that comes late because this process was busy counts
- * once, so that a peer is never blamed for time in which nobody here was reading. A deadline is met up to a quarter of
+ * once, so that a peer is never blamed for time in which this process was not reading. A deadline is met up to a quarter of
  * the shortest one late.
  */
 export function watchLiveness(

@@ -33,9 +33,9 @@ export interface NameResolver {
   resolveTxt(name: string, signal: AbortSignal): Promise<string[][]>;
 }
 
-/** How long an answer is kept, whatever its time to live says: between half a minute and an hour. */
+/** Bounds of an answer's lifetime in the cache, regardless of its time to live: half a minute to an hour. */
 const ttlBounds = { minMs: 30_000, maxMs: 3_600_000 };
-/** How long it is known that a name has no address, and that no server could say. */
+/** Cache lifetime of the result that a name has no address, or that no server responded. */
 const noneTtlMs = 60_000;
 const failedTtlMs = 5_000;
 /** One try at one server; c-ares doubles it with each further one. */
@@ -58,7 +58,7 @@ export function createNameResolver(options: NameResolverOptions): NameResolver {
   const slots = createSlots({ total, perHost: perDomain, perDomain, maxWaiting: 8_192 });
   const cache = createSharedCache<Answer>({ ttlOf, maxEntries, clock, gaveUp: { kind: 'aborted' } });
 
-  /** Waits for a slot, then asks; the wait counts towards the deadline of whoever waits, through the signal. */
+  /** Waits for a slot, then sends the query; the caller's signal limits the wait too. */
   async function query<T>(name: string, signal: AbortSignal, ask: (query: QueryOptions) => Promise<T>): Promise<T> {
     const slot = await slots.acquire({ host: name }, deadlineMs, signal);
     if (slot === 'aborted') throw dnsError('ECANCELLED', name);

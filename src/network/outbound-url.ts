@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type AddressPolicy, judgeAddress } from './address-policy.ts';
 
-/** What can be said of an address without asking the network. */
+/** Verdict on a URL without network access. */
 export type Admission =
   /** `loopbackOnly`: it is not encrypted, so it may not leave this machine. */
   | { readonly kind: 'admitted'; readonly url: URL; readonly loopbackOnly: boolean }
@@ -21,14 +21,15 @@ export function admitHttpUrl(text: string, policy: AddressPolicy): Admission {
   if (url.protocol !== 'https:' && !(loopbackOnly && policy.allowLoopback)) {
     return { kind: 'bad_url', why: `${url.protocol} is not allowed, use https:` };
   }
-  if (url.username !== '' || url.password !== '') return { kind: 'bad_url', why: 'it carries credentials' };
+  if (url.username !== '' || url.password !== '') return { kind: 'bad_url', why: 'it contains credentials' };
   if (url.hash !== '') return { kind: 'bad_url', why: 'it has a fragment' };
   // Node asks no lookup for a literal address. Odd spellings (0x7f.1, 2130706433) were made plain by the URL parser.
   const host = bareHost(url);
   if (isIP(host) === 0) return { kind: 'admitted', url, loopbackOnly };
   const verdict = judgeAddress(host, policy);
   if (!verdict.allowed) return { kind: 'refused_address', why: `no public address (${verdict.range})` };
-  if (loopbackOnly && !verdict.loopback) return { kind: 'bad_url', why: 'http: is for loopback alone, use https:' };
+  if (loopbackOnly && !verdict.loopback)
+    return { kind: 'bad_url', why: 'http: is only allowed for loopback, use https:' };
   return { kind: 'admitted', url, loopbackOnly };
 }
 

@@ -8,13 +8,13 @@ export interface PartialMessageOptions {
 
 /** Follows the messages of one connection, which arrive in chunks of any size. */
 export interface PartialMessage {
-  /** Whether no more should be read for now. */
+  /** True if reading should pause. */
   readonly isWaiting: boolean;
   /** A whole message of so many bytes was taken out of what arrived. */
   message(bytes: number): void;
   /** A chunk arrived, and the messages that it completes were taken out. */
   chunk(bytes: number): void;
-  /** Whether the caller reads: a message does not get late while it does not. */
+  /** Records whether the caller is reading: a message does not time out while it is not. */
   setReading(reading: boolean): void;
   stop(): void;
 }

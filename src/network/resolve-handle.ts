@@ -6,11 +6,11 @@ import { isResolvableHandle } from './handle.ts';
 import type { HttpClient } from './http.ts';
 import type { IdentityResolver } from './identity.ts';
 
-/** What came of asking whose a handle is. */
+/** Result of resolving a handle. */
 export type HandleResolution =
   /** The handle names the DID, and the DID's document the handle. */
   | { readonly kind: 'resolved'; readonly did: string; readonly document: DidDocument }
-  /** No handle of the public network, by its syntax or its top-level name; nobody was asked. */
+  /** Not a handle of the public network, by its syntax or its top-level name; no request was sent. */
   | { readonly kind: 'invalid_handle' }
   /** Neither its DNS nor its host names a DID, or they name several. */
   | { readonly kind: 'not_found' }
@@ -19,7 +19,7 @@ export type HandleResolution =
   /** It could not be found out now; another time it may. */
   | { readonly kind: 'failed' };
 
-/** What handles are resolved with; times in milliseconds. */
+/** Dependencies of handle resolution; times in milliseconds. */
 export interface HandleOptions {
   readonly http: HttpClient;
   readonly identity: Pick<IdentityResolver, 'resolve'>;
@@ -94,7 +94,7 @@ async function askHost(name: string, http: HttpClient, timeoutMs: number, signal
       return didIn(answer.text.trim());
     case 'status':
       return { kind: answer.status >= 500 || answer.status === 429 ? 'failed' : 'none' };
-    // The host is not there, is none that may be asked, or has something else in this place.
+    // The host does not exist, may not be contacted, or serves other content at this path.
     case 'not_text':
     case 'too_large':
     case 'refused_address':

@@ -1,12 +1,12 @@
 /** Settings of a cache; all times in milliseconds. */
 export interface SharedCacheOptions<T> {
-  /** How long a value is kept; 0: not at all. */
+  /** Lifetime of a value; 0: not cached. */
   readonly ttlOf: (value: T) => number;
   /** Beyond it the entry that was made longest ago is dropped. */
   readonly maxEntries: number;
   /** Milliseconds, from any origin. */
   readonly clock: () => number;
-  /** What a caller gets who gave up before the value came. */
+  /** Result for a caller that gave up before the value arrived. */
   readonly gaveUp: T;
 }
 

@@ -15,7 +15,7 @@ async function take(slots: Slots, claim: Claim): Promise<Release> {
   return slot;
 }
 
-/** Whether a claim is served at once. */
+/** Returns true if a claim is served at once. */
 async function isServed(slots: Slots, claim: Claim): Promise<boolean> {
   const slot = await slots.acquire(claim, 0, signal);
   if (typeof slot === 'string') return false;

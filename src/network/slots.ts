@@ -10,7 +10,7 @@ export interface SlotLimits {
   readonly perDomain?: number;
   /** On behalf of one source; `total` unless given. */
   readonly perSource?: number;
-  /** How many may wait for a slot, of privileged claims and of others each; further ones are refused at once. */
+  /** Maximum number of waiting claims, for privileged and other claims each; further ones are refused at once. */
   readonly maxWaiting: number;
   /** So many of `total` go to privileged claims alone (0). */
   readonly reserved?: number;
@@ -20,13 +20,13 @@ export interface SlotLimits {
   readonly slowPrivileged?: number;
 }
 
-/** Who asks for a slot. */
+/** A request for a slot. */
 export interface Claim {
   /** As `URL.host` spells it. */
   readonly host: string;
   /** On whose behalf, where that is known. */
   readonly source?: string;
-  /** Whether reserved slots may serve it (false). */
+  /** True if reserved slots may serve it (default: false). */
   readonly privileged?: boolean;
 }
 
@@ -35,10 +35,10 @@ export type Release = (answered?: boolean) => void;
 
 /**
  * Grants slots fairly: the domains that wait take turns, privileged claims first, and a host that holds its slots for
- * long competes with other slow hosts alone. Whoever cannot be served now holds up no other claim.
+ * long competes only with other slow hosts. A claim that must wait does not delay other claims.
  */
 export interface Slots {
-  /** A slot, or why there is none: refused, waited for too long, or given up. Never rejects. */
+  /** Resolves to a slot, or to the reason for not getting one: refused, timed out, or aborted. Never rejects. */
   acquire(claim: Claim, waitMs: number, signal: AbortSignal): Promise<Release | 'busy' | 'aborted'>;
 }
 
@@ -48,7 +48,7 @@ interface Lane {
   readonly slow: boolean;
   taken: number;
   queued: number;
-  /** What waits, by domain; the domain that was served last is the last one. */
+  /** Waiting claims by domain; the last entry is the domain that was served last. */
   readonly waiting: Map<string, Set<Waiting>>;
 }
 
@@ -88,7 +88,7 @@ export function createSlots(limits: SlotLimits, clock: () => number = () => perf
   }
 
   function sharesOf({ host, source, privileged = false }: Claim, domain: string): readonly Share[] {
-    // A stranger's document may name the host of somebody else: it must not use up that one's share.
+    // A stranger's document may name another labeler's host: it must not use up that labeler's share.
     const group = privileged ? 'privileged' : 'other';
     const shares = [
       { key: `host ${group} ${host}`, limit: perHost },

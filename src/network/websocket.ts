@@ -16,7 +16,7 @@ import { maxErrorBytes, readStatus } from './http-answer.ts';
 import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
 import { type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
-/** What to connect to, and within which limits; all times in milliseconds. */
+/** The address to connect to, with limits; all times in milliseconds. */
 export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   /** `wss:`; `ws:` only to loopback, where the policy allows that. */
   readonly url: string;
@@ -81,7 +81,7 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     closeTimeout: options.closeMs,
     // Deflate by message costs more than the bytes it saves here, and is the peer's lever on our memory.
     perMessageDeflate: false,
-    // Whoever takes the frames judges their bytes; to check them twice would cost a pass over all of them.
+    // The consumer of the frames validates their bytes; validating them twice would cost another pass.
     skipUTF8Validation: true,
     // All messages of one read are handed on in one go; one a turn would cap the rate at that of the event loop.
     allowSynchronousEvents: true,
@@ -109,7 +109,7 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
   return socket;
 }
 
-/** How far a try came, to tell whose fault it was. */
+/** Last phase that an attempt reached, to attribute a failure. */
 interface Phase {
   now: 'dns' | 'connect' | 'tls' | 'handshake';
   /** The transport, once there is one. */
@@ -143,7 +143,7 @@ function admit(text: string, policy: AddressPolicy): { url: URL; loopbackOnly: b
   if (isIP(host) === 0) return { url, loopbackOnly };
   const verdict = judgeAddress(host, policy);
   if (!verdict.allowed) throw failure('refused_address', url, `no public address (${verdict.range})`);
-  if (loopbackOnly && !verdict.loopback) throw failure('bad_url', url, 'ws: is for loopback alone, use wss:');
+  if (loopbackOnly && !verdict.loopback) throw failure('bad_url', url, 'ws: is only allowed for loopback, use wss:');
   return { url, loopbackOnly };
 }
 
@@ -209,7 +209,7 @@ function opened(ws: WebSocket, { url, phase, handshakeMs, signal }: Opening): Pr
     };
     const abort = (): void => settle(failure('aborted', url, 'stopped'));
     const deadline = setTimeout(
-      () => settle(failure('timeout', url, `no answer within ${handshakeMs} ms`)),
+      () => settle(failure('timeout', url, `no response within ${handshakeMs} ms`)),
       handshakeMs,
     );
     signal.addEventListener('abort', abort, { once: true });
@@ -258,7 +258,7 @@ function attend(ws: WebSocket, options: SocketOptions, phase: Phase): GuardedSoc
     liveness = watchLiveness(options, {
       ping: () => ws.ping(),
       dead: (reason) => {
-        // Whoever does not answer will not answer a closing handshake either.
+        // A dead peer will not answer a closing handshake either.
         if (end({ reason })) ws.terminate();
       },
     });

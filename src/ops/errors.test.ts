@@ -11,14 +11,14 @@ function thrown(work: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
-it('tells why the system refused in words, and by its name for whoever looks it up', () => {
-  expect(systemWords(thrown(() => statSync('/nowhere/at/all')))).toBe('no such file or folder (ENOENT)');
+it('describes a system error in words, with its code', () => {
+  expect(systemWords(thrown(() => statSync('/nowhere/at/all')))).toBe('no such file or directory (ENOENT)');
 });
 
 it.each([
   ['a code of ours', 'EACCES', 'permission denied (EACCES)'],
   ['one that the system has words for', 'EXDEV', 'cross-device link not permitted (EXDEV)'],
-  ['one that nobody has words for', 'EPECULIAR', 'EPECULIAR'],
+  ['one without a description', 'EPECULIAR', 'EPECULIAR'],
   ['the name of a property of objects', 'constructor', 'constructor'],
 ])('knows %s', (_what, code, words) => {
   expect(codeInWords(code)).toBe(words);

@@ -31,19 +31,21 @@ it('takes a link to a folder for that folder', () => {
 });
 
 it.each<[string, (path: string) => string, (path: string) => string]>([
-  ['is a file', (path) => join(path, 'file'), (path) => `${join(path, 'file')} is no folder`],
-  ['lies below a file', (path) => join(path, 'file', 'a', 'b'), (path) => `${join(path, 'file')} is no folder`],
+  ['is a file', (path) => join(path, 'file'), (path) => `${join(path, 'file')} is not a directory`],
+  ['lies below a file', (path) => join(path, 'file', 'a', 'b'), (path) => `${join(path, 'file')} is not a directory`],
   ['has a name too long', (path) => join(path, 'x'.repeat(300)), () => 'its name is too long (ENAMETOOLONG)'],
-  ['is a link to nowhere', (path) => join(path, 'loose'), () => 'something of that name is there already (EEXIST)'],
+  ['is a link to nowhere', (path) => join(path, 'loose'), () => 'a file of that name already exists (EEXIST)'],
 ])('says in one line what cannot be made and why: it %s', (_what, place, why) => {
   writeFileSync(join(folder, 'file'), '');
   symlinkSync(join(folder, 'none'), join(folder, 'loose'));
   const path = place(folder);
-  expect(() => makeFolder(path)).toThrow(new OperatorError(`cannot make the folder ${path}: ${why(folder)}`));
+  expect(() => makeFolder(path)).toThrow(new OperatorError(`cannot create the directory ${path}: ${why(folder)}`));
 });
 
 it.skipIf(!existsSync('/proc/self'))('ends on a file system that takes no folders', () => {
   expect(() => makeFolder('/proc/almanac/data')).toThrow(
-    new OperatorError('cannot make the folder /proc/almanac/data: its file system takes no new folders there'),
+    new OperatorError(
+      'cannot create the directory /proc/almanac/data: its file system does not allow new directories there',
+    ),
   );
 });

@@ -8,20 +8,22 @@ import { OperatorError, systemCode, systemWords } from './errors.ts';
  * that a folder in a folder that is there cannot be found.
  */
 export function makeFolder(path: string): void {
-  const refused = (why: string): OperatorError => new OperatorError(`cannot make the folder ${path}: ${why}`);
+  const refused = (why: string): OperatorError => new OperatorError(`cannot create the directory ${path}: ${why}`);
   const missing: string[] = [];
   try {
     for (let at = resolve(path); ; at = dirname(at)) {
       const found = kindOf(at);
-      if (found === 'other') throw refused(`${at} is no folder`);
+      if (found === 'other') throw refused(`${at} is not a directory`);
       if (found === 'folder') break;
-      if (dirname(at) === at) throw refused(`there is no ${at}`);
+      if (dirname(at) === at) throw refused(`${at} does not exist`);
       missing.unshift(at);
     }
     for (const folder of missing) makeOne(folder);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw refused(systemCode(error) === 'ENOENT' ? 'its file system takes no new folders there' : systemWords(error));
+    throw refused(
+      systemCode(error) === 'ENOENT' ? 'its file system does not allow new directories there' : systemWords(error),
+    );
   }
 }
 

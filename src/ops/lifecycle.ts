@@ -1,7 +1,7 @@
 /** Everything must have stopped this long after the first signal, in milliseconds. */
 export const stopWithinMs = 9_000;
 
-/** What may stop a process from outside. */
+/** Source of signals that stop the process. */
 export interface Signals {
   on(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
   off(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
@@ -22,7 +22,7 @@ export function firstSignal(signals: Signals = process): Promise<void> {
 
 /**
  * Runs `stop`; rejects when it fails or takes longer than `stopWithinMs`: then something is stuck, and the process
- * must say so with its exit code.
+ * must report it with its exit code.
  */
 export async function stopInTime(stop: () => Promise<void>): Promise<void> {
   let stuck: NodeJS.Timeout | undefined;

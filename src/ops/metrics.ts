@@ -9,7 +9,7 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
-/** What Prometheus asks for: the text of all metrics now. */
+/** The response for Prometheus: the text of all current metrics. */
 export interface MetricsText {
   readonly contentType: string;
   text(): Promise<string>;

@@ -5,7 +5,7 @@
 export interface Setting<T> {
   /** Name without dashes, in kebab case: `max-age-seconds`. */
   readonly flag: string;
-  /** What stands for the value in the help text; null for a switch, which takes none. */
+  /** Placeholder of the value in the help text; null for a switch, which takes no value. */
   readonly placeholder: string | null;
   readonly help: string;
   readonly fallback: T;
@@ -50,7 +50,7 @@ export function choice<const W extends readonly string[]>(
     repeatable: false,
     parse: (texts) => {
       const word = words.find((known) => known === last(texts));
-      if (word === undefined) throw new Error(`wants one of ${words.join(', ')}`);
+      if (word === undefined) throw new Error(`requires one of ${words.join(', ')}`);
       return word;
     },
   };
@@ -66,7 +66,7 @@ function wholeNumber(bounds: Bounds): (texts: readonly string[]) => number {
   return (texts) => {
     const value = /^\d{1,15}$/.test(last(texts)) ? Number(last(texts)) : Number.NaN;
     if (value >= bounds.min && value <= bounds.max) return value;
-    throw new Error(`wants a whole number from ${bounds.min} to ${bounds.max}`);
+    throw new Error(`requires a whole number from ${bounds.min} to ${bounds.max}`);
   };
 }
 
@@ -92,7 +92,7 @@ export function number(
   const parse = (texts: readonly string[]): number => {
     const value = /^\d{1,9}(\.\d{1,6})?$/.test(last(texts)) ? Number(last(texts)) : Number.NaN;
     if (value >= bounds.min && value <= bounds.max) return value;
-    throw new Error(`wants a number from ${bounds.min} to ${bounds.max}`);
+    throw new Error(`requires a number from ${bounds.min} to ${bounds.max}`);
   };
   return { flag, placeholder, help, fallback, repeatable: false, parse };
 }
@@ -118,7 +118,7 @@ export function toggle(flag: string, help: string): Setting<boolean> {
     parse: (texts) => {
       if (last(texts) === 'true' || last(texts) === '1') return true;
       if (last(texts) === 'false' || last(texts) === '0') return false;
-      throw new Error('wants true or false');
+      throw new Error('requires true or false');
     },
   };
 }

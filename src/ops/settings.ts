@@ -4,7 +4,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import { OperatorError, systemWords } from './errors.ts';
 import { type Setting, type Settings, type Values, variableOf } from './setting.ts';
 
-/** Where settings come from, strongest first: flags, `ALMANAC_*` variables, the config file, the fallback. */
+/** Sources of settings in order of precedence: flags, `ALMANAC_*` variables, the config file, the fallback. */
 export interface SettingSources {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -12,7 +12,7 @@ export interface SettingSources {
   readonly knownFlags: readonly string[];
 }
 
-/** The resolved settings of a command, and what stood on the command line beside them. */
+/** The resolved settings of a command, and its other arguments. */
 export interface Resolved<S extends Settings> {
   readonly values: Values<S>;
   readonly positionals: readonly string[];
@@ -23,7 +23,7 @@ export const configFlag = 'config';
 
 /**
  * Resolves a command's settings. Throws OperatorError for an unknown setting, naming the nearest known one, and
- * for a value that does not fit, naming where it came from.
+ * for a value that is invalid, naming where it came from.
  */
 export function resolveSettings<S extends Settings>(settings: S, sources: SettingSources): Resolved<S> {
   const table = Object.values(settings);
@@ -48,7 +48,7 @@ export function resolveSettings<S extends Settings>(settings: S, sources: Settin
 export function resolveSettingsAlone<S extends Settings>(settings: S, sources: SettingSources): Values<S> {
   const { values, positionals } = resolveSettings(settings, sources);
   const [stray] = positionals;
-  if (stray !== undefined) throw new OperatorError(`takes settings alone, such as --NAME VALUE; got ${stray}`);
+  if (stray !== undefined) throw new OperatorError(`accepts only settings, such as --NAME VALUE; got ${stray}`);
   return values;
 }
 
@@ -67,7 +67,8 @@ function readFlags(table: readonly Setting<unknown>[], args: readonly string[]) 
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
     if (!option) throw unknown(`setting --${token.name}`, token.name, Object.keys(options), (flag) => `--${flag}`);
-    if (option.type === 'string' && token.value === undefined) throw new OperatorError(`--${token.name} wants a value`);
+    if (option.type === 'string' && token.value === undefined)
+      throw new OperatorError(`--${token.name} requires a value`);
     given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? 'true']);
   }
   return { given, positionals };
@@ -80,7 +81,7 @@ function readConfig(path: string, knownFlags: readonly string[]): Map<string, st
     if (!knownFlags.includes(key)) throw unknown(`setting config key "${key}"`, key, knownFlags, (flag) => `"${flag}"`);
     const members: unknown[] = Array.isArray(value) ? value : [value];
     if (members.some((member) => !['string', 'number', 'boolean'].includes(typeof member))) {
-      throw new OperatorError(`config "${key}" wants a text, a number, true, false, or a list of texts`);
+      throw new OperatorError(`config "${key}" requires a string, a number, true, false, or a list of strings`);
     }
     found.set(key, members.map(String));
   }
@@ -116,7 +117,7 @@ function parsed(setting: Setting<unknown>, from: string, texts: readonly string[
     return setting.parse(texts);
   } catch (error) {
     throw new OperatorError(
-      `${from} ${error instanceof Error ? error.message : 'does not fit'}; got ${JSON.stringify(texts.at(-1))}`,
+      `${from} ${error instanceof Error ? error.message : 'is invalid'}; got ${JSON.stringify(texts.at(-1))}`,
     );
   }
 }
@@ -151,7 +152,7 @@ function isSwap(name: string, one: string): boolean {
   return at >= 0 && one === name.slice(0, at) + second + first + name.slice(at + 2);
 }
 
-/** A letter or two beside, of a name that is otherwise there: anything further off is a guess that leads astray. */
+/** Returns true for a difference of one or two letters: suggestions for anything further off would mislead. */
 function isSlip(edits: number, name: string): boolean {
   return edits <= 2 && edits < name.length / 2;
 }

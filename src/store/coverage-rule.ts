@@ -15,7 +15,7 @@ import { type Interval, micros, minute } from './time.ts';
  */
 export const coverageTolerance = 10 * minute;
 
-/** Whether no page was accepted for longer than the tolerance. `floor` stands in until a page was accepted. */
+/** Returns true if no page was accepted for longer than the tolerance. `floor` is used until a page was accepted. */
 export function isSilent({ observedThrough, floor }: SilenceInputs, now: Micros): boolean {
   return now - (observedThrough ?? floor) > coverageTolerance;
 }

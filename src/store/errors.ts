@@ -3,23 +3,23 @@
  * `retry`: the same call may succeed later. `fatal`: the store cannot be trusted; stop the process loudly.
  */
 export const storeErrors = {
-  wal_full: { retry: true, fatal: false, meaning: 'a stopped reader holds the log open; pause acceptance' },
+  wal_full: { retry: true, fatal: false, meaning: 'a stopped reader holds the write-ahead log open; pause acceptance' },
   disk_full: { retry: true, fatal: false, meaning: 'no space left; nothing was committed; pause acceptance' },
-  clock_behind: { retry: true, fatal: false, meaning: 'the wall clock lies behind the last stamp; pause acceptance' },
+  clock_behind: { retry: true, fatal: false, meaning: 'the wall clock is behind the last stamp; pause acceptance' },
   busy: { retry: true, fatal: false, meaning: 'another process holds a file for a moment' },
   second_writer: { retry: false, fatal: false, meaning: 'another process writes this store' },
-  not_a_store: { retry: false, fatal: false, meaning: 'there is no store, or something else, at this place' },
-  occupied: { retry: false, fatal: false, meaning: 'a store is there already' },
+  not_a_store: { retry: false, fatal: false, meaning: 'this place contains no store' },
+  occupied: { retry: false, fatal: false, meaning: 'this place already contains a store' },
   schema_newer: { retry: false, fatal: false, meaning: 'the store was written by a newer version' },
-  pragma_refused: { retry: false, fatal: false, meaning: 'this file system or build lacks a property we rely on' },
+  pragma_refused: { retry: false, fatal: false, meaning: 'this file system or build lacks a required property' },
   invalid_observation: { retry: false, fatal: false, meaning: 'a label that admission should have refused' },
-  batch_too_large: { retry: false, fatal: false, meaning: 'the batch is beyond the bounds of the port' },
-  invalid_query: { retry: false, fatal: false, meaning: 'the query is beyond the bounds of the port' },
+  batch_too_large: { retry: false, fatal: false, meaning: 'the batch exceeds the limits of the port' },
+  invalid_query: { retry: false, fatal: false, meaning: 'the query exceeds the limits of the port' },
   out_of_window: { retry: false, fatal: false, meaning: 'the interval begins before the retained floor' },
   budget_exceeded: { retry: false, fatal: false, meaning: 'the interval holds more rows than the caller allowed' },
   wrong_origin: { retry: false, fatal: false, meaning: 'live and simulated observations do not share a store' },
   closed: { retry: false, fatal: false, meaning: 'the store was closed' },
-  damaged: { retry: false, fatal: true, meaning: 'the files contradict themselves; stop' },
+  damaged: { retry: false, fatal: true, meaning: 'the files are inconsistent; stop' },
 } as const;
 
 /** The name of a refusal. */
@@ -35,12 +35,12 @@ export class StoreError extends Error {
     this.code = code;
   }
 
-  /** Whether the same call may succeed later. */
+  /** True if the same call may succeed later. */
   get retry(): boolean {
     return storeErrors[this.code].retry;
   }
 
-  /** Whether the store can no longer be trusted. */
+  /** True if the store can no longer be trusted. */
   get fatal(): boolean {
     return storeErrors[this.code].fatal;
   }

@@ -22,7 +22,7 @@ describe('the identity of an observation', () => {
     expect(identityOf({ ...bare, neg: false, extra: new Uint8Array(3) })).toEqual(identityOf(label));
   });
 
-  it('tells a missing cid or exp from an empty one', () => {
+  it('distinguishes a missing cid or exp from an empty one', () => {
     const { cid: _, ...bare } = label;
     const all = [label, bare, { ...bare, cid: '' }, { ...label, exp: '' }].map((one) =>
       identityOf(one).toString('hex'),

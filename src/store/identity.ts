@@ -5,8 +5,9 @@ import type { ReceivedLabel } from './label.ts';
 export const identityBytes = 16;
 
 /**
- * What makes two labels the same observation: src, uri, cid, val, neg, cts and exp. The transport, the signature
- * (Ozone signs again on reading), `ver` and our clock are not in it, so a stream and a poll of one label agree.
+ * The label identity: labels with equal src, uri, cid, val, neg, cts and exp are the same observation. It excludes the
+ * transport, the signature (Ozone signs again on reading), `ver` and our clock, so that a stream and a poll of one
+ * label agree.
  */
 export function identityOf(label: ReceivedLabel): Buffer {
   const { src, uri, cid, val, neg, cts, exp } = label;

@@ -8,12 +8,12 @@ export interface ReceivedLabel {
   readonly ver?: number;
   /** DID of the labeler. */
   readonly src: string;
-  /** What the label is about: a DID, or an AT-URI whose authority is a DID. */
+  /** The label's subject: a DID, or an AT-URI whose authority is a DID. */
   readonly uri: string;
   readonly cid?: string;
   readonly val: string;
   readonly neg?: boolean;
-  /** When the labeler says that it made the label, verbatim. */
+  /** Creation time that the labeler claims, verbatim. */
   readonly cts: string;
   readonly exp?: string;
   readonly sig?: Uint8Array;

@@ -10,7 +10,7 @@ import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/writer.ts';
 
 export type { FileEvent };
 
-/** Where a store is. */
+/** Location of a store. */
 export interface StorePlaceSqlite {
   readonly kind: 'sqlite';
   readonly folder: string;
@@ -21,7 +21,7 @@ export function parseStoreUrl(url: string): StorePlaceSqlite {
   const folder = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
   // `sqlite://x` would be a folder named by a host: a slip for `sqlite:/x`, most likely.
   if (folder === '' || folder.startsWith('//')) {
-    throw new OperatorError(`${url} is no store: give sqlite:DIR, a folder`);
+    throw new OperatorError(`${url} is not a store: use sqlite:DIR, with a directory`);
   }
   return { kind: 'sqlite', folder };
 }

@@ -5,7 +5,7 @@ import type { StoreReader, StoreWriter } from './port.ts';
 /** The note that says where a store's observations come from. */
 const originNote = 'origin';
 
-/** Where a store's observations come from: what was noted when it was made; stores without a note are live ones. */
+/** Origin of a store's observations: the note from its creation; stores without a note are live. */
 export async function storeOrigin(store: Pick<StoreReader, 'note'>): Promise<Origin> {
   const noted = await store.note(originNote);
   return origins.find((origin) => origin === noted) ?? 'live';
@@ -29,6 +29,6 @@ export async function claimOrigin(store: StoreWriter, origin: Origin): Promise<v
   }
   throw new StoreError(
     'wrong_origin',
-    `it holds ${held} observations, and these would be ${origin}; use another store`,
+    `it contains ${held} observations, and the new ones would be ${origin}; use another store`,
   );
 }

@@ -10,7 +10,7 @@
  *     two overstates the gap and never hides it.
  *  3. On an error with `retry`: stop reading, keep the batch, try it again later, and record the gap (on a full disk
  *     as soon as there is room): the identity rule makes a repeated append harmless. On `fatal`: stop the process.
- *  4. `beat` every 10 s. `maintain` every few minutes: it seals and expires days beside acceptance. `purge` while it
+ *  4. `beat` every 10 s. `maintain` every few minutes: it seals and expires days while labels are accepted. `purge` while it
  *     returns true: it removes what `requestPurge` asked for.
  *  5. The overview is `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
  *
@@ -52,9 +52,9 @@ export const maxBatchBytes = 8 * 1024 * 1024;
 export const maxChunkRows = 500;
 /** Most characters of a position's value. */
 export const maxPositionLength = 4_096;
-/** How long after its acceptance a label is at least known as a duplicate: 48 h of lateness and 300 s ahead. */
+/** Minimum time for which an accepted label is known as a duplicate: 48 h of lateness and 300 s ahead. */
 export const duplicateHorizon = (48 * 60 + 5) * 60_000_000;
-/** How far the next stamp may lie ahead of the caller's clock before `append` refuses: 5 s. */
+/** Maximum lead of the next stamp over the caller's clock before `append` refuses: 5 s. */
 export const maxStampAhead = 5_000_000;
 
 /** A label that admission accepted. */
@@ -71,7 +71,7 @@ export interface Refusal {
   readonly count: number;
 }
 
-/** Where reading goes on: of a source and endpoint; `value` null forgets it. Opaque to the store. */
+/** A change of the resume position of a source and endpoint; a null `value` forgets it. Opaque to the store. */
 export interface PositionChange {
   readonly source: string;
   readonly endpoint: string;
@@ -95,7 +95,7 @@ export interface Batch {
   readonly positions: readonly PositionChange[];
 }
 
-/** What `append` did. */
+/** Result of `append`. */
 export interface AppendResult {
   readonly accepted: number;
   /** Indexes into `observations` of those that were known already (also from earlier in the batch). */
@@ -231,14 +231,14 @@ export interface BucketCount extends LabelerCount {
   readonly start: Micros;
 }
 
-/** How many labels of a source were refused. */
+/** Number of refused labels of a source. */
 export interface RefusalCount {
   readonly source: string;
   readonly reason: RefusalReason;
   readonly count: number;
 }
 
-/** What could not be seen of one labeler: its own gaps and our own interruptions, sorted, disjoint per reason. */
+/** Unobserved time of one labeler: its own gaps and our own interruptions, sorted, disjoint per reason. */
 export interface LabelerCoverage {
   readonly labeler: string;
   readonly gaps: readonly StoredGap[];
@@ -246,12 +246,14 @@ export interface LabelerCoverage {
   readonly gapped: number;
 }
 
-/** What `verify` found in one day. */
+/** Result of `verify` for one day. */
 export interface DayReport {
   /** `YYYY-MM-DD`. */
   readonly day: string;
   readonly sealed: boolean;
-  /** Whether the day is sealed and has no checksums: an earlier version wrote it, and upkeep has not come to it yet. */
+  /**
+   * True if the day is sealed but has no checksums: an earlier version wrote it, and upkeep has not rewritten it yet.
+   */
   readonly unverified: boolean;
   readonly rows: number;
   readonly problems: readonly string[];
@@ -280,7 +282,7 @@ export interface StoreReader {
   /**
    * An account's rows in numbers, exact for every day that is counted. Of an account with many rows a whole day's numbers
    * are kept, as a rule; all else is counted row by row, newest day first, `budget` rows at most: a day that would need
-   * more is not counted and says so. `out_of_window` as for `readAccount`.
+   * more is marked as not counted. `out_of_window` as for `readAccount`.
    */
   tallyAccount(
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
@@ -298,7 +300,7 @@ export interface StoreReader {
   countsOverTime(
     interval: Interval & { readonly bucket: 'hour' | 'minute'; readonly labeler?: string },
   ): Promise<BucketCount[]>;
-  /** How many distinct labelers have at least one observation in the interval. */
+  /** Number of distinct labelers with at least one observation in the interval. */
   labelersActive(interval: Interval): Promise<number>;
   /** Refused labels, by source and reason. Kept by the hour: an hour that the interval touches counts whole. */
   refusals(interval: Interval): Promise<RefusalCount[]>;
@@ -333,7 +335,7 @@ export interface StoreReader {
   close(): Promise<void>;
 }
 
-/** What `maintain` did. */
+/** Result of `maintain`. */
 export interface Maintenance {
   /** Days sealed in this run. */
   readonly sealed: readonly string[];
@@ -371,7 +373,7 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   changeGaps(changes: readonly GapChange[]): Promise<void>;
   /** Durable proof that the writer lived at this instant. Never moves back. */
   beat(at: Micros): Promise<void>;
-  /** Removes roster rows in one commit; those that are not there are none the less gone. Never touches a position. */
+  /** Removes roster rows in one commit; missing rows are ignored. Never changes a position. */
   dropRoster(dids: readonly string[]): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never touches a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;
@@ -390,7 +392,7 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   /**
    * Seals every day that can hold no more duplicates, drops at most one day that left the window plus one day, and gives
    * at most one sealed day of an earlier version its checksums.
-   * Runs beside `append`, which it stops for no longer than a rename. A crash at any point is mended by the next
+   * Runs concurrently with `append`, which it blocks only for a rename. After a crash at any point the next
    * open or the next run. A second call while one runs joins it.
    */
   maintain(at: Micros): Promise<Maintenance>;

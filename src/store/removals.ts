@@ -4,7 +4,7 @@ import type { Micros } from '../contract/timestamp.ts';
 export interface Purge {
   readonly source: string;
   readonly requestedAt: Micros;
-  /** When the last day was done; null while rows may remain. */
+  /** Time at which the last day was completed; null while rows may remain. */
   readonly completedAt: Micros | null;
   /** Rows removed; at least so many after a crash. */
   readonly rows: number;
@@ -25,7 +25,7 @@ export interface PurgeWriter {
    * Removes the rows of the oldest request from its next day: with them their counters, kept counts, identities, refusals,
    * and whatever else was derived from them. Positions stay, so that reading can resume; the last stamp stays, so that
    * none is given twice. A closed day is replaced whole; in a day that may still be written rows go in bounded
-   * commits, each of which leaves its counters equal to its rows. `append` goes on beside it, `maintain` waits for it.
+   * commits, each of which leaves its counters equal to its rows. `append` continues meanwhile, `maintain` waits for it.
    * True while there is more to do. A crash at any point is resumed by the next call after the next open.
    *
    * Rejects, and is called again later: `disk_full`, `wal_full`, `busy`; `closed` when the store closes meanwhile.
@@ -34,8 +34,8 @@ export interface PurgeWriter {
 }
 
 /**
- * What every surface says where rows were removed at the operator's request: of how many labelers, and on which day last.
- * Null where none were. A request that found no rows to remove says nothing.
+ * Sentence that every surface shows after rows were removed on the operator's request: the number of labelers, and the
+ * last day. Null if none were removed. A request that found no rows is not mentioned.
  */
 export function removalSentence(purges: readonly Purge[]): string | null {
   const pending = purges.filter(({ completedAt }) => completedAt === null);
@@ -44,13 +44,13 @@ export function removalSentence(purges: readonly Purge[]): string | null {
   const last = Math.max(...removed.map(({ completedAt }) => completedAt ?? 0));
   if (removed.length > 0) {
     parts.push(
-      `Rows of ${labelers(removed.length)} were removed at the request of the operator, the last on ${dateOf(last)}.`,
+      `Rows of ${labelers(removed.length)} were removed on the operator's request, the last on ${dateOf(last)}.`,
     );
   }
   if (pending.length > 0) {
     const since = Math.min(...pending.map(({ requestedAt }) => requestedAt));
     parts.push(
-      `Rows of ${labelers(pending.length)} are being removed at the request of the operator, since ${dateOf(since)}.`,
+      `Rows of ${labelers(pending.length)} are being removed on the operator's request, since ${dateOf(since)}.`,
     );
   }
   return parts.length === 0 ? null : parts.join(' ');

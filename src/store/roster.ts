@@ -19,7 +19,7 @@ export interface RosterRow {
   readonly did: string;
   /** Known from the seeds or found later. */
   readonly origin: 'seeded' | 'discovered';
-  /** Who named it: relays, streams, files. */
+  /** Relays, streams and files that named it. */
   readonly provenance: readonly string[];
   readonly enrolled: boolean;
   /** The labeler endpoint of its document; null when none is known. */
@@ -34,7 +34,7 @@ export interface RosterRow {
 /** A labeler's name, for people: the handle that its document claims. */
 export interface LabelerHandle {
   readonly name: string;
-  /** Whether the handle was seen to name the labeler too. Where not, it is a claim that anybody could make. */
+  /** True if the handle was seen to resolve to the labeler. Otherwise it is a claim that any account could make. */
   readonly confirmed: boolean;
 }
 
@@ -45,7 +45,7 @@ export function labelerHandle(row: Pick<RosterRow, 'detail'>): LabelerHandle | n
   return { name: handle, confirmed: confirmed === true };
 }
 
-/** When a labeler last answered as the label instrument keeps it in `detail`; null where it is not known to have. */
+/** Time of a labeler's last response, as the label instrument stores it in `detail`; null if none is known. */
 export function labelerAnswered(row: Pick<RosterRow, 'detail'>): Micros | null {
   return instant(particulars(row).lastAnswered);
 }
@@ -87,9 +87,9 @@ export interface Definitions {
   readonly content: string;
 }
 
-/** Whose definitions give way to others. */
+/** Priorities of labelers' definitions when space is short. */
 export interface DefinitionShares {
-  /** Whether a labeler's newest revision gives way last. */
+  /** Returns true if a labeler's newest revision is removed last. */
   readonly isProtected: (did: string) => boolean;
   /** The owner whose labelers share what they take. */
   readonly groupOf: (did: string) => string;

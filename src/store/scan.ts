@@ -15,7 +15,7 @@ export async function* scanAccount(
   do {
     const { rows, next } = await store.readAccount({ ...query, after, limit: Math.min(maxChunkRows, left + 1) });
     left -= rows.length;
-    if (left < 0) throw new StoreError('budget_exceeded', `the interval holds more than ${budget} rows`);
+    if (left < 0) throw new StoreError('budget_exceeded', `the interval has more than ${budget} rows`);
     yield rows;
     after = next;
   } while (after !== null);

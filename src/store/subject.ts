@@ -39,7 +39,7 @@ export function joinUri(parts: UriParts): string {
 /** The collection whose records are posts. */
 export const postCollection = 'app.bsky.feed.post';
 
-/** What the label with this `uri` is about. An AT-URI that names no single record counts as a record. */
+/** Target kind of a label with this `uri`. An AT-URI that names no single record counts as a record. */
 export function targetOf(uri: string): TargetKind {
   const parts = splitUri(uri);
   if (parts?.kind === 'account') return 'account';

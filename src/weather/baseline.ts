@@ -8,7 +8,7 @@ const minutesPerDay = 10;
 const thinDays = 7;
 const supportedDays = 20;
 
-/** What is usual in one UTC hour of the day: interactions per observed second of its minutes. */
+/** Usual rates in one UTC hour of the day: interactions per observed second of its minutes. */
 export interface HourBaseline {
   readonly support: 'thin' | 'supported';
   readonly days: number;
@@ -22,8 +22,8 @@ export interface HourBaseline {
 }
 
 /**
- * What is usual in an hour, from the rates of its eligible minutes, one list a day. Null with less than 7 days:
- * nothing can be said. A minute is compared with minutes, never with means of hours.
+ * Computes an hour's baseline from the rates of its eligible minutes, one list per day. Null with less than 7 days:
+ * too few for a comparison. Minutes are compared with minutes, never with hourly means.
  */
 export function hourBaseline(days: readonly (readonly number[])[]): HourBaseline | null {
   const speaking = days.filter((rates) => rates.length >= minutesPerDay);

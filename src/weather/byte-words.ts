@@ -47,7 +47,7 @@ export function lengthBit(length: number): number {
   return 1 << Math.min(length, 31);
 }
 
-/** Whether exactly these bytes stand at an index; the view must reach `length` bytes beyond it. */
+/** Matches exact bytes at an index; the view must extend `length` bytes beyond it. */
 export interface Spelling {
   readonly length: number;
   at(bytes: DataView, from: number): boolean;

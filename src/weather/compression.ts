@@ -1,7 +1,9 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { maxDecodedBytes } from '../input/limits.ts';
 
-/** Whether the bytes begin as a zstd dictionary does (RFC 8878, section 5): its number tells a wrong one from a right one. */
+/**
+ * Returns true if the bytes begin like a zstd dictionary (RFC 8878, section 5), whose id distinguishes dictionaries.
+ */
 export function isZstdDictionary(bytes: Buffer): boolean {
   return bytes.length > 8 && bytes.readUInt32LE(0) === 0xec30a437;
 }

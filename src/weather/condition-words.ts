@@ -3,7 +3,7 @@ import { formatTimestamp } from '../contract/timestamp.ts';
 import type { ConditionState } from '../contract/vocabulary.ts';
 import type { ConditionReading } from './conditions.ts';
 
-/** What each state says. None names a person, a group, a motive or a cause. */
+/** Texts of each state. None names a person, a group, a motive or a cause. */
 const words: Readonly<Record<ConditionState, { label: string; headline: string; sentence: string }>> = {
   station_offline: {
     label: 'Station offline',

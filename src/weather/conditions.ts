@@ -3,7 +3,7 @@ import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
 import { variation } from './percentile.ts';
 import { windowFlag, windowUs } from './window.ts';
 
-/** A reading older than this is none: the station is not reporting. In windows. */
+/** Maximum age of a usable window, in windows: beyond it the station is offline. */
 const offlineWindows = 15;
 /** A level that stays this many windows below half of the usual is not weather: too little may be arriving. */
 const lastingWindows = 10;
@@ -23,7 +23,7 @@ export interface ConditionMinute {
   readonly flags: number;
 }
 
-/** What the conditions were found to be, before they are put into words. */
+/** The classified conditions, before they are formatted as text. */
 export interface ConditionReading {
   readonly state: ConditionState;
   readonly confidence: Confidence;
@@ -34,11 +34,11 @@ export interface ConditionReading {
   readonly days: number;
 }
 
-/** What the conditions are read from. */
+/** Input of the classification. */
 export interface ConditionInput {
   /** Closed minutes in order, without holes, the newest last. */
   readonly minutes: readonly ConditionMinute[];
-  /** What is usual in the UTC hour of the window that starts at the instant; null when nothing can be said. */
+  /** Baseline of the UTC hour of the window that starts at the instant; null if there is too little history. */
   readonly baseline: (startUs: number) => HourBaseline | null;
   readonly nowUs: number;
 }

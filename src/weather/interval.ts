@@ -17,8 +17,8 @@ export function union(intervals: readonly Interval[]): Interval[] {
 }
 
 /**
- * How much of each span of `width` from `start` on the intervals cover, in microseconds. One pass; the intervals
- * must be sorted and disjoint, as `union` makes them. An interval that crosses spans is charged to each.
+ * Length of each span of `width` from `start` on that the intervals cover, in microseconds. One pass; the intervals
+ * must be sorted and disjoint, as `union` returns them. An interval that crosses spans counts in each.
  */
 export function coverage(intervals: readonly Interval[], start: number, width: number, spans: number): Float64Array {
   const covered = new Float64Array(spans);

@@ -35,9 +35,9 @@ export class JsonScan {
   bytes = new Uint8Array(4096);
   /** Length of the text. */
   length = 0;
-  /** Whether the last string that was read holds an escape. */
+  /** True if the last string contained an escape. */
   escaped = false;
-  /** What the last `integerValue` found. */
+  /** Result of the last `integerValue`. */
   integer = 0;
 
   #view = new DataView(this.bytes.buffer);
@@ -118,7 +118,7 @@ export class JsonScan {
     return this.bytes[i] === colon ? this.space(i + 1) : malformed;
   }
 
-  /** Whether exactly these bytes stand here: a string that is spelled as usual need not be walked. */
+  /** Returns true if exactly these bytes are here: a string with its usual spelling need not be scanned. */
   spells(spelling: Spelling, from: number): boolean {
     return spelling.at(this.#view, from);
   }
@@ -166,7 +166,7 @@ export class JsonScan {
     let depth = 0;
     /** Of the innermost open container. */
     let closer = 0;
-    /** Whether a key has to stand here. */
+    /** True if a key must follow. */
     let key = false;
     let i = from;
     for (;;) {
@@ -347,7 +347,7 @@ const wordTrue = Uint8Array.from(Buffer.from('true'));
 const wordFalse = Uint8Array.from(Buffer.from('false'));
 const wordNull = Uint8Array.from(Buffer.from('null'));
 
-/** What a backslash and a letter stand for; the other escaped characters stand for themselves. */
+/** Meanings of a backslash and a letter; other escaped characters denote themselves. */
 const shortEscapes: ReadonlyMap<number, number> = new Map([
   [0x62, 0x08],
   [0x66, 0x0c],

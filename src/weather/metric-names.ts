@@ -76,7 +76,7 @@ export const metricNames: readonly MetricName[] = Object.freeze([
   'sync.event',
 ]);
 
-/** Where each name stands in `metricNames`. */
+/** Index of each name in `metricNames`. */
 export const metricIndex: Readonly<Record<MetricName, number>> = Object.freeze(
   Object.fromEntries(metricNames.map((name, index) => [name, index])) as Record<MetricName, number>,
 );

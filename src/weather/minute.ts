@@ -10,7 +10,7 @@ const mostUncounted = 0.01;
 /** One closed window as it is read, whether or not it was watched. */
 export interface Minute {
   readonly startUs: number;
-  /** How much of it was watched, microseconds. */
+  /** Observed part of the minute, in microseconds. */
   readonly observedUs: number;
   readonly events: number;
   readonly flags: number;
@@ -20,7 +20,7 @@ export interface Minute {
   readonly counts: readonly number[];
   /** Watched without a break, and nothing in it may be missing. */
   readonly complete: boolean;
-  /** Whether its counts may be compared with those of other minutes. */
+  /** True if its counts may be compared with those of other minutes. */
   readonly eligible: boolean;
 }
 

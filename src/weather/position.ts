@@ -1,6 +1,6 @@
 /**
- * Where a reader of one host's stream stands: everything up to `value` is counted, and of what carries exactly `value`
- * so many as `counted`, because one `time_us` may stamp a whole batch.
+ * A reader's position in one host's stream: everything up to `value` is counted, and `counted` of the events with
+ * exactly `value`, because one `time_us` may stamp a whole batch.
  */
 export interface Position {
   /** `seq` where the host's frames carry their own number, else `time`. */
@@ -23,7 +23,7 @@ const jumpPerSecond = 100_000;
 /** An event this far past the last one of a backfill is not part of it, whatever its number. Microseconds. */
 const endToleranceUs = 5_000_000;
 
-/** Whether a stored position can be one: what no host accepts as a number must not be resumed from. */
+/** Returns true if a stored position can be resumed: no host accepts a larger value as a number. */
 export function isUsable({ kind, value }: Position): boolean {
   return kind === 'time' || value < firstTimeCursor;
 }
@@ -74,14 +74,14 @@ export class Progress {
     if (position) this.#set(position);
   }
 
-  /** Where it stands; null before the first event. */
+  /** The position; null before the first event. */
   get position(): Position | null {
     if (!this.#has) return null;
     const kind = this.#bySeq ? 'seq' : 'time';
     return { kind, value: this.#value, counted: this.#counted, timeUs: this.#timeUs };
   }
 
-  /** Whether it stands anywhere yet. */
+  /** True if it has a position. */
   get started(): boolean {
     return this.#has;
   }
@@ -91,12 +91,12 @@ export class Progress {
     return this.#timeUs;
   }
 
-  /** Whether the position is a number of the host's own, which orders events whatever their times are. */
+  /** True if the position is a number of the host, which orders events regardless of their times. */
   get numbered(): boolean {
     return this.#has && this.#bySeq;
   }
 
-  /** Whether events are still expected from before the position. */
+  /** True if events before the position are still expected. */
   get resuming(): boolean {
     return this.#state === 'resuming';
   }
@@ -255,7 +255,7 @@ export class Progress {
   }
 }
 
-/** Whether an event lies past the last one that this reader counts. */
+/** Returns true if an event is past the last one that this reader counts. */
 function isBeyond(end: End, seq: number | null, timeUs: number): boolean {
   if (end.seq === null || seq === null) return timeUs > end.timeUs;
   return seq > end.seq || timeUs > end.timeUs + endToleranceUs;

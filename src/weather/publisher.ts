@@ -5,10 +5,10 @@ import { writeArtifact } from '../artifact/write.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import type { WeatherTelemetry } from './telemetry.ts';
 
-/** How close artifacts may follow each other while many windows close at once, in milliseconds. */
+/** Minimum interval between artifacts while many windows close at once, in milliseconds. */
 const leastMs = 1000;
 
-/** What the publisher works with. */
+/** Options of the publisher. */
 export interface PublisherOptions {
   readonly path: string;
   readonly publishMs: number;
@@ -51,7 +51,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       telemetry.published(clock());
     } catch (error) {
       telemetry.notWritten('artifact');
-      log.error('the artifact could not be written; the last good one stays', errorFields(error));
+      log.error('the artifact could not be written; the last one stays', errorFields(error));
     }
   }
   const now = (): Promise<void> => {

@@ -14,7 +14,7 @@ const hourUs = 3_600_000_000;
 const windowsPerHour = 60;
 /** Minutes back that the conditions look. */
 const conditionWindows = 30;
-/** What an interaction is: the rate that the conditions compare. */
+/** Collections that count as interactions: their rate determines the conditions. */
 const interactions: readonly CollectionName[] = [
   'post.create.reply',
   'post.create.quote',
@@ -22,7 +22,7 @@ const interactions: readonly CollectionName[] = [
   'like.create',
 ];
 
-/** What a summary is read from. */
+/** Input of a summary. */
 export interface SummarySource {
   readonly store: WindowStore;
   readonly endpoint: Pick<Endpoint, 'name' | 'wire'>;
@@ -69,7 +69,7 @@ export function readSummary({ store, endpoint, origin, nowUs, caveats }: Summary
   });
 }
 
-/** What is usual in the hour of a window, from the same hour of the days before; each hour is read once. */
+/** Baseline of the hour of a window, from the same hour of earlier days; reads each hour once. */
 function baselines(store: WindowStore, series: number): (startUs: number) => HourBaseline | null {
   const known = new Map<number, HourBaseline | null>();
   const places = interactions.map((_, i) => i);

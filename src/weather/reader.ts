@@ -22,7 +22,7 @@ export type Connect = (
   signal: AbortSignal,
 ) => Promise<GuardedSocket>;
 
-/** What every reader of a host shares. */
+/** Dependencies that all readers of a host share. */
 export interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
@@ -165,7 +165,7 @@ async function pause(
   });
 }
 
-/** What comes through the connections of one reader. */
+/** Consumer of the frames of one reader's connections. */
 interface Feed {
   readonly frame: SocketOptions['onFrame'];
   /** A connection is about to be made, with compressed frames where there is a dictionary. */
@@ -174,9 +174,9 @@ interface Feed {
   notice(): Notice;
   /** Whether the last connection brought anything new. */
   fruitful(): boolean;
-  /** Whether it brought no event at all, not even one that was counted before. */
+  /** True if the last connection delivered no event at all, not even one that was counted before. */
   empty(): boolean;
-  /** Whether the feed has been silent for too long: a pong proves the socket, not the feed. */
+  /** True if the feed has been silent for too long: a pong proves that the socket works, not the feed. */
   silent(): boolean;
   finished(): boolean;
 }

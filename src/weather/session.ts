@@ -30,7 +30,7 @@ export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
   /** In [0, 1). */
   readonly random: () => number;
   readonly store: WindowStore;
-  /** How far back a backfill reaches; 0 for none. */
+  /** Length of a backfill; 0 for none. */
   readonly backfillHours: number;
   /** Most bytes that one backfill may read. */
   readonly backfillBytes: number;
@@ -108,7 +108,7 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
     return running;
   }
 
-  /** A live connection began anew: what lies between the old position and its first event is to be filled in. */
+  /** A live connection restarted: the time between the old position and its first event must be filled in. */
   function fillUpTo(): void {
     const end = live.takeLiveStart();
     if (!end) return;
@@ -117,7 +117,7 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
     const { before } = begun;
     const position: Position =
       before && before.timeUs >= oldest ? before : { kind: 'time', value: oldest, counted: 0, timeUs: oldest };
-    options.log.info('filling in what came before', { seconds: Math.round((end.timeUs - position.timeUs) / 1e6) });
+    options.log.info('filling in the time before', { seconds: Math.round((end.timeUs - position.timeUs) / 1e6) });
     backfill = startBackfill({ position, end, bytes: 0 });
   }
 
@@ -184,7 +184,7 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
 /** The stored position, unless no host can have given it: then reading begins live, with a gap. */
 function usable(position: Position | null, { log, telemetry }: SessionOptions): Position | null {
   if (!position || isUsable(position)) return position;
-  log.warn('the stored position is not one that a host gives; reading goes on live, with a gap');
+  log.warn('the stored position is invalid; reading continues live, with a gap');
   telemetry.positionReset();
   return null;
 }
@@ -211,15 +211,15 @@ function tell(
     telemetry.frames(outcomes);
     telemetry.gap(gapUs / 1e6);
     for (let i = 0; i < resets; i += 1) telemetry.positionReset();
-    if (resets > 0) log.warn('the stream runs without its position; the position is given up, with a gap');
+    if (resets > 0) log.warn('the stream does not contain the stored position; the position is abandoned, with a gap');
     if (outcomes.past + outcomes.implausible > 0) {
-      log.warn('events carry times or numbers that cannot be true and are not counted', {
+      log.warn('events with implausible times or numbers are not counted', {
         past: outcomes.past,
         implausible: outcomes.implausible,
       });
     }
     if (outcomes.future > 0) {
-      log.warn("events lie ahead of this machine's clock and are not counted; check it", { events: outcomes.future });
+      log.warn("events ahead of this machine's clock are not counted; check the clock", { events: outcomes.future });
     }
     if (gapUs > 0) log.warn('time was not observed', { seconds: gapUs / 1e6 });
   }

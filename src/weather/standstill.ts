@@ -1,5 +1,5 @@
 const secondUs = 1_000_000;
-/** How long the stream must run without moving the position before the position is given up. */
+/** Time that the stream must run without moving the position before the position is abandoned. */
 const standstillUs = 15 * secondUs;
 /** A position further ahead of this machine's clock than this is suspect: hosts stamp events when they see them. */
 const aheadUs = 2 * secondUs;

@@ -1,8 +1,8 @@
 import { systemCode } from '../ops/errors.ts';
 
 /**
- * What a failed write means. `full`: there is no room now; what was committed stands, and it may be tried again.
- * `busy`: another process holds the file. `damaged`: the file is not what was written; nothing may go on.
+ * Meaning of a failed write. `full`: no space now; committed data is intact, and a retry is possible. `busy`: another
+ * process holds the file. `damaged`: the file differs from what was written; the instrument must stop.
  */
 export type StoreFault = 'full' | 'busy' | 'damaged';
 

@@ -38,7 +38,7 @@ function summary(
 }
 
 describe('the summary', () => {
-  test('of a day that nobody watched has no numbers but of the absence', () => {
+  test('of an unobserved day has no numbers except those of the absence', () => {
     const empty = summary([], { rows: [] });
     expect(checkWeatherSummary(empty)).toMatchObject({ ok: true });
     expect(empty).toMatchObject({

@@ -16,7 +16,7 @@ import { windowSeconds, windowUs } from './window.ts';
 /** A reading older than three windows is stale. */
 const maxAgeSeconds = 3 * windowSeconds;
 
-/** What a summary is made of. */
+/** Input of a summary. */
 export interface SummaryInput {
   /** Address of the one host, without credentials or query. */
   readonly endpoint: string;

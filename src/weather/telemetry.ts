@@ -3,7 +3,7 @@ import type { FrameOutcome } from './track.ts';
 /** Readers of the stream: the one that follows it, and the one that fills in what lies before. */
 export type ReaderRole = 'live' | 'backfill';
 
-/** What the instrument tells its operator in numbers. Every dimension is of a closed list. */
+/** Metrics of the instrument. Every dimension has a closed list of values. */
 export interface WeatherTelemetry {
   frames(outcomes: Readonly<Record<FrameOutcome, number>>): void;
   /** Seconds between the newest counted event and this machine's clock. */
@@ -21,7 +21,7 @@ export interface WeatherTelemetry {
   published(atMs: number): void;
 }
 
-/** Tells nobody. */
+/** Discards all metrics. */
 export const noTelemetry: WeatherTelemetry = {
   frames: () => undefined,
   lag: () => undefined,

@@ -115,7 +115,7 @@ describe('windows', () => {
     ]);
   });
 
-  test('a frame that cannot be read is counted beside the events, and only once over a resume', () => {
+  test('an unreadable frame is counted apart from the events, and only once across a resume', () => {
     const track = live();
     feed(track, [base]);
     const broken: FrameFacts = { ...facts(0), outcome: 'parse_error', metricCount: 0 };

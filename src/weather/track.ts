@@ -39,7 +39,7 @@ export const frameOutcomes = [
 ] as const;
 export type FrameOutcome = (typeof frameOutcomes)[number];
 
-/** What a track gained since the last time it was taken, and where it then stood. */
+/** Gain of a track since it was last taken, and its position at that time. */
 export interface TrackGain {
   readonly position: Position | null;
   readonly windows: readonly WindowDelta[];
@@ -47,12 +47,12 @@ export interface TrackGain {
   readonly observed: readonly Interval[];
   /** Microseconds that were charged as not observed. */
   readonly gapUs: number;
-  /** How often the position was given up because the stream could not have it. */
+  /** Number of times that the position was abandoned because the stream did not contain it. */
   readonly resets: number;
   readonly outcomes: Readonly<Record<FrameOutcome, number>>;
 }
 
-/** How a track begins. */
+/** Initial state of a track. */
 export interface TrackStart {
   readonly position: Position | null;
   /** Set for a backfill: the last event that it counts. */
@@ -133,7 +133,7 @@ export class Track {
     return this.#progress.position;
   }
 
-  /** Whether the end was reached: nothing more will be counted. */
+  /** True if the end was reached: nothing more will be counted. */
   get done(): boolean {
     return this.#done;
   }
@@ -145,12 +145,12 @@ export class Track {
     return start;
   }
 
-  /** How long the stream may be silent, in microseconds. */
+  /** Maximum silence of the stream, in microseconds. */
   get silenceUs(): number {
     return this.#rate.silenceUs;
   }
 
-  /** Whether so much is open that it should be taken now. */
+  /** True if so much is uncommitted that it should be taken now. */
   get full(): boolean {
     return this.#windows.size >= maxOpen.windows || this.#observed.length >= maxOpen.spans;
   }

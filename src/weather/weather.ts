@@ -27,7 +27,7 @@ const pruneMs = 3_600_000;
 /** How long a host may take over its dictionary, in milliseconds. */
 const fetchMs = 10_000;
 
-/** What the instrument is told by its operator. */
+/** Settings of the instrument. */
 export interface WeatherSettings {
   /** Address of the one Jetstream host. */
   readonly jetstream: string;
@@ -44,7 +44,7 @@ export interface WeatherSettings {
   readonly compress: boolean;
 }
 
-/** What the instrument is given by its process. */
+/** Dependencies of the instrument. */
 export interface WeatherDeps {
   readonly settings: WeatherSettings;
   readonly policy: AddressPolicy;
@@ -92,7 +92,7 @@ export function createWeather(deps: WeatherDeps): Weather {
   const pace = { ...usualPace, ...deps.pace };
   const stopping = new AbortController();
   const failed = Promise.withResolvers<never>();
-  // Whoever does not wait for it is told by `stop`.
+  // If no caller awaits it, `stop` reports the error.
   failed.promise.catch(() => undefined);
   let store: WindowStore | null = null;
   let working: Promise<void> = Promise.resolve();
@@ -105,7 +105,7 @@ export function createWeather(deps: WeatherDeps): Weather {
   const fail = (error: unknown): void => {
     const path = join(settings.data, storeFile);
     const fault = storeFault(error) === 'damaged' ? damaged(path, error instanceof Error ? error.message : '') : error;
-    log.error('the instrument stops', errorFields(fault));
+    log.error('the instrument stopped', errorFields(fault));
     broken = true;
     failed.reject(fault);
     stopping.abort();
@@ -184,7 +184,7 @@ export function createWeather(deps: WeatherDeps): Weather {
       } catch (error) {
         if (storeFault(error) !== 'full') throw error;
         telemetry.notWritten('store');
-        log.error('the store cannot be written; nothing is counted until it can be', errorFields(error));
+        log.error('the store is not writable; nothing is counted until it is', errorFields(error));
         await untilWritable();
       }
     }
@@ -195,7 +195,7 @@ export function createWeather(deps: WeatherDeps): Weather {
       await wait(pace.probeMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       try {
         open().probe();
-        log.info('the store can be written again');
+        log.info('the store is writable again');
         return;
       } catch (error) {
         if (storeFault(error) !== 'full') throw error;

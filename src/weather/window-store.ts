@@ -24,7 +24,7 @@ export interface StoredBackfill {
   readonly bytes: number;
 }
 
-/** Where the readers of one host's series stand. */
+/** Stored positions of the readers of one host's series. */
 export interface StoredSeries {
   readonly id: number;
   /** Commits so far: each commit names the one that it follows. */
@@ -136,7 +136,7 @@ function openFault(error: unknown, path: string, folder: string): unknown {
       return new OperatorError(`cannot write the weather store ${path}: ${why} (${systemCode(error)})`);
     default:
       return new OperatorError(
-        `cannot use the data folder ${folder}: ${systemCode(error) === null ? why : systemWords(error)}`,
+        `cannot use the data directory ${folder}: ${systemCode(error) === null ? why : systemWords(error)}`,
       );
   }
 }
@@ -259,7 +259,7 @@ function readers(db: Database): Pick<WindowStore, 'series' | 'has' | 'windows' |
     series: (endpoint) => {
       if (!find.get(endpoint)) create.run(endpoint);
       const row = find.get(endpoint);
-      if (!row) throw new Error('a series that was just made is not there');
+      if (!row) throw new Error('a series that was just created does not exist');
       const rows = tracks.all(row.id);
       const live = rows.find(({ role }) => role === roles.live);
       const { id, revision } = row;
@@ -308,7 +308,7 @@ function backfill(rows: readonly TrackRow[]): StoredBackfill | null {
   return { position: position(row), end: { seq: row.end_seq, timeUs: row.end_time_us }, bytes: row.bytes };
 }
 
-/** Where the baseline ends: what lies before it is dropped. */
+/** Start of the retained history: earlier minutes are removed. */
 export function keptFrom(nowUs: number): number {
   return nowUs - keptDays * dayUs;
 }

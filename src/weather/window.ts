@@ -12,7 +12,7 @@ export function windowStart(timeUs: number): number {
   return timeUs - (timeUs % windowUs);
 }
 
-/** What conditions a window's counts, as bits of one integer. */
+/** Conditions of a window that qualify its counts, as bits of one integer. */
 export const windowFlag = {
   /** A connection began in it. */
   seam: 1,
@@ -33,7 +33,9 @@ export const windowFlag = {
 /** Flags under which a window may lack events that the host sent. */
 export const lossFlags = windowFlag.lateOrRepeat | windowFlag.possibleLoss | windowFlag.malformed;
 
-/** What one window gained since the last commit. Integers of a finite alphabet: no identity fits into it. */
+/**
+ * Counts that one window gained since the last commit. Integers of a finite alphabet: they cannot contain an identity.
+ */
 export interface WindowDelta {
   /** Microseconds of the stream's clock. */
   readonly start: number;

@@ -1,4 +1,4 @@
-/** A bar of a share from 0 to 1; the number stands in words beside it, so it is hidden from screen readers. */
+/** A bar of a share from 0 to 1; the number is next to it as text, so the bar is hidden from screen readers. */
 export function Bar({ share }: { share: number }) {
   return (
     <svg class="bar" aria-hidden="true" focusable="false">

@@ -3,23 +3,23 @@ import { Hatch } from './hatch.tsx';
 
 /** One bar of a chart: a stretch of the interval with what was counted in it. */
 export interface ChartBar {
-  /** Where the stretch lies in the interval, as fractions of it. */
+  /** Position of the stretch in the interval, as fractions. */
   readonly from: number;
   readonly to: number;
-  /** Drawn upwards and downwards; null where nobody counted, which is drawn as such and never as zero. */
+  /** Drawn upwards and downwards; null if not counted, which is drawn as such and never as zero. */
   readonly counts: { readonly up: number; readonly down: number } | null;
   /** Shown when a pointer rests on it. */
   readonly title: string;
 }
 
-/** A stretch that was not observed, as fractions of the interval: by nobody, or not of every source. */
+/** A stretch that was not observed for all or some sources, as fractions of the interval. */
 export interface ChartSpan {
   readonly from: number;
   readonly to: number;
   readonly unseen: 'whole' | 'part';
 }
 
-/** What a chart shows. Its words stand beside it: the picture holds no text of its own. */
+/** Content of a chart. The picture contains no text; the page adds it. */
 export interface DayChartProps {
   readonly bars: readonly ChartBar[];
   readonly spans: readonly ChartSpan[];

@@ -18,7 +18,7 @@ export function Count({ value, at }: Figure & { value: number }) {
   );
 }
 
-/** Events per second; the unit stands beside it. */
+/** Events per second; the unit follows it. */
 export function Rate({ value, at }: Figure & { value: number }) {
   return (
     <data class="figure" value={value} data-at={at}>

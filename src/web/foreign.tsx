@@ -2,7 +2,7 @@
 export const maxShownCharacters = 500;
 
 /**
- * A text that somebody else wrote (a label's value, a definition, a handle), on a page: isolated, so that its
+ * A foreign text (a label's value, a definition, a handle), on a page: isolated, so that its
  * direction marks end with it; without controls; cut at `max` characters, and saying so.
  */
 export function Foreign({ text, max = maxShownCharacters }: { text: string; max?: number }) {
@@ -23,7 +23,7 @@ export function visible(text: string, max: number): { text: string; cut: boolean
   return { text: clean, cut };
 }
 
-/** Whether a text can be shown as it is: nothing of it hides, or turns the direction of what follows. */
+/** Returns true if a text can be shown unchanged: no character is invisible or changes the text direction. */
 export function isPlain(text: string): boolean {
   hidden.lastIndex = 0;
   return !hidden.test(text) && text.isWellFormed();

@@ -1,4 +1,4 @@
-/** What a sign in a picture stands for; its look is the style sheet's (classes `key …`). */
+/** Signs in pictures; the style sheet defines their look (classes `key …`). */
 export type Sign = 'up' | 'down' | 'seen' | 'unsure' | 'unseen' | 'part' | 'uncounted';
 
 /** Words that mean the same in every picture. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** What a page of either server is made of. */
+/** Parts of a page of either server. */
 export interface PageParts {
   /** Title of the tab and the history; plain text. */
   readonly title: string;
@@ -8,20 +8,20 @@ export interface PageParts {
   readonly description?: string;
   /** Prefix of this server's links: the base path, without a trailing slash. */
   readonly base: string;
-  /** Whether the page may be indexed; an account's page never may. */
+  /** True if search engines may index the page; an account's page never allows it. */
   readonly indexed: boolean;
   /** Scripts to load from this origin; a page must work without them. */
   readonly scripts?: readonly string[];
-  /** Style sheets of this page alone, beside the one of all pages. */
+  /** Additional style sheets of this page. */
   readonly styles?: readonly string[];
-  /** What every page of the server links to. */
+  /** Links on every page of the server. */
   readonly navigation: readonly { readonly href: string; readonly text: string }[];
-  /** A line above everything else: simulated or sample facts say so on every page. */
+  /** A line above everything else: marks simulated or sample facts on every page. */
   readonly banner?: string;
   readonly children: ComponentChildren;
 }
 
-/** All that a page's body holds: also what a script draws anew, so that a live page is the same page. */
+/** The body of a page; the browser script renders it too, so that a live page is the same page. */
 export function PageBody({ base, navigation, banner, children }: PageParts) {
   return (
     <>

@@ -14,7 +14,7 @@ export interface Drawn<K extends string> {
 /** Width of a timeline's drawing, in its own units. */
 export const timelineWidth = 1000;
 
-/** What is narrower is drawn this wide, so that it can be seen. */
+/** Minimum width of a stretch, to keep narrow ones visible. */
 const leastWidth = 6;
 
 /**

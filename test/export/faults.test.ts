@@ -92,7 +92,7 @@ describe('a service that goes away', () => {
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
     expect([code, stderr.filter((line) => line.includes('cannot be reached')).length > 0]).toEqual([0, true]);
-    expect(stderr.join('\n')).not.toContain('starts again');
+    expect(stderr.join('\n')).not.toContain('restarting');
     expect(rowsIn(file)).toEqual(rows);
   });
 
@@ -103,9 +103,9 @@ describe('a service that goes away', () => {
       if (passing.nth === 4) proxy.state.upstream = other.url;
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
-    expect([code, stderr.filter((line) => line.includes('starts again'))]).toEqual([
+    expect([code, stderr.filter((line) => line.includes('restarting'))]).toEqual([
       0,
-      ['almanac: the export expired; starts again'],
+      ['almanac: the export expired; restarting'],
     ]);
     expect(rowsIn(file)).toEqual(rows);
   });
@@ -150,7 +150,7 @@ describe('a busy service', () => {
       if (passing.nth === 1 || passing.nth === 3) busy(passing, '2');
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
-    const again = 'almanac: the service is busy (store_busy); asks again in 2.0 s';
+    const again = 'almanac: the service is busy (store_busy); retrying in 2.0 s';
     expect([code, stderr.filter((line) => line.includes('busy'))]).toEqual([0, [again, again]]);
     expect(rowsIn(file)).toEqual(rows);
   });
@@ -161,7 +161,7 @@ describe('a busy service', () => {
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
     expect([code, stderr]).toEqual([
       3,
-      [`${incomplete}the service is busy (store_busy); gave up within 120 s; it may be asked again in 900 s`],
+      [`${incomplete}the service is busy (store_busy); gave up within 120 s; it can be retried in 900 s`],
     ]);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -186,9 +186,9 @@ describe('an export that expires on the way', () => {
       proxy.state.upstream = lasting.url;
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
-    expect([code, stderr.filter((line) => line.includes('starts again'))]).toEqual([
+    expect([code, stderr.filter((line) => line.includes('restarting'))]).toEqual([
       0,
-      ['almanac: the export expired; starts again'],
+      ['almanac: the export expired; restarting'],
     ]);
     expect(rowsIn(file)).toEqual(rows);
   });
@@ -218,26 +218,26 @@ describe('what the service refuses', () => {
   });
 
   const wrong = (does: string): string =>
-    `${incomplete}that address ${does} and is no account-view service; name one with --from`;
+    `${incomplete}that address ${does} and is not an account-view service; set its URL with --from`;
 
   it('is said of another path of such a service', async () => {
     const { url, file } = await station(40);
     const { code, stderr } = await runProgram(exporting(`${url}/elsewhere`, file));
-    expect([code, stderr]).toEqual([2, [wrong('answers with status 404')]]);
+    expect([code, stderr]).toEqual([2, [wrong('responds with status 404')]]);
   });
 
   it('is said of the facts API', async () => {
     const folder = folderInTest();
     const { url } = await startProgram(['facts', '--artifacts', folder, '--port', '0']).listening();
     const { code, stderr } = await runProgram(exporting(url, join(folder, 'rows.json')));
-    expect([code, stderr]).toEqual([2, [wrong('answers with status 404')]]);
+    expect([code, stderr]).toEqual([2, [wrong('responds with status 404')]]);
   });
 
   it.each([
-    ['a web page', 200, '<!doctype html><title>Welcome</title>', 'answers with something else than an export'],
-    ['other JSON', 200, '{"status":"ok"}', 'answers with something else than an export'],
-    ['a list', 200, '[]', 'answers with something else than an export'],
-    ['a wall', 403, 'Forbidden', 'answers with status 403'],
+    ['a web page', 200, '<!doctype html><title>Welcome</title>', 'does not respond with an export'],
+    ['other JSON', 200, '{"status":"ok"}', 'does not respond with an export'],
+    ['a list', 200, '[]', 'does not respond with an export'],
+    ['a wall', 403, 'Forbidden', 'responds with status 403'],
   ])('is said of a server that answers with %s', async (_what, status, body, does) => {
     const folder = folderInTest();
     const server = createServer((_request, response) => response.writeHead(status).end(body));
@@ -252,15 +252,15 @@ describe('what the service refuses', () => {
       passing.body = passing.body.slice(0, -20);
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
-    expect([code, stderr.at(-1)]).toEqual([5, `${incomplete}the service gave an answer that is not one JSON object`]);
+    expect([code, stderr.at(-1)]).toEqual([5, `${incomplete}the service sent a response that is not one JSON object`]);
   });
 });
 
 describe('a file that cannot be written', () => {
   it.each<[string, (folder: string) => string, string]>([
-    ['in no folder', (folder) => join(folder, 'none', 'rows.json'), 'its folder does not exist'],
-    ['over a folder', (folder) => join(folder, 'folder'), 'it is a folder'],
-    ['in a file', (folder) => join(folder, 'file', 'rows.json'), 'its folder is no folder'],
+    ['in no folder', (folder) => join(folder, 'none', 'rows.json'), 'its directory does not exist'],
+    ['over a folder', (folder) => join(folder, 'folder'), 'it is a directory'],
+    ['in a file', (folder) => join(folder, 'file', 'rows.json'), 'its parent is not a directory'],
   ])('is one clear line: %s', async (_what, place, said) => {
     const { url, folder } = await station(40);
     mkdirSync(join(folder, 'folder'));
@@ -306,21 +306,21 @@ describe('an interrupt', () => {
 describe('the command line', () => {
   const aDid = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
   it.each<[readonly string[], string]>([
-    [[], 'export wants one DID'],
-    [['did:plc:short'], `export wants a DID: ${aDid}; a handle is to be resolved to its DID first`],
-    [['alice.example'], `export wants a DID: ${aDid}; a handle is to be resolved to its DID first`],
+    [[], 'export requires exactly one DID'],
+    [['did:plc:short'], `export requires a DID: ${aDid}; resolve a handle to its DID first`],
+    [['alice.example'], `export requires a DID: ${aDid}; resolve a handle to its DID first`],
     [
       [account, '--days', '7', '--start', '2026-01-01T00:00:00Z', '--end', '2026-01-02T00:00:00Z'],
-      'export wants --days, or --start and --end together',
+      'export requires --days, or --start and --end together',
     ],
-    [[account, '--start', '2026-01-01T00:00:00Z'], 'export wants --days, or --start and --end together'],
+    [[account, '--start', '2026-01-01T00:00:00Z'], 'export requires --days, or --start and --end together'],
     [
       [account, '--start', '2026-01-02T00:00:00Z', '--end', '2026-01-01T00:00:00Z'],
-      '--start and --end want RFC 3339 instants with a zone, the end after the start',
+      '--start and --end require RFC 3339 instants with a zone, the end after the start',
     ],
-    [[account, '--from', 'ftp://x.example'], '--from wants an http or https address without a user in it'],
-    [[account, '--labeler', 'alice'], `--labeler wants a DID: ${aDid}`],
-    [[account, '--format', 'xml'], '--format wants one of json, ndjson, csv; got "xml"'],
+    [[account, '--from', 'ftp://x.example'], '--from requires an http or https URL without a user'],
+    [[account, '--labeler', 'alice'], `--labeler requires a DID: ${aDid}`],
+    [[account, '--format', 'xml'], '--format requires one of json, ndjson, csv; got "xml"'],
   ])('%j is a mistake, said in one line', async (args, said) => {
     const { code, stderr } = await runProgram(['export', ...args]);
     expect([code, stderr]).toEqual([1, [`almanac: ${said}`]]);

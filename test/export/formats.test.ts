@@ -143,7 +143,7 @@ describe('almanac export', () => {
       const { code, stdout } = await runProgram(['export', account, '--from', url, ...interval, '--out', file]);
       const manifests = readJson(file).map(({ manifest }) => manifest);
       expect([code, readJson(file).flatMap((part) => part.rows)]).toEqual([0, rows]);
-      expect(stdout[1]).toContain(', less than was asked for');
+      expect(stdout[1]).toContain(', shorter than requested');
       expect(manifests.slice(1).every(({ coverage }) => coverage.warmup === null)).toBe(true);
       told.push({ began: manifests[0]?.interval.start, until: manifests[0]?.coverage.warmup?.end });
     }

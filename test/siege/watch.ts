@@ -97,6 +97,6 @@ async function statusOf(url: string): Promise<string> {
     await answer.arrayBuffer();
     return String(answer.status);
   } catch {
-    return 'no answer';
+    return 'no response';
   }
 }

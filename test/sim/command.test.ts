@@ -66,6 +66,6 @@ it('almanac sim says in one line which file it cannot read', async () => {
   const [code] = await once(child, 'close');
   expect([code, said]).toEqual([
     1,
-    'almanac: cannot read the recorded frames /nowhere/frames.jsonl: no such file or folder (ENOENT); name another file with --replay\n',
+    'almanac: cannot read the recorded frames /nowhere/frames.jsonl: no such file or directory (ENOENT); choose another file with --replay\n',
   ]);
 });

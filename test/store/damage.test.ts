@@ -36,7 +36,7 @@ describe('damage', () => {
     ],
     ['a counter that was changed', 'UPDATE counter_minute SET applied = applied + 1', /minute \d+ .*counted/],
     ['an hour that was lost', 'DELETE FROM counter_hour', /hour .*not counted/],
-    ['a value that was changed', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /another identity/],
+    ['a value that was changed', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /the identity of row/],
     ['a row of another day', `UPDATE observation SET id = id + ${day} WHERE id = ${noon}`, /another day/],
   ])('is found by verify: %s', async (_, sql, problem) => {
     await open().append(batch([1, 2, 4]));
@@ -101,7 +101,7 @@ describe('damage', () => {
     await place.close();
     place.change(today, 'UPDATE busy SET removed = removed + 1');
     const reader = openSqliteReader(place.path);
-    expect((await problems(reader)).join('\n')).toMatch(/the counts of did:plc:\S+ are not those of its rows/);
+    expect((await problems(reader)).join('\n')).toMatch(/the counts of did:plc:\S+ do not match its rows/);
     await reader.close();
   });
 
@@ -127,22 +127,22 @@ describe('damage', () => {
     [
       'of counts',
       `UPDATE busy_groups SET packed = x'${packGroups([[1, 1, 0, 70, 0]], groupsSeed(subjectKey(alice))).toString('hex')}'`,
-      /the counts of did:plc:\S+ are not those of its rows/,
+      /the counts of did:plc:\S+ do not match its rows/,
     ],
     [
       'of counts that changed',
       'UPDATE busy_groups SET packed = zeroblob(length(packed))',
-      /the counts of an account are not as they were kept/,
+      /the counts of an account differ from what was stored/,
     ],
-    ['of counts that are gone', 'DELETE FROM busy_groups', /the counts of did:plc:\S+ are not those of its rows/],
+    ['of counts that are gone', 'DELETE FROM busy_groups', /the counts of did:plc:\S+ do not match its rows/],
     [
       'of counts of nobody',
       `INSERT INTO busy_groups(subject, packed)
        VALUES (x'ff', x'${packGroups([], groupsSeed(Buffer.of(0xff))).toString('hex')}')`,
-      /counts are kept of a subject/,
+      /counts are stored for a subject/,
     ],
-    ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /the filter of its subjects is not that/],
-    ['of bits that are gone', 'DELETE FROM subject_filter', /the filter of its subjects is not that/],
+    ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /its subject filter does not match/],
+    ['of bits that are gone', 'DELETE FROM subject_filter', /its subject filter does not match/],
   ])('%s that a sealed day keeps is found by verify', async (_, change, problem) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);

@@ -149,7 +149,7 @@ describe('opening removes a file only where the state file proves that it may go
     await twoDays();
     await writeFile(place.dayPath(`${sealedToday}.growing`), 'half');
     expect(await reopen()).toEqual([`removed ${sealedToday}.growing`]);
-    expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'a seal that was cut short' });
+    expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'an interrupted seal' });
   });
 
   it('removes the open form of a sealed day where both hold the same rows', async () => {
@@ -159,7 +159,7 @@ describe('opening removes a file only where the state file proves that it may go
     await sealFirstDay();
     await copyFile(join(place.path, 'kept'), place.dayPath(today));
     expect(await reopen()).toEqual([`removed ${today}`]);
-    expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'the sealed form holds the same rows' });
+    expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'the sealed file contains the same rows' });
   });
 
   it('leaves an open form that differs from the sealed one, and reads the sealed one', async () => {

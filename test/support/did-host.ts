@@ -7,7 +7,7 @@ export interface HostedDid {
   readonly publicKeyMultibase: string;
 }
 
-/** A directory of did:plc on loopback. */
+/** A did:plc directory on loopback. */
 export interface DidHost {
   readonly url: string;
   readonly documents: Map<string, HostedDid>;

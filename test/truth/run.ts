@@ -155,7 +155,7 @@ async function outage(
   const missed = expectedSources(sim, 'away').probing ?? 0;
   const said = async (): Promise<boolean> =>
     (await station.overview()).caveats.some(
-      (caveat) => caveat.startsWith(`${missed} of `) && caveat.includes('just now'),
+      (caveat) => caveat.startsWith(`${missed} of `) && caveat.includes('at the moment'),
     );
   await until('all are missed', said, 90_000).catch(() => problems.push(`${missed} sources should be late`));
   advance(20 * minute);

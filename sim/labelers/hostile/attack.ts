@@ -8,7 +8,7 @@ export interface HostileIdentity {
   readonly did: string;
   /** The name of its kind. */
   readonly kind: string;
-  /** Whether it behaves until it is told to turn. */
+  /** True if it behaves well until it is told to turn hostile. */
   readonly late: boolean;
   /** Origins that its document may name; the first one unless its kind says otherwise. */
   readonly endpoints: readonly string[];
@@ -41,7 +41,7 @@ export interface HostileStream {
   end(): void;
 }
 
-/** What a hostile labeler does. What it leaves out it does like a sound labeler that has little to say. */
+/** Behaviour of a hostile labeler. Omitted methods behave like a sound labeler with few labels. */
 export interface Attack {
   /** Answers `queryLabels`. */
   readonly page?: (exchange: Exchange) => void;
@@ -57,7 +57,7 @@ export interface Attack {
   readonly announce?: () => readonly string[];
 }
 
-/** What attacks are made with. */
+/** Dependencies of attacks. */
 export interface AttackTools {
   readonly labeler: HostileIdentity;
   readonly chance: Dice;
@@ -70,18 +70,18 @@ export interface AttackTools {
 /** One kind of hostile labeler. */
 export interface Kind {
   readonly name: string;
-  /** What it does, for the table of a siege. */
+  /** Description for the table of a siege. */
   readonly does: string;
   /** `web`: its DID is a did:web on a port of localhost. Default a did:plc. */
   readonly identity?: 'web';
   /** Endpoints that nothing listens at, in the place of an origin of its own. `names`: whether a name server answers. */
   readonly elsewhere?: (index: number, names: boolean) => string;
-  /** How many origins it listens on. Default 1. */
+  /** Number of origins that it listens on. Default 1. */
   readonly origins?: number;
-  /** Whether only a name server makes it what it is. */
+  /** True if the attack requires a name server. */
   readonly needsNames?: boolean;
   /** Its document instead of a sound one; `asked` counts how often it was asked for. */
   readonly describe?: (sound: Record<string, unknown>, labeler: HostileIdentity, asked: number) => unknown;
-  /** What one labeler of the kind does. */
+  /** Creates the behaviour of one labeler of the kind. */
   readonly attack: (tools: AttackTools) => Attack;
 }

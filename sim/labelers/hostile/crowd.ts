@@ -1,7 +1,7 @@
 /** DIDs of the crowd begin with it, so that the directory need not know them. */
 export const crowdPrefix = 'did:plc:crwd';
 
-/** What the directory says of one of the crowd: half of them are nobody, the others' endpoints refuse connections. */
+/** Document of one DID of the crowd: half of them do not exist, the endpoints of the others refuse connections. */
 export function crowdDocument(did: string): Record<string, unknown> | null {
   if (!did.startsWith(crowdPrefix)) return null;
   const code = did.charCodeAt(did.length - 1);

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** How often floods write, in milliseconds. */
+/** Interval between writes of floods, in milliseconds. */
 const tickMs = 5;
 /** Bytes of one flood that may wait in the process. */
 const waitingBytes = 256 * 1024;

@@ -2,20 +2,20 @@ import { base32 } from '../../events/identifiers.ts';
 import { dice } from '../../random.ts';
 import type { HostileIdentity, Kind } from './attack.ts';
 
-/** What a population of hostile labelers is made of. */
+/** Options of a population of hostile labelers. */
 export interface HostilePopulation {
   readonly seed: number;
   readonly count: number;
   readonly kinds: readonly Kind[];
   /** The port that own addresses listen on; shared ones take those that follow. */
   readonly port: number;
-  /** Whether a name server knows `.test`. */
+  /** True if a name server resolves `.test`. */
   readonly names: boolean;
   /** The share that turns hostile late. */
   readonly lateShare: number;
 }
 
-/** Where a labeler listens. */
+/** Listening address of a labeler. */
 export interface Listening {
   readonly address: string;
   readonly port: number;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { declaration } from '../declarations.ts';
 
-/** How often consumers are given what is new, in milliseconds. */
+/** Interval at which consumers receive new events, in milliseconds. */
 const tickMs = 100;
 /** Most frames of a tick: what the network itself could carry. */
 const maxFramesPerTick = 500;

@@ -7,7 +7,7 @@ export const firstSeq = 2 ** 40;
 const rkeyMark = '3lzzzzzzzzzzz';
 const digits = '234567abcdefghijklmnopqrstuvwxyz';
 
-/** What the labels of a flood are like. */
+/** Properties of the labels of a flood. */
 export interface FloodLabels {
   readonly src: string;
   readonly nowMs: number;

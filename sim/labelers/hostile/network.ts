@@ -18,13 +18,13 @@ const documentPath = '/.well-known/did.json';
 /** Hosts that start listening at a time. */
 const startsAtOnce = 100;
 
-/** What a hostile network is made of. */
+/** Options of a hostile network. */
 export interface HostileOptions {
   readonly seed: number;
   readonly count: number;
   readonly kinds: readonly Kind[];
   readonly port: number;
-  /** Whether a name server knows `.test`. */
+  /** True if a name server resolves `.test`. */
   readonly names: boolean;
   /** The share that behaves until `turn`. */
   readonly lateShare: number;
@@ -37,14 +37,14 @@ export interface HostileOptions {
   readonly multikey: string;
 }
 
-/** Who takes part, and where what they write can be read. */
+/** The participants, and the addresses of what they write. */
 export interface HostileAddresses {
   readonly labelers: readonly HostileIdentity[];
   readonly jetstream: string;
   readonly relay: string;
 }
 
-/** How often a kind was met. */
+/** Number of requests to a kind. */
 export interface Met {
   pages: number;
   streams: number;
@@ -66,7 +66,7 @@ interface Serving {
 
 /** All hostile labelers of a process, and the Jetstream that carries what they write. */
 export class HostileNetwork {
-  /** What was asked of each kind, by its name. */
+  /** Requests to each kind, by its name. */
   readonly met = new Map<string, Met>();
   readonly floods: Floods;
   readonly #options: HostileOptions;

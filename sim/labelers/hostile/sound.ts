@@ -5,7 +5,7 @@ import { pageLabels } from './label-bytes.ts';
 /** Labels that a labeler has which has little to say. */
 const labelCount = 3;
 
-/** Answers like a sound labeler with three labels: what labelers do before they turn, and in all that they leave out. */
+/** Answers like a sound labeler with three labels: what labelers do before they turn, and in everything that they leave out. */
 export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<Pick<Attack, 'page' | 'record'>> {
   const account = `did:plc:${labeler.did.slice(-24)}`;
   const labels = pageLabels(

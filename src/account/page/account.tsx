@@ -11,7 +11,7 @@ import { wholeRows } from './rows.ts';
 import type { AccountView } from './view.ts';
 import { counted, eventsText, targetWords, unreadWords } from './words.ts';
 
-/** What the body of an account's page is rendered from. */
+/** Input of the body of an account's page. */
 export interface AccountPageProps {
   readonly view: AccountView;
   readonly base: string;
@@ -29,14 +29,14 @@ export function AccountBody({ view, base, downloads }: AccountPageProps) {
         Labels observed on <code class="did">{query.account}</code>
       </h1>
       <p class="lead">
-        What labelers were seen to apply and remove from <Instant at={interval.start} precision="minute" /> to{' '}
-        <Instant at={interval.end} precision="minute" />, and what could not be seen. This page does not know which
-        labels hold now.
+        Observed applications and removals of labels from <Instant at={interval.start} precision="minute" /> to{' '}
+        <Instant at={interval.end} precision="minute" />, with the limits of the observation. This page does not know
+        which labels apply now.
       </p>
       {interval.clipped ? (
         <p class="panel warn">
-          You asked for more than was observed or is kept. What is shown begins on <Instant at={interval.start} /> and
-          ends on <Instant at={interval.end} />.
+          You requested more than was observed or is kept. This page starts on <Instant at={interval.start} /> and ends
+          on <Instant at={interval.end} />.
         </p>
       ) : null}
       <Choices view={view} links={links} base={base} />
@@ -51,7 +51,7 @@ export function AccountBody({ view, base, downloads }: AccountPageProps) {
   );
 }
 
-/** What was found, in one panel; where nothing was, that this proves nothing. */
+/** Shows the number of observations in one panel; if there is none, states that this proves nothing. */
 function Outcome({ view: { parts, timeline, before, query, labelers } }: { readonly view: AccountView }) {
   if (before !== null) {
     return (
@@ -68,19 +68,19 @@ function Outcome({ view: { parts, timeline, before, query, labelers } }: { reado
     return (
       <div class="panel none-observed">
         <p>
-          <strong>{unread ?? `No observations${filtered ? ' agree with the filters' : ''} in this interval.`}</strong>
+          <strong>{unread ?? `No observations${filtered ? ' match the filters' : ''} in this interval.`}</strong>
         </p>
         <p>
-          That does not mean that no labels exist: only what was applied or removed in this interval, by labelers that
-          are read, while they were read, can be seen here. What could not be seen stands below.
+          That does not mean that no labels exist: this page shows only labels that were applied or removed in this
+          interval by labelers that Almanac reads, while it read them. The time that was not observed is listed below.
         </p>
       </div>
     );
   }
   return (
     <p class="panel">
-      <strong>{eventsText(total, uncounted)}</strong> {filtered ? 'agree with the filters.' : 'were observed.'} These
-      are events: a label that was applied may have been taken back unseen, or have expired. Observing none of a kind
+      <strong>{eventsText(total, uncounted)}</strong> {filtered ? 'match the filters.' : 'were observed.'} These are
+      events: an applied label may have been removed without being observed, or have expired. Observing none of a kind
       does not mean that none exists.
     </p>
   );
@@ -107,7 +107,7 @@ function PartSection({ part: { target, total, rows, next }, view, links }: PartP
             ? 'This interval was not observed.'
             : next === null
               ? `None observed in this interval${view.before === null ? '' : ' before this place'}.`
-              : 'None found so far; older observations were not looked at yet.'}
+              : 'None found so far; older observations have not been read yet.'}
         </p>
       ) : (
         <ol class="rows">
@@ -128,14 +128,14 @@ function PartSection({ part: { target, total, rows, next }, view, links }: PartP
             : view.before === null
               ? `The newest ${countText(rows.length)}`
               : `The next ${countText(rows.length)}`}
-          {total === null ? '' : ` of ${counted(total, 'observation')}`} shown; this is not the whole.{' '}
+          {total === null ? '' : ` of ${counted(total, 'observation')}`} shown; this list is incomplete.{' '}
           <a href={links.older(target, next)}>
             Older ones <span class="unseen-text">{targetWords[target].toLowerCase()}</span>
           </a>
           {alone || rows.length > wholeRows ? null : (
             <>
               {' '}
-              or <a href={links.filtered({ target_kind: target })}>only these, from the newest on</a>
+              or <a href={links.filtered({ target_kind: target })}>only these, starting with the newest</a>
             </>
           )}
         </p>

@@ -4,7 +4,7 @@ import { hasFallenSilent } from './unread.ts';
 import type { AccountView } from './view.ts';
 import { counted, minuteWords, missedWords, stateWords } from './words.ts';
 
-/** What could not be seen of the interval, a sentence each. */
+/** Describes the unobserved time of the interval, one sentence each. */
 export function coverageSentences(view: AccountView): string[] {
   const { startedAt, shown, frontier, now, ownGaps, interval, network, missed, labelers } = view;
   const found: string[] = [];
@@ -12,38 +12,37 @@ export function coverageSentences(view: AccountView): string[] {
     const missing = missedWords(interval.start - shown.start);
     found.push(
       interval.start > startedAt
-        ? `Observations before ${minuteWords(interval.start)} are no longer kept: the interval lacks its first ${missing}.`
-        : `Observation began on ${minuteWords(startedAt)}: of the ${missing} before it nothing was observed.`,
+        ? `Observations before ${minuteWords(interval.start)} have been removed: the first ${missing} of the interval are missing.`
+        : `Observation began on ${minuteWords(startedAt)}: nothing was observed in the ${missing} before.`,
     );
   }
   const { observedThrough } = frontier;
   if (observedThrough === null) found.push('No labeler has given us a page yet: nothing was observed so far.');
   else if (hasFallenSilent(frontier, now)) {
-    found.push(
-      `Nothing was received from any labeler since ${minuteWords(observedThrough)}: what came later is not known.`,
-    );
-  } else found.push(`The last page of any labeler was received on ${minuteWords(observedThrough)}.`);
+    found.push(`No labeler has sent anything since ${minuteWords(observedThrough)}: later events are unknown.`);
+  } else found.push(`The last page from any labeler was received on ${minuteWords(observedThrough)}.`);
   found.push(
     ownGaps.length === 0
       ? 'No interruption of our own is recorded in this interval.'
-      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${missedWords(gappedTime(ownGaps))} in all: nothing was observed then.`,
+      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${missedWords(gappedTime(ownGaps))} in total: nothing was observed then.`,
   );
   found.push(networkSentence(network, hasFallenSilent(frontier, now)));
   if (network.removed !== null) found.push(network.removed);
   if (missed.labelers > 0) found.push(missedSentence(missed, labelers.length > 0));
-  found.push(
-    'What a labeler applied and took back between two readings, and whatever it does not publish, is not seen.',
-  );
+  found.push('Labels that a labeler applied and removed between two reads, or does not publish, are not observed.');
   return found;
 }
 
 function missedSentence({ labelers: n, longest }: AccountView['missed'], others: boolean): string {
   const length = missedWords(longest);
-  const part = n === 1 ? `${length} in all` : `one of them for ${length} in all`;
-  return `${counted(n, 'labeler')}${others ? ' not listed below' : ''} ${agreeing(n, 'was', 'were')} not observed for some or all of this interval, ${part}: what ${agreeing(n, 'it', 'they')} applied or removed then is not known. The export lists ${agreeing(n, 'it', 'them')}.`;
+  const part = n === 1 ? `${length} in total` : `one of them for ${length} in total`;
+  return `${counted(n, 'labeler')}${others ? ' not listed below' : ''} ${agreeing(n, 'was', 'were')} not observed for some or all of this interval, ${part}: labels that ${agreeing(n, 'it', 'they')} applied or removed then are unknown. The export lists ${agreeing(n, 'it', 'them')}.`;
 }
 
-/** How labelers are read; where nobody was heard for long, how they were read then, and not that they are. */
+/**
+ * Describes how labelers are read; if no labeler has sent anything for long, how they were read then, in the past
+ * tense.
+ */
 function networkSentence({ byState, notEnrolled }: AccountView['network'], silent: boolean): string {
   const are = (n: number): string => (silent ? agreeing(n, 'was', 'were') : agreeing(n, 'is', 'are'));
   const read = byState.get('established') ?? 0;
@@ -55,10 +54,10 @@ function networkSentence({ byState, notEnrolled }: AccountView['network'], silen
   const rest =
     others.length === 0
       ? ''
-      : ` The others ${silent ? 'were' : 'are'} not, and labels of theirs are missing here: ${others.join('; ')}.`;
+      : ` The others ${silent ? 'were' : 'are'} not, so their labels are missing here: ${others.join('; ')}.`;
   const since = silent
-    ? ' when we last heard of any, each from where we had stopped'
-    : ', each from where we stopped last';
+    ? ' when we last received anything, each from our last position on'
+    : ', each from our last position on';
   const known =
     notEnrolled === 0 ? '' : ` ${counted(notEnrolled, 'known labeler')} ${are(notEnrolled)} not read at all.`;
   return `${countText(read)} of ${counted(all, 'labeler')} that we follow ${are(read)} being read${since}.${rest}${known}`;

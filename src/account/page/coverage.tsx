@@ -11,12 +11,12 @@ import { counted, missedWords, reasonWords, stateWords, unreadWords } from './wo
 /** Gaps listed one by one; all of them count in the sums. */
 const maxGapsListed = 20;
 
-/** What could not be seen: in words, and for each labeler of the account. */
+/** Shows the unobserved time as text, and for each labeler of the account. */
 export function CoverageSection({ view }: { readonly view: AccountView }) {
   const { labelers, otherLabelers, query } = view;
   return (
     <section aria-labelledby="coverage">
-      <h2 id="coverage">What could not be seen</h2>
+      <h2 id="coverage">What was not observed</h2>
       <ul class="plain">
         {coverageSentences(view).map((sentence) => (
           <li key={sentence}>{sentence}</li>
@@ -83,18 +83,18 @@ function LabelerItem({
       </p>
       <p class="soft">
         {uncounted > 0 ? 'At least ' : ''}
-        {countText(applied)} applied, {countText(removed)} removed in this interval, whatever the filters.{' '}
+        {countText(applied)} applied, {countText(removed)} removed in this interval, regardless of the filters.{' '}
         {state === null ? 'Not read at this time.' : stateSentence(state, silent)}{' '}
         {lastAsked === null ? (
-          'When it last answered is not known.'
+          'The time of its last response is unknown.'
         ) : (
           <>
-            Last asked successfully on <Instant at={lastAsked} />.
+            Last read successfully on <Instant at={lastAsked} />.
           </>
         )}{' '}
         {gaps.length === 0
-          ? 'No gap of its own is recorded in this interval, which does not prove that there was none.'
-          : `${counted(gaps.length, 'gap')} of its own, ${missedWords(gappedTime(gaps))} in all.`}
+          ? 'No gap of its own is recorded in this interval. This does not prove that there was none.'
+          : `${counted(gaps.length, 'gap')} of its own, ${missedWords(gappedTime(gaps))} in total.`}
       </p>
       <GapList gaps={gaps} heading="Its gaps" />
     </li>
@@ -102,7 +102,9 @@ function LabelerItem({
 }
 
 function stateSentence(state: string, silent: boolean): string {
-  return silent ? `State when we last heard of any: ${stateWords(state, 1, true)}.` : `State: ${stateWords(state, 1)}.`;
+  return silent
+    ? `State when we last received anything: ${stateWords(state, 1, true)}.`
+    : `State: ${stateWords(state, 1)}.`;
 }
 
 function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; readonly heading: string }) {

@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { AccountStore } from '../account-store.ts';
 
-/** What a labeler says that one of its values means, in its own words: foreign text. */
+/** A labeler's definition of one of its values, in its own words: foreign text. */
 export interface Definition {
   readonly name: string;
   readonly description: string;
@@ -15,7 +15,7 @@ export interface LabelerDefinitions {
   readonly byValue: ReadonlyMap<string, Definition>;
 }
 
-/** How long definitions are kept before they are read again, in milliseconds: pages need not be newer. */
+/** Lifetime of cached definitions, in milliseconds: pages need nothing newer. */
 const keptMs = 60_000;
 /** Labelers whose definitions are kept. */
 const maxKept = 300;
@@ -31,7 +31,7 @@ export class DefinitionCache {
     this.#monotonic = monotonic;
   }
 
-  /** What the labelers say of the values that stand on a page; a labeler of which no definition was ever seen is absent. */
+  /** Reads the definitions of the values on a page; omits labelers without any known definition. */
   async of(
     store: Pick<AccountStore, 'definitions'>,
     labels: readonly { readonly src: string; readonly val: string }[],

@@ -5,12 +5,12 @@ import { counted, minuteWords } from './words.ts';
 
 /** One download of the page's rows. */
 export interface DownloadLink extends Interval {
-  /** The account's rows in it, whatever the filters. */
+  /** The account's rows in it, regardless of the filters. */
   readonly rows: number;
   readonly href: string;
 }
 
-/** How to get the whole. */
+/** Shows links to download all rows. */
 export function DownloadSection({
   view,
   links,
@@ -25,22 +25,22 @@ export function DownloadSection({
   const [first, ...others] = downloads ?? [];
   return (
     <section aria-labelledby="whole">
-      <h2 id="whole">The whole of it</h2>
+      <h2 id="whole">Download everything</h2>
       {!first ? (
         <p>
-          There are too many rows to say here how they fit into downloads. Ask for an <a href={links.export}>export</a>:
-          it answers with intervals that fit and together cover this one.
+          There are too many rows to list downloads here. Request an <a href={links.export}>export</a>: the response
+          lists intervals that fit and together cover this one.
         </p>
       ) : others.length === 0 ? (
         <p>
           <a href={first.href}>Download as JSON</a>: every row of this interval
-          {filtered ? ' that agrees with the filters' : ''}, with its coverage and a digest.
+          {filtered ? ' that matches the filters' : ''}, with its coverage and a digest.
         </p>
       ) : (
         <>
           <p>
-            {counted(view.rows ?? 0, 'row')} are more than one download holds. These parts together are the whole
-            {filtered ? ' (of which the filters leave less)' : ''}:
+            {counted(view.rows ?? 0, 'row')} are too many for one download. Together these parts are complete
+            {filtered ? ' (the filters select fewer)' : ''}:
           </p>
           <ol>
             {[first, ...others].map(({ start, end, rows, href }) => (
@@ -55,9 +55,9 @@ export function DownloadSection({
         </>
       )}
       <p class="soft">
-        Links to downloads work for some minutes; load this page again for new ones. A program reads the same by pages,
-        from <a href={links.export}>the export of this query</a>, or with <code>almanac export</code>. Rows, those of
-        deleted accounts too, age out with the window of 30 days.
+        Download links expire after some minutes; reload this page for new ones. Programs can read the same data in
+        pages from <a href={links.export}>the export of this query</a>, or with <code>almanac export</code>. Rows,
+        including those of deleted accounts, are removed after 30 days.
       </p>
     </section>
   );

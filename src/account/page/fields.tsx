@@ -3,7 +3,7 @@
 /** On a field for a name or a value: nothing that is typed there is taken for a sentence and mended. */
 export const verbatim = { autocomplete: 'off', autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
 
-/** What a form sends along unseen. */
+/** Hidden fields of a form. */
 export function Kept({ fields }: { fields: readonly (readonly [string, string])[] }) {
   return (
     <>
@@ -42,7 +42,7 @@ export function TextField({ name, text, value, list, hint }: TextFieldProps) {
   );
 }
 
-/** What can be chosen, and what is. */
+/** Options of a select field, and the selected one. */
 interface SelectProps {
   readonly name: string;
   readonly text: string;

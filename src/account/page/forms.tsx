@@ -40,7 +40,7 @@ export function LookUpForm({ base, handles, value }: { base: string; handles: bo
 /** A text of a form that is longer is not given back in it. */
 const longestValue = 300;
 
-/** What is kept of a query whose interval was refused. */
+/** Parameters that are kept from a query whose interval was refused. */
 const keptNames = ['did', 'labeler', 'value', 'action', 'target_kind'];
 
 /** The form that mends an interval which was refused: it holds what was typed, and sends all else along. */

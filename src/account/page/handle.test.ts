@@ -44,8 +44,10 @@ describe('a handle that somebody typed', () => {
   });
 
   it('is refused with what to do, unless it is resolved', () => {
-    expect(handleTrouble({ kind: 'unconfirmed', did: 'did:web:a.example' })).toMatch(/does not claim it.*Give the DID/);
+    expect(handleTrouble({ kind: 'unconfirmed', did: 'did:web:a.example' })).toMatch(
+      /does not claim it.*Enter the DID/,
+    );
     for (const kind of ['invalid_handle', 'not_found', 'failed'] as const)
-      expect(handleTrouble({ kind })).toMatch(/give the DID/);
+      expect(handleTrouble({ kind })).toMatch(/enter the DID/);
   });
 });

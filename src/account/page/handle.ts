@@ -5,49 +5,49 @@ import type { HandleResolution } from '../../network/resolve-handle.ts';
 /** Finds out whose a handle is. */
 export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;
 
-/** A longer text is not looked into: an AT-URI of a record, with room for marks that nobody sees. */
+/** Maximum length of a parsed text: an AT-URI of a record, with room for invisible characters. */
 const longestText = 2048;
 /** Marks that are copied along with a name and are not seen: of direction, of width none, soft hyphens. */
 const invisible = /\p{Cf}/gu;
-/** What an account is named with where people copy it from: `@name`, `at://name`, `at://name/collection/rkey`. */
+/** Forms in which people copy an account: `@name`, `at://name`, `at://name/collection/rkey`. */
 const copied = /^(?:@|at:\/\/([^/?#]*).*$)/is;
 
-/** The name of an account in a text that somebody typed or pasted. */
+/** The name of an account in typed or pasted text. */
 function nameIn(text: string): string {
   if (text.length > longestText) return '';
   return text.replace(invisible, '').trim().replace(copied, '$1').toLowerCase();
 }
 
-/** The DID in a text that somebody pasted, as it is written; null when there is none. */
+/** The DID in pasted text, unchanged; null when there is none. */
 export function didIn(text: string): string | null {
   const did = nameIn(text);
   return isDid(did) ? canonicalDid(did) : null;
 }
 
-/** The handle that somebody typed, as people write it (`@alice.example`, ` alice.example`); null when it is none. */
+/** The handle in typed text, as people write it (`@alice.example`, ` alice.example`); null if the text is not a handle. */
 export function handleIn(text: string): string | null {
   const handle = nameIn(text);
   return isHandle(handle) ? handle : null;
 }
 
-/** What a person is told when their handle names no account; null when it does. */
+/** Error message for a handle that does not resolve; null if it does. */
 export function handleTrouble({ kind }: HandleResolution): string | null {
   switch (kind) {
     case 'resolved':
       return null;
     case 'invalid_handle':
-      return 'This is no handle of the public network. Check its spelling, or give the DID.';
+      return 'This is not a handle of the public network. Check its spelling, or enter the DID.';
     case 'not_found':
-      return 'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or give the DID.';
+      return 'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or enter the DID.';
     case 'unconfirmed':
-      return 'This handle points to an account that does not claim it, so it is not taken for its name. Give the DID.';
+      return 'This handle points to an account that does not claim it, so it is not confirmed. Enter the DID.';
     case 'failed':
-      return 'Whose handle this is could not be found out just now. Try again, or give the DID.';
+      return 'This handle could not be resolved at the moment. Try again, or enter the DID.';
   }
 }
 
-/** What is said of a text that is neither. */
-export const neither = `That is neither a handle nor a DID. A handle looks like alice.bsky.social; a DID is ${didInWords}.`;
+/** Error message for a text that is neither. */
+export const neither = `This is neither a handle nor a DID. A handle looks like alice.bsky.social; a DID is ${didInWords}.`;
 
-/** What is said where handles are not taken. */
-export const didOnly = `Handles are not looked up here. Give the DID of the account: ${didInWords}.`;
+/** Error message if handles are not accepted. */
+export const didOnly = `This service does not resolve handles. Enter the DID of the account: ${didInWords}.`;

@@ -10,8 +10,9 @@ export function HomeBody({ base, handles }: { readonly base: string; readonly ha
     <>
       <h1>Which labels were observed on an account?</h1>
       <p class="lead">
-        Labelers are public moderation services of the AT Protocol network. Almanac listens to them and writes down what
-        they apply and remove. Look an account up to see what was observed on it, on its posts and on its other records.
+        Labelers are public moderation services of the AT Protocol network. Almanac reads them and records the labels
+        that they apply and remove. Look up an account to see the labels observed on it, on its posts and on its other
+        records.
       </p>
       <LookUpForm base={base} handles={handles} />
       <div class="two">
@@ -20,23 +21,22 @@ export function HomeBody({ base, handles }: { readonly base: string; readonly ha
           <ul>
             <li>Public label events of the last 30 days at most, as each labeler published them.</li>
             <li>Two clocks for each: when the labeler says it wrote the label, and when we received it.</li>
-            <li>Every labeler for itself: two that use the same value are two observations.</li>
-            <li>What could not be seen, beside what could: gaps, interruptions, labelers that are not read.</li>
-            <li>All of it to take with you, as a download or an export.</li>
+            <li>Each labeler separately: the same value from two labelers is two observations.</li>
+            <li>The limits of the observation: gaps, interruptions, labelers that are not read.</li>
+            <li>All rows as a download or an export.</li>
           </ul>
         </section>
         <section aria-labelledby="is-not">
           <h2 id="is-not">What this is not</h2>
           <ul>
             <li>
-              Not a statement of which labels an account has: applications and removals are seen, what holds now is not.
+              Not a statement of which labels an account has: Almanac observes applications and removals, not the labels
+              that apply now.
             </li>
             <li>Not complete: observing no label does not mean that no label exists.</li>
             <li>Not a judgement: values and definitions are the labelers’ own words.</li>
-            <li>Not an archive: rows age out with the window, those of deleted accounts too.</li>
-            <li>
-              No register of who looks: accounts that are looked up are not written to a log, and no cookie is set.
-            </li>
+            <li>Not an archive: rows are removed after 30 days, including those of deleted accounts.</li>
+            <li>No record of visitors: looked-up accounts are not logged, and no cookie is set.</li>
           </ul>
         </section>
       </div>
@@ -44,29 +44,29 @@ export function HomeBody({ base, handles }: { readonly base: string; readonly ha
   );
 }
 
-/** What a refusal is called on its page. */
+/** Headings of error pages. */
 const headings: Partial<Record<AccountErrorCode, string>> = {
-  invalid_account: 'That is no account we can look up',
-  invalid_interval: 'That interval cannot be read',
-  unsupported_interval: 'That interval is not offered',
-  out_of_window: 'Nothing is kept of that interval',
-  invalid_filter: 'That filter cannot be read',
-  unknown_parameter: 'That address cannot be read',
-  invalid_cursor: 'That place in the list cannot be found',
-  store_busy: 'The observations cannot be read just now',
-  client_budget: 'The limit of lookups is reached',
+  invalid_account: 'This account cannot be looked up',
+  invalid_interval: 'This interval is invalid',
+  unsupported_interval: 'This interval is not supported',
+  out_of_window: 'No data is available for this interval',
+  invalid_filter: 'This filter is invalid',
+  unknown_parameter: 'This address is invalid',
+  invalid_cursor: 'This place in the list does not exist',
+  store_busy: 'The observations cannot be read at the moment',
+  client_budget: 'The limit of look-ups is reached',
   internal_error: 'Something went wrong here',
 };
 
 /** Words of a page where those of the table speak of parameters and headers, which a reader does not see. */
 const ownWords: Partial<Record<AccountErrorCode, string>> = {
-  invalid_interval: 'From and To are given together, each as a day and a time, and To lies after From.',
-  unsupported_interval: 'There are 7 days and 30 days, or an interval from one instant to another.',
-  store_busy: 'Too many are asking, or what was observed is not there to be read.',
-  client_budget: 'You have reached the limit of lookups for your network.',
+  invalid_interval: 'Give From and To together, each as a day and a time, with To after From.',
+  unsupported_interval: 'Choose 7 days, 30 days, or an interval from one instant to another.',
+  store_busy: 'There are too many requests, or the observations are not available.',
+  client_budget: 'You have reached the limit of look-ups for your network.',
 };
 
-/** What a page says of a refusal that has no words of its own. */
+/** Text of an error page for a code without a text of its own. */
 export function refusalWords(code: AccountErrorCode): string {
   return ownWords[code] ?? accountErrorTable[code].message;
 }
@@ -86,7 +86,7 @@ export function RefusalBody(props: {
   const { code, message, base, handles, typed, waitSeconds } = props;
   return (
     <>
-      <h1>{headings[code] ?? 'This could not be answered'}</h1>
+      <h1>{headings[code] ?? 'This request failed'}</h1>
       <div class="panel stop">
         <p>{message}</p>
         {waitSeconds === null ? null : <p>Try again in {durationWords(waitSeconds * second)}.</p>}

@@ -28,7 +28,7 @@ export function accountLinks(base: string, query: AskedQuery) {
 /** Links of an account's page. */
 export type AccountLinks = ReturnType<typeof accountLinks>;
 
-/** What a form sends along besides its own fields, so that it keeps what it does not change. */
+/** Hidden fields of a form, which keep the parameters that the form does not change. */
 export function keptFields({ account, asked, filters }: AskedQuery, keep: 'interval' | 'filters'): [string, string][] {
   const interval: [string, string][] =
     asked.kind === 'days'

@@ -7,7 +7,10 @@ import { atMost } from '../coverage.ts';
 import { kept } from './kept.ts';
 import { overlap, union } from './timeline.ts';
 
-/** What was missed of single labelers within the window, the same for every account: why one may have no rows. */
+/**
+ * Unobserved time of single labelers within the window, equal for every account: a reason why an account may have no
+ * rows.
+ */
 export interface Missed {
   /** Of each labeler as many stretches as its coverage in an export has, sorted and disjoint. */
   readonly byLabeler: ReadonlyMap<string, readonly Interval[]>;
@@ -22,15 +25,15 @@ export interface MissedSum {
   readonly longest: number;
 }
 
-/** Where nothing else is asked about. */
+/** Empty value. */
 export const nothingMissed: Missed = { byLabeler: new Map(), any: [] };
 
-/** Most stretches of a picture's strip: more could not be told apart. */
+/** Maximum stretches of a picture's strip: more would be indistinguishable. */
 const maxStretches = 300;
 
 /**
- * How long it is kept, in milliseconds. There may be hundreds of gaps of each of hundreds of labelers, and reading them
- * for each page would cost more than the page.
+ * Cache lifetime, in milliseconds. Hundreds of labelers may have hundreds of gaps each, and reading them for each page
+ * would cost more than the page.
  */
 const keptMs = 30_000;
 

@@ -4,15 +4,15 @@ import { type LabelerHandle, labelerAnswered, labelerHandle } from '../../store/
 import type { AccountStore } from '../account-store.ts';
 import { kept } from './kept.ts';
 
-/** What is known of the labelers, the same for every account. */
+/** Information about the labelers, equal for every account. */
 export interface Labelers {
   /** Enrolled ones and how each is read. */
   readonly states: ReadonlyMap<string, string>;
   /** Known ones that are not enrolled. */
   readonly notEnrolled: ReadonlySet<string>;
-  /** What their documents call those that are named; a name that nobody confirmed is a claim. */
+  /** Handles in their documents; an unconfirmed handle is a claim. */
   readonly names: ReadonlyMap<string, LabelerHandle>;
-  /** When each was last asked successfully. */
+  /** Time of each labeler's last successful read. */
   readonly lastAsked: ReadonlyMap<string, Micros>;
   /** That rows were removed at the operator's request, and when; null where none were. */
   readonly removed: string | null;
@@ -20,13 +20,13 @@ export interface Labelers {
 
 /** As much of it as one page shows. */
 export interface NetworkView extends Pick<Labelers, 'names' | 'removed'> {
-  /** How many known ones are not enrolled. */
+  /** Number of known labelers that are not enrolled. */
   readonly notEnrolled: number;
-  /** How many enrolled ones are read in each way. */
+  /** Number of enrolled labelers in each state. */
   readonly byState: ReadonlyMap<string, number>;
 }
 
-/** What a page shows of it, with the names of the labelers that stand on the page. */
+/** Selects the part that a page shows, with the names of the labelers on the page. */
 export function networkView({ states, notEnrolled, names, removed }: Labelers, shown: Iterable<string>): NetworkView {
   const byState = new Map<string, number>();
   for (const state of states.values()) byState.set(state, (byState.get(state) ?? 0) + 1);
@@ -37,7 +37,7 @@ export function networkView({ states, notEnrolled, names, removed }: Labelers, s
   return { byState, notEnrolled: notEnrolled.size, names: new Map(named), removed };
 }
 
-/** How long it is kept, in milliseconds: a page's "last asked" is at most so much too early. */
+/** Cache lifetime, in milliseconds: a page's "last read" is at most this much too early. */
 const keptMs = 5_000;
 
 /** Reads it, and keeps it between pages. `monotonic` gives milliseconds. */

@@ -10,7 +10,7 @@ import { rowOf } from '../row.ts';
 import type { Definition, LabelerDefinitions } from './definitions.ts';
 import { actionWords, signatureWords } from './words.ts';
 
-/** Most characters of a definition that stand beside each of its observations. */
+/** Maximum characters of a definition in each of its observations. */
 const maxDefinition = 300;
 
 /** One observation: what was seen to happen, with the labeler's own definition and both clocks. */
@@ -105,7 +105,7 @@ function Particular({ name, wide = false, children }: ParticularProps) {
 }
 
 function DefinitionText({ definition }: { readonly definition: Definition | undefined }) {
-  if (!definition) return <p class="definition none">The labeler publishes no definition of this value that we saw.</p>;
+  if (!definition) return <p class="definition none">We have seen no definition of this value from the labeler.</p>;
   const { name, description, lang } = definition;
   return (
     <blockquote class="definition" {...(lang === null ? {} : { lang })}>
@@ -133,7 +133,7 @@ export function Labeler({ did, name }: { readonly did: string; readonly name: La
   return (
     <>
       <Foreign text={name.name} max={260} />
-      {name.confirmed ? ' ' : ' (its own claim, not confirmed) '}
+      {name.confirmed ? ' ' : ' (claimed, not confirmed) '}
       <Did did={did} />
     </>
   );

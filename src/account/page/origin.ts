@@ -3,7 +3,7 @@ import { storeOrigin } from '../../store/origin.ts';
 import { originTitles } from '../../web/format.ts';
 import type { AccountStore } from '../account-store.ts';
 
-/** What is said of observations that are not live: above a page, and before its title. */
+/** Texts for observations that are not live: a banner above the page, and a prefix of its title. */
 export interface OriginWords {
   readonly banner: string;
   readonly title: string;
@@ -21,11 +21,11 @@ const words: Readonly<Record<Origin, OriginWords | null>> = {
   },
 };
 
-/** What marks every page of a store that holds no live observations. */
+/** Mark on every page of a store without live observations. */
 export interface OriginMark {
   /** As far as it is known; null for live ones. */
   readonly words: OriginWords | null;
-  /** Whether the store was asked: until then nothing of it may be shown. */
+  /** True once the store was read: until then no page may show its content. */
   readonly known: boolean;
   /** Asks the store, unless it is known; a store says once and for all that it is not live. */
   learn(store: AccountStore): Promise<void>;

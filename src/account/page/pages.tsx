@@ -22,7 +22,7 @@ import { downloadParts } from './parts.ts';
 import { parsePageQuery } from './query.ts';
 import type { AccountView } from './view.ts';
 
-/** What the pages need of their own. */
+/** Options of the pages. */
 export interface PagesOptions {
   /** Prefix of links: the base path. */
   readonly base: string;
@@ -37,7 +37,7 @@ export interface PagesOptions {
 /** The style sheets of the pages, below `/assets/`. */
 export const pageStyles = ['almanac.css', 'account.css'] as const;
 
-/** Everything comes from this origin, nothing is inline, no script runs, and nobody frames a page. */
+/** Everything comes from this origin, nothing is inline, no script runs, and no site may frame a page. */
 const contentPolicy =
   "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -109,7 +109,7 @@ function renderer(base: string, handles: boolean, mark: OriginMark) {
       const typed = parseParameters(search) ?? new Map<string, never>();
       const body = <RefusalBody {...{ code, message, base, handles, typed }} waitSeconds={retryAfterSeconds ?? null} />;
       const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(Math.ceil(retryAfterSeconds))];
-      return page(status, `Not answered: ${code} · Almanac`, body, retry);
+      return page(status, `Request failed: ${code} · Almanac`, body, retry);
     },
   };
 }
@@ -158,7 +158,10 @@ function accountRoute(
     return wayTo(found.did, parameters);
   }
 
-  /** What would be refused at the DID is refused here: nothing that was asked for is lost on the way there. */
+  /**
+   * Refuses a query that would be refused after the redirect to the DID, so that the form's input is not lost on the
+   * way.
+   */
   function refusedRest(request: AccountRequest, parameters: Parameters): Reply | null {
     const rest = parsePageQuery(searchWith(anyDid, parameters));
     return rest.kind === 'refused' ? pages.refusal(request, rest.code) : null;
@@ -187,7 +190,7 @@ function accountRoute(
 
 /** A page is no export: it has nothing that was read in part. */
 const agedOut =
-  'The oldest of these observations aged out of the window while the page was made, so nothing of it is shown. Load it again.';
+  'The oldest of these observations left the window while the page was rendered, so the page is not shown. Reload it.';
 
 /** Any DID: stands for one that is not known yet. */
 const anyDid = 'did:web:any.example';

@@ -3,7 +3,7 @@ import type { Interval } from '../../store/time.ts';
 
 /** A part of an interval that one download holds. */
 export interface DownloadPart extends Interval {
-  /** The account's rows in it, whatever the filters. */
+  /** The account's rows in it, regardless of the filters. */
   readonly rows: number;
 }
 

@@ -20,9 +20,9 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
       <h2 id="timeline">By day</h2>
       <p>{summaryOf(timeline)}</p>
       <figure class="timeline">
-        {most === 0 ? null : <p class="chart-top">Observations a day; the highest bar is {countText(most)}</p>}
+        {most === 0 ? null : <p class="chart-top">Observations per day; the highest bar is {countText(most)}</p>}
         <DayChart
-          summary={`Bars for each day. ${summaryOf(timeline)} The table below says the same in numbers.`}
+          summary={`Bars for each day. ${summaryOf(timeline)} The table below has the same data in numbers.`}
           bars={days
             .filter((day) => day.counts !== null || !isUnseen(day))
             .map((day) => ({
@@ -53,7 +53,7 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
         </figcaption>
       </figure>
       <details>
-        <summary>The same as a table</summary>
+        <summary>The same data as a table</summary>
 
         <table>
           <caption>
@@ -105,7 +105,7 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
   );
 }
 
-/** Whether nothing of the interval was observed, so that no number of it is known: not even zero. */
+/** Returns true if no part of the interval was observed, so that no number is known, not even zero. */
 export function nothingSeen({ days, uncounted }: Timeline): boolean {
   return uncounted === 0 && days.every((day) => day.counts === null && isUnseen(day));
 }
@@ -151,7 +151,7 @@ function unseenText(day: TimelineDay): string {
 export function summaryOf(timeline: Timeline): string {
   const { days, start, end, total, uncounted } = timeline;
   const when = `between ${minuteWords(start)} and ${minuteWords(end)}`;
-  if (nothingSeen(timeline)) return `Nothing ${when} was observed, and what happened then is not known.`;
+  if (nothingSeen(timeline)) return `Nothing was observed ${when}; events of that time are unknown.`;
   const unseen = days.reduce((sum, day) => sum + day.unseen, 0);
   const what =
     total.applied + total.removed === 0
@@ -159,11 +159,10 @@ export function summaryOf(timeline: Timeline): string {
         ? 'No observation was counted'
         : 'No observation'
       : `${countText(total.applied)} applied and ${countText(total.removed)} removed`;
-  const missed =
-    unseen > 0 ? ` Of it, ${missedWords(unseen)} went unobserved, and what happened then is not known.` : '';
+  const missed = unseen > 0 ? ` ${missedWords(unseen)} of it was not observed; events of that time are unknown.` : '';
   const left =
     uncounted > 0
-      ? ` ${counted(uncounted, 'day')} held too many rows to be counted here and ${uncounted === 1 ? 'adds' : 'add'} nothing to these sums.`
+      ? ` ${counted(uncounted, 'day')} had too many rows to be counted here and ${uncounted === 1 ? 'is' : 'are'} not part of these sums.`
       : '';
   return `${what} ${when}.${missed}${left}`;
 }

@@ -3,7 +3,7 @@ import { type Parameters, parseParameters } from '../parameters.ts';
 import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query.ts';
 import { beforeParameter } from './links.ts';
 
-/** What a page is asked for: the query, and where its list goes on (null: with the newest). */
+/** Query of a page, and the position at which its list continues (null: with the newest). */
 export interface PageQuery {
   readonly kind: 'page';
   readonly query: AskedQuery;

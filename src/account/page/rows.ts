@@ -6,13 +6,13 @@ import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../account-store.ts';
 import { type AccountFilters, storeFilter } from '../row.ts';
 
-/** Up to this many rows in all, a page shows every one of them. */
+/** Up to this many rows in total, a page shows every one of them. */
 export const wholeRows = 100;
 /** Rows of each part of a page that shows the newest alone. */
 export const newestRows = 25;
 /** Rows of a page of one part. */
 export const partRows = 100;
-/** Rows that one part passes by in search of those that agree with the filters. */
+/** Rows that one part passes by in search of those that match the filters. */
 const passedRows = 20_000;
 
 /** One part of a page: what was observed on the account itself, on its posts, or on its other records. */
@@ -22,11 +22,11 @@ export interface Part {
   readonly total: number | null;
   /** The newest, or those before the asked place; newest first. */
   readonly rows: readonly Observation[];
-  /** Where to go on; null when there is nothing further. */
+  /** Position at which to continue; null at the end. */
   readonly next: Micros | null;
 }
 
-/** What the rows of a page are read by. */
+/** Query for the rows of a page. */
 export interface PartsQuery extends Interval {
   readonly account: string;
   readonly filters: AccountFilters;

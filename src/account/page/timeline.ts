@@ -3,9 +3,9 @@ import { day as dayLength, dayOf, dayStart, type Interval, micros } from '../../
 
 /** One UTC day of the asked interval, as picture and table show it. */
 export interface TimelineDay extends Interval {
-  /** What was counted of it; null where its rows were not counted, or nothing of it was observed. */
+  /** Counted observations; null if its rows were not counted, or no part of it was observed. */
   readonly counts: EventCount | null;
-  /** Microseconds that nobody observed: of the whole network, or of the one labeler that is asked for. */
+  /** Unobserved microseconds: of the whole network, or of the requested labeler. */
   readonly unseen: number;
   /** Microseconds of the rest that at least one labeler of this account was not observed. */
   readonly partly: number;
@@ -22,9 +22,9 @@ export interface Timeline extends Interval {
   readonly uncounted: number;
 }
 
-/** What a timeline is made of. */
+/** Input of a timeline. */
 export interface TimelineInputs extends Interval {
-  /** What can be asked for of the interval: before it nothing is kept. */
+  /** The available part of the interval: earlier rows have been removed. */
   readonly available: Interval;
   readonly tally: AccountTally;
   /** Gaps of everything that the page asks for. */
@@ -90,7 +90,7 @@ export function union(intervals: readonly Interval[], bounds: Interval): Interva
   return merged;
 }
 
-/** What of one set does not lie in another; both sorted and disjoint. */
+/** Returns the parts of one set that are not in another; both sorted and disjoint. */
 function minus(intervals: readonly Interval[], taken: readonly Interval[]): Interval[] {
   return intervals.flatMap((interval) => {
     const left: Interval[] = [];

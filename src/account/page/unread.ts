@@ -3,15 +3,15 @@ import { isSilent, type SilenceInputs } from '../../store/coverage-rule.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { Labelers } from './network.ts';
 
-/** Whether anything of a labeler was ever read. Of one that was not, none observed is not the same as none. */
+/** Reading history of a labeler. For a labeler that was never read, no observations does not mean no labels. */
 export type Reading = 'read' | 'never_read' | 'not_known';
 
-/** How a labeler is read, and was. */
+/** Reading state of a labeler, now and in the past. */
 export interface HowRead {
   readonly reading: Reading;
-  /** How it is read, by the instrument's word; null when it is not enrolled. */
+  /** State of its reading, as reported by the instrument; null if it is not enrolled. */
   readonly state: string | null;
-  /** When it was last asked successfully; null when that is not known. */
+  /** Time of its last successful read; null if unknown. */
   readonly lastAsked: Micros | null;
 }
 
@@ -25,14 +25,17 @@ export function howRead(labeler: string, rows: boolean, { states, notEnrolled, l
   };
 }
 
-/** What of an interval was not read of a labeler beside its gaps: those are recorded only of one that is read. */
+/**
+ * Returns the parts of an interval in which a labeler was not read, besides its gaps, which are recorded only for
+ * labelers that are read.
+ */
 export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }: Interval): Interval[] {
   if (reading !== 'read') return [{ start, end }];
   if (state !== null || lastAsked === null || lastAsked >= end) return [];
   return [{ start: micros(Math.max(start, lastAsked)), end }];
 }
 
-/** Whether labelers answered once, but no page was accepted for longer than the coverage tolerance. */
+/** Returns true if labelers responded once, but no page was accepted for longer than the coverage tolerance. */
 export function hasFallenSilent(frontier: SilenceInputs, now: Micros): boolean {
   return frontier.observedThrough !== null && isSilent(frontier, now);
 }

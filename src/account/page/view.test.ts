@@ -116,9 +116,9 @@ describe('a labeler that is asked for', () => {
     expect(timeline.unseen).toEqual([{ start: interval.start, end: interval.end }]);
     const html = bodyOf(view);
     const text = linesOf(html).join('\n');
-    expect(text.split(`${said}: what it applied or removed is not known.`)).toHaveLength(3);
+    expect(text.split(`${said}: the labels that it applied or removed are unknown.`)).toHaveLength(3);
     expect(text).toContain(state);
-    expect(text).toMatch(/^Nothing between .* was observed, and what happened then is not known\.$/m);
+    expect(text).toMatch(/^Nothing was observed between .*; events of that time are unknown\.$/m);
     expect(text.match(/\(not observed\)\nThis interval was not observed\./g)).toHaveLength(3);
     expect(text).not.toMatch(/\b0 (?:applied|removed)|\(0\)|^0$|No gap of its own|None observed|No observation/m);
     expect(html.match(/class="chart-unseen"/g)).toHaveLength(1);
@@ -139,7 +139,9 @@ describe('a labeler that is asked for', () => {
     const roster = [row(known, 'established', { detail: { lastAnswered: end - hour } })];
     const view = await viewWith({ roster }, { labeler: known });
     expect(view.timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill({ applied: 0, removed: 0 }));
-    expect(linesOf(bodyOf(view)).join('\n')).toContain('0 applied, 0 removed in this interval, whatever the filters.');
+    expect(linesOf(bodyOf(view)).join('\n')).toContain(
+      '0 applied, 0 removed in this interval, regardless of the filters.',
+    );
   });
 });
 
@@ -237,7 +239,7 @@ describe('labelers without a row of the account', () => {
     expect(timeline.days.map(({ partly }) => partly / hour)).toEqual([12, 18, 0, 3, 0, 0, 0, 0]);
     const text = linesOf(bodyOf(view)).join('\n');
     expect(text).toContain(
-      '2 labelers not listed below were not observed for some or all of this interval, one of them for 30 h in all: what they applied or removed then is not known. The export lists them.',
+      '2 labelers not listed below were not observed for some or all of this interval, one of them for 30 h in total: labels that they applied or removed then are unknown. The export lists them.',
     );
     expect(text).toContain('some labelers for 12 h');
     expect(text).not.toContain(known);

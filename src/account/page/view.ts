@@ -29,7 +29,7 @@ export interface LabelerView extends LabelerCount, HowRead {
 export interface AccountView {
   readonly query: AskedQuery;
   readonly now: Micros;
-  /** The asked interval as far as it lies in the rolling window, and what of it is kept. */
+  /** The requested interval within the rolling window, and its retained part. */
   readonly shown: Interval;
   readonly interval: ClippedInterval;
   readonly frontier: Frontier;
@@ -43,14 +43,14 @@ export interface AccountView {
   readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
   readonly labelers: readonly LabelerView[];
   readonly otherLabelers: number;
-  /** What was missed of labelers that are not listed, with rows here or without; of none with a labeler's filter. */
+  /** Unobserved time of the labelers that are not listed, with or without rows; empty with a labeler filter. */
   readonly missed: MissedSum;
   /** Our own interruptions: nothing was observed of any labeler. */
   readonly ownGaps: readonly StoredGap[];
   readonly network: NetworkView;
 }
 
-/** What a view is read with. */
+/** Dependencies of reading a view. */
 export interface ViewSources {
   readonly store: AccountStore;
   readonly definitions: DefinitionCache;
@@ -58,10 +58,10 @@ export interface ViewSources {
   readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
 }
 
-/** What a page is asked for, and when. */
+/** Query of a page, with its time. */
 export interface ViewQuery {
   readonly query: AskedQuery;
-  /** Where the list of one part goes on; null for the newest. */
+  /** Position at which the list of one part continues; null for the newest. */
   readonly before: Micros | null;
   readonly now: Micros;
 }
@@ -182,7 +182,7 @@ function viewOf(
   };
 }
 
-/** What was asked for, also where nothing is kept of it; not further back than the window that rolls. */
+/** The requested interval, including parts that are no longer available, but not beyond the rolling window. */
 function shownInterval({ asked }: AskedQuery, interval: ClippedInterval, now: Micros): Interval {
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   const oldest = now - windowDays * day;

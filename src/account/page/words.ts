@@ -13,7 +13,7 @@ export const actionWords: Readonly<Record<LabelAction, string>> = {
   removal_observed: 'Removed',
 };
 
-/** What was found when a signature was checked. */
+/** Descriptions of the results of a signature check. */
 export const signatureWords: Readonly<Record<SignatureVerdict, string>> = {
   verified: 'Verified with the labeler’s key',
   verified_earlier_key: 'Verified with an earlier key of the labeler',
@@ -34,7 +34,7 @@ export const reasonWords: Readonly<Record<GapReason, string>> = {
   not_observed: 'not observed',
   source_unavailable: 'the labeler did not answer',
   ingest_paused: 'our own interruption',
-  cursor_reset: 'the place in the labeler’s stream was lost',
+  cursor_reset: 'our position in the labeler’s stream was lost',
   maintenance: 'our own maintenance',
   warmup: 'before observation began',
   unknown: 'reason unknown',
@@ -42,11 +42,11 @@ export const reasonWords: Readonly<Record<GapReason, string>> = {
 
 /** Of a labeler of which nothing was ever read. */
 export const unreadWords: Readonly<Record<Exclude<Reading, 'read'>, string>> = {
-  never_read: 'We have never read this labeler: what it applied or removed is not known.',
-  not_known: 'We do not know this labeler: what it applied or removed is not known.',
+  never_read: 'We have never read this labeler: the labels that it applied or removed are unknown.',
+  not_known: 'We do not know this labeler: the labels that it applied or removed are unknown.',
 };
 
-/** How so many labelers that we follow are read, by the instrument's word for it; or were, when it last told. */
+/** Describes the state of `n` labelers that we follow, in the past tense if the state is old. */
 export function stateWords(state: string, n: number, past = false): string {
   const [one, several = one, then] = states.get(state) ?? ['in an unknown state'];
   return past && then !== undefined ? then : agreeing(n, one, several);
@@ -54,11 +54,11 @@ export function stateWords(state: string, n: number, past = false): string {
 
 /** Of one, and of several and in the past where that differs. */
 const states: ReadonlyMap<string, readonly [one: string, several?: string, then?: string]> = new Map([
-  ['established', ['being read, from where we stopped last']],
+  ['established', ['being read, from our last position on']],
   ['unstarted', ['not asked yet']],
   ['probing', ['being tried']],
   ['refused', ['refuses to be read', 'refuse to be read', 'refused to be read']],
-  ['cursor_order_unverified', ['read in an order that is not proven']],
+  ['cursor_order_unverified', ['read in an unverified order']],
   [
     'undated_only',
     ['gives only labels without a date', 'give only labels without a date', 'gave only labels without a date'],
@@ -97,7 +97,7 @@ export function counted(n: number, noun: string, plural = `${noun}s`): string {
   return `${countText(n)} ${n === 1 ? noun : plural}`;
 }
 
-/** A sum over an interval; where days of it were not counted, it is the least that it can be, and says so. */
+/** Formats a sum over an interval; if days were not counted, it is marked as a minimum. */
 export function eventsText({ applied, removed }: EventCount, uncounted: number): string {
   const sum = `${countText(applied)} applied and ${countText(removed)} removed`;
   return uncounted === 0 ? sum : `At least ${sum} (${counted(uncounted, 'day')} not counted)`;

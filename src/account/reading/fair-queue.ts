@@ -1,10 +1,10 @@
-/** What waits for a turn. */
+/** An entry that waits for a turn. */
 export interface Waiting {
   /** Told that its turn has come. */
   readonly admit: () => void;
   /** Told that it must give way to another client. */
   readonly refuse: () => void;
-  /** Whether it may have a turn now; absent: it may. */
+  /** Returns true if it may have a turn now; absent: it may. */
   readonly mayRun?: () => boolean;
 }
 
@@ -26,7 +26,7 @@ export class FairQueue {
     return this.#size;
   }
 
-  /** Whether there was room. */
+  /** Adds an entry; returns false if the queue is full. */
   add(client: string, waiting: Waiting): boolean {
     const own = this.#clients.get(client) ?? [];
     if (this.#size >= this.#most && !this.#makeRoom(own.length)) return false;

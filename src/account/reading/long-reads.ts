@@ -2,7 +2,7 @@ import { saltedMark } from '../salted-mark.ts';
 
 /** A turn that took this long is long, in milliseconds. */
 const longMs = 300;
-/** How long it is remembered. */
+/** Time for which a long read is remembered. */
 const rememberedMs = 600_000;
 const maxRemembered = 10_000;
 
@@ -19,7 +19,7 @@ export class LongReads {
     this.#monotonic = monotonic;
   }
 
-  /** Whether reading about an account is expected to take long. */
+  /** Returns true if reading about an account is expected to take long. */
   isLong(account: string | undefined): boolean {
     return account !== undefined && (this.#until.get(this.#mark(account)) ?? 0) > this.#monotonic();
   }

@@ -4,7 +4,7 @@ import type { AccountChunk, Observation } from '../../store/port.ts';
 import { type AccountStore, type AccountStoreMethod, accountStoreMethods } from '../account-store.ts';
 import type { AccountView, ViewQuery } from '../page/view.ts';
 
-/** What a reading process answers: the reads of the store, and all that a page shows in one of its own. */
+/** Calls that a reading process serves: the reads of the store, and one read for everything that a page shows. */
 export interface AccountReads extends AccountStore {
   /** Reads what the page of an account shows, with what is known of the labelers kept for seconds between pages. */
   view(asked: ViewQuery): Promise<AccountView | 'out_of_window'>;
@@ -13,14 +13,14 @@ export interface AccountReads extends AccountStore {
 /** The names of all of them. */
 export const accountReads = [...accountStoreMethods, 'view'] as const satisfies readonly (keyof AccountReads)[];
 
-/** What the serving process asks of a reading process: one read by its name. */
+/** A request to a reading process: one read by its name. */
 export interface ReadQuestion {
   readonly id: number;
   readonly method: AccountStoreMethod | 'view';
   readonly args: readonly unknown[];
 }
 
-/** What it is told: the value, or the store's own refusal. */
+/** A response of a reading process: the value, or the store's error. */
 export type ReadAnswer =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly code: StoreErrorCode | 'failed'; readonly why: string };
@@ -66,7 +66,7 @@ export function cut(text: string): string {
   return text.length <= maxPageCharacters ? text : text.slice(0, maxPageCharacters).toWellFormed();
 }
 
-/** An observation without what this surface hands to nobody: the signature's bytes and unnamed fields. */
+/** An observation without the fields that this surface never publishes: the signature's bytes and unnamed fields. */
 export function withoutBytes({ label, ...rest }: Observation): Observation {
   const { sig: _sig, extra: _extra, ...texts } = label;
   return { ...rest, label: texts };

@@ -17,7 +17,7 @@ export interface ReadingChild {
   idle(): Promise<void>;
   /** Kills it; resolves when it is gone. Reads under way reject with ReadingEnded only then. */
   kill(): Promise<void>;
-  /** Whether it is gone. */
+  /** Returns true if it has exited. */
   ended(): boolean;
 }
 

@@ -21,13 +21,13 @@ export interface ReadingBounds {
   readonly readers: number;
   /** Requests that wait for one of them. */
   readonly maxWaiting: number;
-  /** How long one waits at most, in milliseconds. */
+  /** Maximum waiting time, in milliseconds. */
   readonly waitMs: number;
-  /** How long one turn may last, in milliseconds; then its process is killed. */
+  /** Maximum time of one turn, in milliseconds; then its process is killed. */
   readonly deadlineMs: number;
 }
 
-/** What the pool tells of itself. */
+/** Metrics of the pool. */
 export interface ReadingTelemetry {
   /** A turn ended, after `waitedMs` in the queue and `ranMs` with the store. */
   turn(waitedMs: number, ranMs: number): void;
@@ -37,7 +37,7 @@ export interface ReadingTelemetry {
   restarted(): void;
 }
 
-/** Who reads, and about what. */
+/** The client of a turn, and the account that it reads. */
 export interface ReadTurn {
   /** Address of the client. */
   readonly client: string;
@@ -68,7 +68,7 @@ export interface ReadingPool {
   stop(): Promise<void>;
 }
 
-/** What a pool needs beside its bounds. */
+/** Dependencies of a pool besides its bounds. */
 export interface ReadingPoolOptions extends ReadingBounds {
   readonly url: string;
   readonly telemetry: ReadingTelemetry;

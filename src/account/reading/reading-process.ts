@@ -76,7 +76,7 @@ async function release(): Promise<void> {
 }
 
 process.on('message', (question: ReadQuestion) => {
-  // The serving process may be gone by then: nobody is left to be told.
+  // The serving process may have exited by then.
   void answer(question).then((told) => process.send?.(told, undefined, undefined, () => undefined));
 });
 // The serving process decides when this one ends; a signal to the whole group is its business.

@@ -30,7 +30,7 @@ const schemas: Record<string, Type.TSchema> = {
   Error: AccountErrorBody,
 };
 
-const description = `What labels were observed on one account and its records, with what could not be seen.
+const description = `The labels observed on one account and its records, with the coverage of the observation.
 
 These are observed applications and removals in a rolling window of 30 days. They do not establish which labels are active, and observing none does not mean that none exist. Labels of every labeler are kept apart; nothing is merged.
 
@@ -44,7 +44,7 @@ export function accountOpenApiDocument(version: string): object {
     summary: 'Observed label events of one account, as a page and as a bounded export.',
     description,
     tags: [
-      { name: 'account', description: 'What was observed on one account.' },
+      { name: 'account', description: 'Observations on one account.' },
       { name: 'service', description: 'The service itself.' },
     ],
     paths: pathItems,

@@ -18,17 +18,17 @@ function query(name: string, description: string, schema: object, example?: stri
 export const parameterComponents = {
   Did: query(
     'did',
-    'DID of the account: did:plc or did:web. Required, but on /exports where a cursor stands in its place.',
+    'DID of the account: did:plc or did:web. Required, except on /exports with a cursor.',
     did,
     'did:plc:ewvi7nxzyoun6zhxrhs64oiz',
   ),
   Account: query(
     'did',
-    'The account, as a person names it: its DID, or its handle, unless that is switched off. Required. Answered with 303 where it is not the DID as it is written.',
+    "The account's DID, or its handle unless handles are switched off. Required. The response is 303 unless the value is the canonical DID.",
     { type: 'string' },
     'alice.bsky.social',
   ),
-  Days: query('days', 'The last 7 or 30 days, clipped to what is available; 30 where no interval is named.', {
+  Days: query('days', 'The last 7 or 30 days, clipped to what is available. Default: 30.', {
     type: 'integer',
     enum: [7, 30],
   }),
@@ -47,10 +47,10 @@ export const parameterComponents = {
   }),
   Before: query(
     'before',
-    'Where the list of one kind of subject goes on: only observations accepted before this instant. With `target_kind`.',
+    'Continues the list of one target kind: only observations accepted before this instant. Requires `target_kind`.',
     instant,
   ),
-  Cursor: query('cursor', 'A cursor exactly as it was given. It stands alone: no other parameter goes with it.', {
+  Cursor: query('cursor', 'A cursor, unchanged. No other parameter is allowed with it.', {
     type: 'string',
     maxLength: 1024,
   }),
@@ -75,7 +75,7 @@ const below = {
   '500': response('InternalError'),
 };
 const refusals = { '409': response('Refused'), '410': response('Expired'), '503': response('Busy') };
-/** What the page itself answers; what is no request to it, or no request at all, is told as everywhere. */
+/** Refusals that are rendered as a page; malformed requests get the JSON errors of every path. */
 const pageRefusals = {
   '303': response('ToDid'),
   '409': response('PageRefused'),
@@ -88,9 +88,9 @@ const resources: Record<string, OwnResource> = {
   [accountPaths.account]: {
     id: 'Account',
     tag: 'account',
-    summary: 'What was observed on one account, as a page',
+    summary: 'The observations on one account, as a page',
     description:
-      'Observed applications and removals of labels, direct ones first, with what could not be seen. It never says which labels are active. A handle leads to its DID. What it refuses is a page too.',
+      'Observed applications and removals of labels, those on the account itself first, with the coverage. The page never states which labels are active. A handle redirects to its DID. Refusals are pages too.',
     parameters: parameters('Account', 'Days', 'Start', 'End', ...filters, 'Before'),
     ok: { description: 'The page.', headers: pageHeaders(), content: htmlContent },
     more: pageRefusals,
@@ -100,7 +100,7 @@ const resources: Record<string, OwnResource> = {
     tag: 'account',
     summary: 'Create an export, or read a page of one',
     description:
-      'With `did`: fixes an export at this instant and returns its manifest and a cursor. With `cursor`: a page. Follow `next_cursor` until `terminal` is true; an export without its terminal page is incomplete. Keep the manifest with the rows. A cursor may be asked for again: it opens the same page.',
+      'With `did`: fixes an export at this instant and returns its manifest and a cursor. With `cursor`: a page. Follow `next_cursor` until `terminal` is true; an export without its terminal page is incomplete. Keep the manifest with the rows. A cursor can be used again and returns the same page.',
     parameters: parameters('Did', 'Days', 'Start', 'End', ...filters, 'Cursor'),
     ok: {
       description: 'The created export, or a page.',
@@ -114,10 +114,10 @@ const resources: Record<string, OwnResource> = {
     tag: 'account',
     summary: "An account page's rows as one document",
     description:
-      'With the snapshot cursor of an account page. Cursors of exports are refused here, and snapshot cursors there. A body that ends early is no JSON: the download is then incomplete.',
+      'With the snapshot cursor of an account page. This path refuses cursors of exports, and /exports refuses snapshot cursors. A truncated body is invalid JSON: the download is then incomplete.',
     parameters: parameters('Cursor'),
     ok: {
-      description: 'The whole export.',
+      description: 'The complete export.',
       headers: headers('ContentDisposition'),
       content: jsonContent('AccountDownload', examples.download),
     },
@@ -127,7 +127,7 @@ const resources: Record<string, OwnResource> = {
     id: 'Health',
     tag: 'service',
     summary: 'Liveness of this service',
-    description: 'Says that the service answers. It says nothing about the store or any instrument.',
+    description: 'Reports that the service responds. It does not report on the store or any instrument.',
     ok: {
       description: 'It answers.',
       headers: headers('ContentLength'),

@@ -8,18 +8,21 @@ import { accountExamples as examples } from './examples.ts';
 export const headerComponents = {
   ...commonHeaders,
   AccessControlExposeHeaders: textHeader(
-    'On every response: what a script may read.',
+    'On every response: the headers that scripts may read.',
     'ETag, Last-Modified, Cache-Control, Age, Date, Retry-After, Content-Disposition',
   ),
-  CacheControl: textHeader('On every response: nothing of it is ever stored.', 'no-store'),
-  ContentDisposition: textHeader('A file to be kept.', 'attachment; filename="account-export.json"'),
+  CacheControl: textHeader('On every response: caches must not store it.', 'no-store'),
+  ContentDisposition: textHeader('Save the response as a file.', 'attachment; filename="account-export.json"'),
   Location: textHeader(
-    'The same query about the DID, relative to the host.',
+    'The same query for the DID, relative to the host.',
     '/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7',
   ),
-  RetryAfter: textHeader('When to try again, in whole seconds.', '2'),
-  XRobotsTag: textHeader('On every response: nothing of it is to be indexed.', 'noindex, nofollow'),
-  ReferrerPolicy: textHeader('On every response: an address with an account in it is told to nobody.', 'no-referrer'),
+  RetryAfter: textHeader('Time to wait before a retry, in whole seconds.', '2'),
+  XRobotsTag: textHeader('On every response: search engines must not index it.', 'noindex, nofollow'),
+  ReferrerPolicy: textHeader(
+    'On every response: browsers must not send the address, which contains an account, to other sites.',
+    'no-referrer',
+  ),
 } as const;
 
 const names: Record<keyof typeof headerComponents, string> = {
@@ -64,7 +67,7 @@ function error(description: string, values: Readonly<Record<string, unknown>>, .
 }
 
 /** HTML content: a page for a person. */
-export const htmlContent = { 'text/html': { schema: { type: 'string', description: 'A page for a person.' } } };
+export const htmlContent = { 'text/html': { schema: { type: 'string', description: 'A page for people.' } } };
 
 function errorPage(description: string, ...more: 'RetryAfter'[]) {
   return { description: `${description} As a page.`, headers: pageHeaders(...more), content: htmlContent };
@@ -73,25 +76,29 @@ function errorPage(description: string, ...more: 'RetryAfter'[]) {
 /** Components of the kind `responses`. */
 export const responseComponents = {
   Refused: error(
-    'Refused: what was asked cannot be answered, and why. Beyond the bound of an export it gives intervals that fit.',
+    'Refused, with the reason. If the export is too large, the response lists intervals that fit.',
     examples.refused,
   ),
-  Expired: error('The export expired, or its observations are gone. It is incomplete.', examples.expired),
-  Busy: error('The store is busy, or this client has asked for too many accounts today.', examples.busy, 'RetryAfter'),
+  Expired: error(
+    'The export expired, or its observations are no longer available. It is incomplete.',
+    examples.expired,
+  ),
+  Busy: error('The store is busy, or this client has used its allowance.', examples.busy, 'RetryAfter'),
   NotFound: error('No such path. Paths are matched exactly.', examples.notFound),
   MethodNotAllowed: error('Any method but GET, HEAD and OPTIONS, on every path.', examples.methodNotAllowed, 'Allow'),
-  BadRequest: error('What arrived is no well-formed HTTP request.', examples.badRequest),
+  BadRequest: error('The request is not well-formed HTTP.', examples.badRequest),
   RequestTimeout: error('The request did not arrive in time.', examples.requestTimeout),
   UriTooLong: error('The request target is too long.', examples.uriTooLong),
   HeadersTooLarge: error('The request headers are too large.', examples.headersTooLarge),
   InternalError: error('The service could not answer.', examples.internalError),
   AssetUnavailable: error('This document is missing.', examples.assetUnavailable),
-  PageRefused: errorPage('Refused: what was asked cannot be answered, and why.'),
-  PageExpired: errorPage('The oldest of the observations aged out of the window while the page was made.'),
-  PageBusy: errorPage('The store is busy, or this client has asked for too many accounts today.', 'RetryAfter'),
+  PageRefused: errorPage('Refused, with the reason.'),
+  PageExpired: errorPage('The oldest observations left the window while the page was rendered.'),
+  PageBusy: errorPage('The store is busy, or this client has used its allowance.', 'RetryAfter'),
   PageFailed: errorPage('The service could not answer.'),
   ToDid: {
-    description: 'The account was named by its handle, or by a DID with something around it: ask at its DID. No body.',
+    description:
+      'The request named the account by its handle, or by a DID with surrounding text: request the DID instead. No body.',
     headers: pageHeaders('Location'),
   },
   Preflight: {

@@ -50,10 +50,10 @@ export function openApiDocument(version: string): object {
   return openApiFrame({
     title: 'Almanac: public observation facts',
     version,
-    summary: 'What was observed of the AT Protocol network, with the limits of the observation.',
+    summary: 'Observations of the AT Protocol network, with their limits.',
     description,
     tags: [
-      { name: 'facts', description: 'What was observed.' },
+      { name: 'facts', description: 'Observations.' },
       { name: 'service', description: 'The service itself.' },
     ],
     paths: pathItems,

@@ -1,7 +1,7 @@
 import type Type from 'typebox';
 import { schemaComponents } from './references.ts';
 
-/** What the OpenAPI documents of both surfaces have in common. */
+/** Parts that the OpenAPI documents of both surfaces share. */
 
 /** A path that is read, in the words of its document. */
 export interface Resource {
@@ -20,7 +20,7 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** What a preflight can be answered with. */
+/** Possible responses to a preflight. */
 export interface PreflightResponses {
   readonly '204': Reference;
   readonly '405': Reference;
@@ -48,7 +48,7 @@ function pathItem(resource: Resource, preflight: PreflightResponses) {
     options: {
       operationId: `options${id}`,
       summary: `Preflight: ${summary}`,
-      description: 'Answered alike on every path.',
+      description: 'The same on every path.',
       tags: [tag],
       responses: preflight,
     },
@@ -76,7 +76,7 @@ export function openApiFrame(parts: DocumentParts): object {
   return {
     openapi: '3.1.0',
     info: { title, version, summary, description, license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [{ url: '.', description: 'The base address that this document was read from.' }],
+    servers: [{ url: '.', description: 'The base URL that this document was read from.' }],
     security: [],
     tags,
     paths,
@@ -94,9 +94,9 @@ export const textHeader = (description: string, example: string) => ({
 /** Header components that mean the same on both surfaces. */
 export const commonHeaders = {
   AccessControlAllowOrigin: textHeader('On every response: any origin may read.', '*'),
-  AccessControlAllowMethods: textHeader('What a preflight is told.', 'GET, HEAD, OPTIONS'),
-  AccessControlAllowHeaders: textHeader('What a preflight is told.', 'If-None-Match'),
-  AccessControlMaxAge: textHeader('How long a preflight may be remembered, in seconds.', '86400'),
+  AccessControlAllowMethods: textHeader('Response to a preflight.', 'GET, HEAD, OPTIONS'),
+  AccessControlAllowHeaders: textHeader('Response to a preflight.', 'If-None-Match'),
+  AccessControlMaxAge: textHeader('How long a preflight response may be cached, in seconds.', '86400'),
   Allow: textHeader('The methods of this service.', 'GET, HEAD, OPTIONS'),
   XContentTypeOptions: textHeader('On every response.', 'nosniff'),
   AcceptRanges: textHeader('On every response: ranges are not evaluated.', 'none'),

@@ -6,12 +6,12 @@ import { commonHeaderNames, commonHeaders, textHeader } from './frame.ts';
 export const headerComponents = {
   ...commonHeaders,
   AccessControlExposeHeaders: textHeader(
-    'On every response: what a script may read.',
+    'On every response: the headers that scripts may read.',
     'ETag, Last-Modified, Cache-Control, Age, Date',
   ),
-  CacheControl: textHeader('How long this representation may be reused.', 'public, max-age=60'),
-  NoStore: textHeader('A refusal is never stored.', 'no-store'),
-  ContentEncoding: textHeader('br or gzip, as Accept-Encoding asked; absent for identity.', 'br'),
+  CacheControl: textHeader('How long caches may reuse this representation.', 'public, max-age=60'),
+  NoStore: textHeader('Caches must not store a refusal.', 'no-store'),
+  ContentEncoding: textHeader('br or gzip, chosen by Accept-Encoding; absent for identity.', 'br'),
   ETag: textHeader(
     "Weak validator of the artifact's bytes and of the age bucket (one minute). Send it back exactly, with its quotes, in If-None-Match.",
     'W/"fTM9UUDKzocu1Po-BZS2l2Tk4MH"',

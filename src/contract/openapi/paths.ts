@@ -30,7 +30,7 @@ export const parameterComponents = {
   },
 } as const;
 
-/** What any request can meet before its path is looked at, and when it is not found. */
+/** Errors that any request can cause before its path is looked up, or when the path is unknown. */
 const below = {
   '400': response('BadRequest'),
   '404': response('NotFound'),
@@ -61,7 +61,7 @@ const resources: Record<string, Resource> = {
   [paths.instruments]: {
     id: 'Instruments',
     tag: 'facts',
-    summary: 'The instruments and what can be read of each',
+    summary: 'The instruments and their states',
     description:
       'Every instrument is listed, whatever its state. PRESENT means readable, not servable: the label overview can still be refused. No validator and never 304.',
     ok: {
@@ -120,7 +120,7 @@ const resources: Record<string, Resource> = {
     id: 'Health',
     tag: 'service',
     summary: 'Liveness of this service',
-    description: 'Says that the publication service answers. It says nothing about any instrument.',
+    description: 'Reports that the publication service responds. It does not report on any instrument.',
     ok: {
       description: 'It answers.',
       headers: headers('ContentLength', 'NoStore'),

@@ -28,7 +28,7 @@ export const responseComponents = {
     content: jsonContent('Error', examples.methodNotAllowed),
   },
   BadRequest: {
-    description: 'What arrived is no well-formed HTTP request.',
+    description: 'The request is not well-formed HTTP.',
     headers: headers('ContentLength'),
     content: jsonContent('Error', examples.badRequest),
   },

@@ -1,8 +1,8 @@
-/** Where the page sends those who ask about one account: the account-view surface is another address. */
+/** Links to the account-view surface, which has another address. */
 export interface AccountLinks {
   /** Its address, without a trailing slash. */
   readonly url: string;
-  /** Accounts to begin with; those of a simulated network, where nobody is anybody. */
+  /** Sample accounts; only of a simulated network, never of real people. */
   readonly samples: readonly { readonly did: string; readonly shows: string | null }[];
 }
 
@@ -14,7 +14,7 @@ export function Accounts({ links }: { links: AccountLinks | null }) {
     <section aria-labelledby="accounts" data-accounts={JSON.stringify(links)}>
       <h2 id="accounts">One account</h2>
       <p>
-        Nothing on this page is about anyone. What labelers were seen to say of one account is told on request, at{' '}
+        Nothing on this page is about a single account. The labels observed on one account are available on request at{' '}
         <a href={`${links.url}/`}>another address</a>.
       </p>
       {links.samples.length === 0 ? null : (

@@ -8,7 +8,7 @@ export function Caveats({ facts: { conditions, metrics, labels } }: { facts: Obs
   const weatherName = conditions.kind === 'served' ? 'conditions' : 'metrics';
   return (
     <section aria-labelledby="caveats">
-      <h2 id="caveats">Read it with this in mind</h2>
+      <h2 id="caveats">Caveats</h2>
       <div class="cards">
         <List title="Weather" fact={weather} at={weatherName} />
         <List title="Labels" fact={labels} at="labels" />
@@ -38,7 +38,7 @@ function List({
           ))}
         </ul>
       ) : (
-        <p>Nothing of it is shown now.</p>
+        <p>Its content is not shown now.</p>
       )}
     </div>
   );

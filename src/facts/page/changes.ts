@@ -6,7 +6,7 @@ const names = {
   labels: 'The label overview',
 } as const;
 
-/** What changed between two states of the page that must be heard: facts that went, and facts that came back. */
+/** Announces the changes between two states of the page: facts that were removed, and facts that returned. */
 export function changesSaid(before: ObservatoryFacts | null, now: ObservatoryFacts): string {
   if (!before) return '';
   return (['conditions', 'metrics', 'labels'] as const)
@@ -17,6 +17,6 @@ export function changesSaid(before: ObservatoryFacts | null, now: ObservatoryFac
 
 const kindWords = {
   served: 'shown again',
-  refused: 'refused now, the numbers were taken away',
-  unreached: 'no answer from the service, the numbers were taken away',
+  refused: 'refused now, the numbers were removed',
+  unreached: 'no response from the service, the numbers were removed',
 } as const;

@@ -1,8 +1,8 @@
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 
 /**
- * Whether a weather reading may be called one of now. The API serves it as its instrument judged it, however long
- * ago that was, and asks its readers to add the age: this is that addition.
+ * Currency of a weather reading. The API serves the freshness that its instrument judged, regardless of the artifact's
+ * age, and clients must add the age. This type is the result of that addition.
  */
 export type Currency = 'current' | 'partial' | 'old' | 'unavailable' | 'not_said';
 
@@ -18,14 +18,14 @@ export function currencyOf({
   return age + ageThen > most ? 'old' : state;
 }
 
-/** Why a reading that is not one of now is none. */
+/** Reasons why data is not current. */
 export const notNow: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, string>> = {
-  old: 'The newest reading is older than its instrument allows, so it says nothing of now.',
-  unavailable: 'The instrument itself calls its newest reading unavailable.',
-  not_said: 'The newest reading does not say how old it is, so it cannot be called one of now.',
+  old: 'The newest artifact is older than its instrument allows, so it does not describe the present.',
+  unavailable: 'The instrument itself reports its newest data as unavailable.',
+  not_said: 'The newest artifact does not state its age, so it cannot be presented as current.',
 };
 
-/** Whether a reading of this currency may be shown as one of now. */
+/** Returns true if a reading of this currency may be shown as current. */
 export function isNow(currency: Currency): currency is 'current' | 'partial' {
   return currency === 'current' || currency === 'partial';
 }

@@ -5,7 +5,7 @@ import { type Currency, currencyOf } from './currency.ts';
 import { isRecent, type ObservatoryFacts, type Shown } from './model.ts';
 import { Age, RefusalReason, Said } from './pieces.tsx';
 
-/** How fresh each instrument's reading is, and why that is said of it. */
+/** Shows the freshness of each instrument's artifact, with the reason. */
 export function Freshness({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
   return (
     <section aria-labelledby="freshness">
@@ -57,15 +57,15 @@ const currencyWords: Readonly<Record<Currency, string>> = {
   not_said: 'not known',
 };
 
-/** How an instrument stands, in a word. */
+/** Status of an instrument, in a word. */
 export interface Standing {
   readonly instrument: string;
   readonly word: string;
-  /** Whether its facts may be taken as of now. */
+  /** True if its facts may be taken as current. */
   readonly good: boolean;
 }
 
-/** How the weather stands. */
+/** Status of the weather instrument. */
 export function weatherStanding({ conditions, metrics }: ObservatoryFacts): Standing {
   const fact = conditions.kind === 'served' ? conditions : metrics;
   if (fact.kind !== 'served') return { instrument: 'Weather', ...refusedStanding(fact) };
@@ -73,7 +73,7 @@ export function weatherStanding({ conditions, metrics }: ObservatoryFacts): Stan
   return { instrument: 'Weather', word: currencyWords[currency], good: currency === 'current' };
 }
 
-/** How the labels stand. */
+/** Status of the label instrument. */
 export function labelStanding({ labels }: ObservatoryFacts): Standing {
   if (labels.kind !== 'served') return { instrument: 'Labels', ...refusedStanding(labels) };
   const warming = labels.envelope.freshness.state === 'warming_up';
@@ -102,7 +102,7 @@ function Weather({
       <p class="verdict">{capital(currencyWords[currencyOf(envelope)])}</p>
       <p>
         {made === null ? (
-          'The instrument does not say when it made this.'
+          'The instrument does not state when it wrote this.'
         ) : (
           <>
             Made on <Instant value={made} at={`${name}/generated_at`} precision="second" />
@@ -117,7 +117,7 @@ function Weather({
       </p>
       <p>
         {freshness.age_seconds === null ? (
-          'How old its newest observation was then is not said.'
+          'The age of its newest observation at that time is not stated.'
         ) : (
           <>
             Its newest observation was then <Age value={freshness.age_seconds} at={`${name}/freshness/age_seconds`} />.
@@ -171,8 +171,8 @@ function Labels({ envelope }: { envelope: LabelsOverview }) {
           The observation is younger than its window:{' '}
           <Count value={envelope.facts.coverage.observed_days} at="labels/facts/coverage/observed_days" /> of{' '}
           <Count value={envelope.facts.window_days} at="labels/facts/window_days" /> days{' '}
-          {agreeing(envelope.facts.coverage.observed_days, 'lies', 'lie')} wholly after its beginning. Counts of longer
-          spans are those of the part that was observed.
+          {agreeing(envelope.facts.coverage.observed_days, 'is', 'are')} entirely after its beginning. Counts of longer
+          spans cover only the observed part.
         </p>
       ) : null}
     </>

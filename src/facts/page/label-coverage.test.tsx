@@ -81,13 +81,13 @@ describe('the labelers that are followed', () => {
   it('are counted in words that agree with their number', () => {
     expect(said({ enrolled: 1, established: 1 })).toContain('1 of 1 labeler that Almanac follows is being read.');
     expect(said({ enrolled: 11, established: 10, unavailable: 1 })).toContain(
-      '10 of 11 labelers that Almanac follows are being read. What the others did meanwhile is not known: 1 failing just now.',
+      '10 of 11 labelers that Almanac follows are being read. The activity of the others meanwhile is unknown: 1 failing at the moment.',
     );
     expect(said({ enrolled: 4, established: 1, refused: 1, probing: 2 })).toContain(
-      '1 of 4 labelers that Almanac follows is being read. What the others did meanwhile is not known: 2 being tried, 1 refusing to be read.',
+      '1 of 4 labelers that Almanac follows is being read. The activity of the others meanwhile is unknown: 2 being tried, 1 refusing to be read.',
     );
     expect(said({ enrolled: 1, established: 1 })).toContain(
-      '1 of these 30 days lies wholly after the observation began',
+      '1 of these 30 days lies entirely after the observation began',
     );
   });
 });

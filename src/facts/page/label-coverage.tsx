@@ -25,8 +25,8 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
       }
       notShown={
         <p>
-          Labelers that are not known, and what a labeler keeps back. A whole stretch of the strip says that collection
-          ran, not that everything was seen.
+          Unknown labelers, and labels that a labeler does not publish. A solid stretch of the strip means that
+          collection ran, not that everything was observed.
         </p>
       }
     >
@@ -34,7 +34,7 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
       <p>
         <Count value={coverage.observed_days} at={`${at}/observed_days`} /> of these{' '}
         <Count value={days} at="labels/facts/window_days" /> days {agreeing(coverage.observed_days, 'lies', 'lie')}{' '}
-        wholly after the observation began
+        entirely after the observation began
         {coverage.observed_through === null ? null : (
           <>
             ; the newest page was accepted on{' '}
@@ -157,7 +157,7 @@ function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage
     .toReversed();
   return (
     <>
-      <h4>Not observed, or not all of it</h4>
+      <h4>Not or only partly observed</h4>
       {overflow ? <p>More gaps were recorded than can be listed: the whole window counts as one.</p> : null}
       <ul class="gaps">
         {listed.slice(0, openGaps)}
@@ -169,7 +169,7 @@ function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage
           <ul class="gaps">{listed.slice(openGaps)}</ul>
         </details>
       ) : null}
-      <p class="soft">Narrow gaps are drawn wider than they are, so that they can be seen.</p>
+      <p class="soft">Narrow gaps are drawn wider than they are to make them visible.</p>
     </>
   );
 }
@@ -189,7 +189,7 @@ const unsettled = [
   ['unstarted', 'not asked yet'],
   ['probing', 'being tried'],
   ['refused', 'refusing to be read'],
-  ['unavailable', 'failing just now'],
+  ['unavailable', 'failing at the moment'],
   ['cursor_order_unverified', 'with pages whose order could not be verified'],
   ['undated_only', 'giving only labels without a date'],
   ['provider_rejects', 'rejected by the provider'],
@@ -203,7 +203,7 @@ function Sources({ sources }: { sources: CoverageSources }) {
       <Count value={sources.enrolled} at={`${at}/sources/enrolled`} />{' '}
       {agreeing(sources.enrolled, 'labeler', 'labelers')} that Almanac follows{' '}
       {agreeing(sources.established, 'is', 'are')} being read
-      {open.length === 0 ? '.' : '. What the others did meanwhile is not known: '}
+      {open.length === 0 ? '.' : '. The activity of the others meanwhile is unknown: '}
       {open.map(([key, word], index) => (
         <span key={key}>
           {index === 0 ? '' : ', '}

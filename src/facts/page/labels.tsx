@@ -7,11 +7,11 @@ import { isLegacy, isRecent, type RecentEnvelope, type Shown } from './model.ts'
 import { NotMeasured, Picture, Refused, Stat } from './pieces.tsx';
 import { TopLabelers } from './top-labelers.tsx';
 
-/** What labelers did: events, who was most active, and what of the window was covered. */
+/** Activity of labelers: events, who was most active, and what of the window was covered. */
 export function Labels({ fact }: { fact: Shown<LabelsOverview> }) {
   return (
     <section aria-labelledby="labels">
-      <h2 id="labels">What labelers did</h2>
+      <h2 id="labels">Activity of labelers</h2>
       {fact.kind === 'served' ? (
         <Overview envelope={fact.envelope} />
       ) : (
@@ -32,7 +32,7 @@ function Recent({ envelope }: { envelope: RecentEnvelope }) {
   return (
     <>
       <p class="soft">
-        Labels applied and removed by moderation services, as they were observed. Nothing before{' '}
+        Observed applications and removals of labels by moderation services. Nothing before{' '}
         <Instant value={acquisition.started_at} at={`${at}/acquisition/started_at`} /> was observed.
       </p>
       <Picture
@@ -41,7 +41,7 @@ function Recent({ envelope }: { envelope: RecentEnvelope }) {
         notShown={<NotMeasured items={envelope.provenance.does_not_measure} at="labels" />}
       >
         {envelope.facts.coverage.warmup ? (
-          <p>The longer spans hold only what came after the observation began.</p>
+          <p>The longer spans contain only events after the observation began.</p>
         ) : null}
         <dl class="stats">
           <Stat figure={<Count value={counts.events_24h} at={`${at}/counts/events_24h`} />}>in the last 24 hours</Stat>
@@ -62,8 +62,8 @@ function Recent({ envelope }: { envelope: RecentEnvelope }) {
         title="Labelers most active in the last 7 days"
         notShown={
           <p>
-            Which labels stand now, and whether they are right. Many events are no merit and no fault: some labelers
-            label every post they see.
+            Which labels are active now, and whether they are right. Many events are neither good nor bad: some labelers
+            label every post.
           </p>
         }
       >

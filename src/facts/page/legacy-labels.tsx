@@ -20,8 +20,8 @@ export function LegacyLabels({ envelope }: { envelope: LegacyEnvelope }) {
         title="Signals"
         notShown={
           <p>
-            Label events, and the gaps of the observation: this producer does not record them. A quiet result without
-            standing means that not enough was seen to say.
+            Label events and the gaps of the observation: this producer does not record them. A quiet result without
+            adequate observation means that too little was observed to say.
           </p>
         }
       >
@@ -41,7 +41,7 @@ export function LegacyLabels({ envelope }: { envelope: LegacyEnvelope }) {
       <Picture
         id="alerts"
         title="Alerts by rule"
-        notShown={<p>A rule that is not listed was not triggered, or its name is not one that is published.</p>}
+        notShown={<p>A rule that is not listed was not triggered, or its name is not published.</p>}
       >
         <Alerts envelope={envelope} />
       </Picture>
@@ -64,14 +64,14 @@ function Signals({ envelope }: { envelope: LegacyEnvelope }) {
       <p>
         <Said text={attribution} at={`${at}/network_weather/attribution`} />
       </p>
-      {standing ? null : <p>Not enough was seen to say that anything did not happen.</p>}
+      {standing ? null : <p>Too little was observed to say that something did not happen.</p>}
     </>
   );
 }
 
 function Observation({ envelope }: { envelope: LegacyEnvelope }) {
   const { observation } = envelope.facts;
-  if (!observation) return <p>How well it was observed is not said.</p>;
+  if (!observation) return <p>The quality of the observation is not stated.</p>;
   const where = `${at}/observation`;
   return (
     <p>

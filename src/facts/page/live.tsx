@@ -8,8 +8,8 @@ import { observatory } from './observatory.tsx';
 import { type WatchContext, watchFact } from './watch.ts';
 
 /**
- * Keeps the page current in the browser: asks the API for each of the three facts when what it holds may be used no
- * longer, and draws the page anew with the server's own components. The server's page stands until the first answers.
+ * Updates the page in the browser: requests each of the three facts from the API when its last response has
+ * expired, and renders the page again with the server's components. The server's page stays until the first responses.
  */
 function keepLive(context: WatchContext): void {
   const watches = {
@@ -40,7 +40,7 @@ function keepLive(context: WatchContext): void {
       render(<PageBody {...parts} />, document.body);
     } catch {
       // What cannot be drawn must not leave an older number behind; the page is not touched again.
-      document.body.textContent = 'The facts came in a shape that this page does not know. Load it again.';
+      document.body.textContent = 'The facts have a format that this page does not support. Reload the page.';
       return;
     }
     asking = false;

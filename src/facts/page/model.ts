@@ -3,7 +3,7 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import type { LegacyLabelFacts, RecentLabelFacts } from '../../contract/labels.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 
-/** What the page knows of one fact: exactly what the API answered last, and never what it answered before. */
+/** A fact as the page shows it: exactly the API's last response, never an earlier one. */
 export type Shown<E> =
   | { readonly kind: 'served'; readonly envelope: E }
   | { readonly kind: 'refused'; readonly error: ErrorBody['error'] }
@@ -28,7 +28,7 @@ export function isRecent(envelope: LabelsOverview): envelope is RecentEnvelope {
   return 'acquisition' in envelope.facts;
 }
 
-/** Whether it is the legacy producer's. */
+/** Returns true for an envelope of the legacy producer. */
 export function isLegacy(envelope: LabelsOverview): envelope is LegacyEnvelope {
   return 'census' in envelope.facts;
 }

@@ -9,7 +9,7 @@ import { type ObservatoryFacts, originsShown } from './model.ts';
 import { WeatherNow } from './weather-now.tsx';
 import { WeatherRates } from './weather-rates.tsx';
 
-/** How the page is kept: as it was loaded, or live by its script, which tells what changed for all to hear. */
+/** Update mode of the page: static, or updated by its script, which announces changes to screen readers. */
 export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; readonly said: string };
 
 /**
@@ -21,9 +21,9 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
   return {
     title: [
       ...origins.map((origin) => originTitles[origin]),
-      'Almanac: the weather and the labelers of the AT Protocol network',
+      'Almanac: weather and labelers of the AT Protocol network',
     ].join(''),
-    description: 'What was observed of the AT Protocol network, with the limits of the observation.',
+    description: 'Observations of the AT Protocol network, with their limits.',
     base: '.',
     // What is not of the live network must not be found as if it were.
     indexed: origins.length === 0,
@@ -53,10 +53,10 @@ function Body({
   return (
     <>
       <div class="intro">
-        <h1>The AT Protocol network, as it was observed</h1>
+        <h1>Observations of the AT Protocol network</h1>
         <p>
-          Almanac watches the network that Bluesky runs on, and tells what it saw, how closely it was watching, and what
-          it cannot know.
+          Almanac observes the network that Bluesky runs on, and reports what it observed, how complete the observation
+          was, and what it cannot know.
         </p>
         <Standing facts={facts} keeping={keeping} />
       </div>
@@ -71,7 +71,7 @@ function Body({
   );
 }
 
-/** How each instrument stands, in a word, and how this page is kept. */
+/** Shows the status of each instrument, and the update mode of the page. */
 function Standing({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping }) {
   return (
     <>
@@ -83,8 +83,8 @@ function Standing({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keepin
         ))}
         <span>
           {keeping.kind === 'live'
-            ? 'This page keeps itself current.'
-            : 'This page is as it was when it was loaded: load it again for what is current.'}
+            ? 'This page updates itself.'
+            : 'This page does not update itself: reload it for current data.'}
         </span>
       </p>
       <p role="status" class="status">
@@ -97,9 +97,9 @@ function Standing({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keepin
 function Json() {
   return (
     <section aria-labelledby="json">
-      <h2 id="json">The same as JSON</h2>
+      <h2 id="json">The same data as JSON</h2>
       <p>
-        Every number here stands in one of these, which are public and need no key:{' '}
+        Every number here comes from one of these public facts, which need no key:{' '}
         <a href="./v1/weather/conditions">conditions</a>, <a href="./v1/weather/metrics">rates and totals</a>,{' '}
         <a href="./v1/labels/overview">labels</a>, <a href="./v1/instruments">all instruments</a>.
       </p>

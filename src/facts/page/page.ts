@@ -12,7 +12,7 @@ import type { AccountLinks } from './accounts.tsx';
 import type { Shown } from './model.ts';
 import { observatory } from './observatory.tsx';
 
-/** What the three facts have to say at one instant. */
+/** The outcomes of the three facts at one instant. */
 export interface PageOutcomes {
   readonly conditions: Outcome;
   readonly metrics: Outcome;
@@ -32,8 +32,8 @@ const headers: HeaderList = [
 ];
 
 /**
- * The observatory's page, drawn from what the facts say now. It is built once for each set of representations, as these
- * are for each artifact and age bucket, and a refusal is told anew with each minute of its ages.
+ * The observatory's page, rendered from the current facts. It is built once for each set of representations, like these
+ * once per artifact and age bucket; a refusal is rendered again with each minute of its ages.
  */
 export function observatoryPage(common: HeaderList, accounts: AccountLinks | null) {
   let kept: { marks: readonly unknown[]; builtAt: number; html: Buffer; replies: Map<Coding, Reply> } | undefined;

@@ -26,12 +26,12 @@ export function Stat({ figure, children }: { figure: ComponentChildren; children
   );
 }
 
-/** What stands in the place of a number that is not known: words, never a zero. */
+/** Replaces an unknown number: text, never a zero. */
 export function Unknown({ children }: { children: ComponentChildren }) {
   return <span class="unknown">{children}</span>;
 }
 
-/** A picture with, beside it, what it does not show. */
+/** A picture, followed by a list of what it does not show. */
 export function Picture({
   title,
   id,
@@ -59,7 +59,7 @@ export function Picture({
 
 /** The list of what an instrument does not measure, in its words. */
 export function NotMeasured({ items, at }: { items: readonly string[] | undefined; at: string }) {
-  if (items === undefined) return <p>The instrument does not say what it does not measure.</p>;
+  if (items === undefined) return <p>The instrument does not state what it does not measure.</p>;
   return (
     <ul class="plain">
       {items.map((item, index) => (
@@ -71,7 +71,7 @@ export function NotMeasured({ items, at }: { items: readonly string[] | undefine
   );
 }
 
-/** A fact that is not shown: refused, with the service's reason, or without any answer. No number stands beside it. */
+/** A fact that is not shown: refused, with the service's reason, or without a response. Shows no numbers. */
 export function Refused({
   what,
   name,
@@ -85,7 +85,7 @@ export function Refused({
     return (
       <div class="panel stop refusal" data-refused={name}>
         <p class="verdict">{what}: no answer</p>
-        <p>The service did not answer. What stood here before was taken away, because it may no longer hold.</p>
+        <p>The service did not respond. The earlier content was removed, because it may no longer be valid.</p>
       </div>
     );
   }

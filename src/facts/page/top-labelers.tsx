@@ -5,7 +5,7 @@ import { Count } from '../../web/figures.tsx';
 /** The most active labelers; a labeler is a public service, named by its DID. */
 export function TopLabelers({ envelope, unit }: { envelope: LabelsOverview; unit: string }) {
   const top = envelope.facts.top_labelers_7d;
-  if (top.length === 0) return <p>None is listed. That does not mean that no labeler was active.</p>;
+  if (top.length === 0) return <p>No labeler is listed. That does not mean that no labeler was active.</p>;
   const most = Math.max(...top.map(({ count }) => count));
   return (
     <table class="kinds labelers">

@@ -82,8 +82,8 @@ describe('a watched fact', () => {
     ['nothing at all', []],
     ['a page of something else', [() => new Response('<h1>Bad gateway</h1>', { status: 502 })]],
     ['another contract', [() => Response.json({ contract: 'atproto.facts.weather.metrics/v2', facts: {} })]],
-    ['an error that is none of the contract', [() => Response.json({ error: 'down' }, { status: 500 })]],
-    ['a 304 to a question that was not asked', [unchanged]],
+    ['an error outside the contract', [() => Response.json({ error: 'down' }, { status: 500 })]],
+    ['a 304 to a request that was not sent', [unchanged]],
     ['null', [() => Response.json(null)]],
   ])('is unreached when the answer is %s, and asked for again soon', async (_name, answers) => {
     const { ask, usableFor, asked } = service(answers);

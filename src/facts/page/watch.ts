@@ -8,18 +8,18 @@ import type { Shown } from './model.ts';
 export interface FactWatch<E> {
   /** Asks again, by the validator of what is kept; never rejects. */
   ask(): Promise<Shown<E>>;
-  /** When what was answered may be used no longer, in milliseconds of the clock that was given. */
+  /** Time at which the response expires, in milliseconds of the given clock. */
   dueAt(): number;
 }
 
-/** What a watch is given: the browser's own, or a test's. */
+/** Dependencies of a watch: the browser's own, or a test's. */
 export interface WatchContext {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** An answer that does not come within this time is none, in milliseconds. */
+/** Timeout of a request, in milliseconds. */
 const timeoutMs = 10_000;
 
 /** A service that gave no answer is asked again after this time, in milliseconds. */
@@ -29,8 +29,8 @@ const retryMs = 15_000;
 const leastMs = 5_000;
 
 /**
- * Watches one fact: sends its validator back, uses an answer for as long as it says, and forgets it with the first that
- * refuses it or does not come. What was shown before is never shown again without being answered anew.
+ * Watches one fact: sends its validator back, uses a response until it expires, and discards it after the first
+ * refusal or failure. Discarded data is never shown again without a new response.
  */
 export function watchFact<C extends FactContractId>(
   url: string,
@@ -79,7 +79,7 @@ export function watchFact<C extends FactContractId>(
   };
 }
 
-/** How long an answer may be used from when it was asked for: `max-age` without the time that it lay in a cache. */
+/** Time for which a response may be used after its request: `max-age` less the time it spent in a cache. */
 function usableFor(headers: Headers): number {
   const most = Number(/(?:^|[\s,])max-age=(\d+)/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0);
   const lain = Number(headers.get('Age') ?? 0);

@@ -29,14 +29,17 @@ function NoReading({ fact }: { fact: Exclude<Shown<never>, { kind: 'served' }> }
     <>
       <p class="eyebrow">Weather of the network</p>
       <h2 id="now" class="headline">
-        There is no reading of the weather
+        There is no weather data
       </h2>
       <Refused what="The conditions" name="conditions" fact={fact} />
     </>
   );
 }
 
-/** Whose weather it is stands right above it: a picture of the headline alone must not be taken for another's. */
+/**
+ * The origin appears directly above the headline, so that a screenshot of the headline alone is not mistaken for live
+ * weather.
+ */
 const eyebrows: Readonly<Record<Origin, string>> = {
   live: 'Weather of the network',
   simulated: 'Weather of a simulated network',
@@ -52,9 +55,9 @@ function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
       <>
         <p class="eyebrow">{eyebrow}</p>
         <h2 id="now" class="headline">
-          The instrument gives no conditions
+          The instrument reports no conditions
         </h2>
-        <p class="lead">That is absence of a reading, not calm.</p>
+        <p class="lead">That is absence of data, not calm.</p>
       </>
     );
   }
@@ -74,13 +77,13 @@ function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
       <Scale state={conditions.state} />
       <State conditions={conditions} />
       {currency === 'partial' ? (
-        <p class="soft">The instrument calls this reading partial: its newest stretch was not watched in full.</p>
+        <p class="soft">The instrument reports this data as partial: its newest part was not observed in full.</p>
       ) : null}
     </>
   );
 }
 
-/** What the API still serves of the past is told as past. */
+/** Shows data that the API still serves but that is no longer current, marked as past. */
 function OldReading({
   conditions,
   currency,
@@ -94,7 +97,7 @@ function OldReading({
     <>
       <p class="eyebrow">{eyebrow}</p>
       <h2 id="now" class="headline">
-        There is no current reading of the weather
+        There is no current weather data
       </h2>
       <p class="lead">{notNow[currency]}</p>
       <div class="panel past">

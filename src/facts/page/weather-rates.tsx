@@ -9,7 +9,7 @@ import type { Shown } from './model.ts';
 import { NotMeasured, Picture, Refused, Said, Stat, Unknown } from './pieces.tsx';
 import { collectionWords } from './words.ts';
 
-/** How much arrived, by collection, and how much of the time was watched. */
+/** Shows the number of events by collection, and the observed share of the time. */
 export function WeatherRates({ fact }: { fact: Shown<WeatherMetricsEnvelope> }) {
   return (
     <section aria-labelledby="arrived">
@@ -33,11 +33,11 @@ function Arrived({ envelope }: { envelope: WeatherMetricsEnvelope }) {
       <Totals envelope={envelope} />
       <Picture
         id="watched"
-        title="How much of that time was watched"
+        title="How much of that time was observed"
         notShown={
           <p>
-            When the unwatched time was: the API gives one figure for the whole, and no series. What was missed is never
-            estimated.
+            When the unobserved time was: the API publishes one number for the whole interval, and no series. Missing
+            events are never estimated.
           </p>
         }
       >
@@ -78,7 +78,7 @@ function Interval({ envelope: { facts, provenance } }: { envelope: WeatherMetric
 }
 
 /** Why a number of the weather is missing: in the facts it is null, and null is not zero. */
-const unwatched = 'not known: none of this time was watched';
+const unwatched = 'unknown: none of this time was observed';
 
 function Totals({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope }) {
   const { total, mean_rate_per_s: rate } = facts.total_events;
@@ -93,14 +93,14 @@ function Totals({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope }) {
           )
         }
       >
-        {rate === null ? unwatched : 'events a second, on average over the time that was watched'}
+        {rate === null ? unwatched : 'events per second, on average over the observed time'}
       </Stat>
       <Stat
         figure={
           total === null ? <Unknown>No total</Unknown> : <Count value={total} at="metrics/facts/total_events/total" />
         }
       >
-        {total === null ? unwatched : 'events observed in all'}
+        {total === null ? unwatched : 'events observed in total'}
       </Stat>
     </dl>
   );
@@ -109,11 +109,11 @@ function Totals({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope }) {
 function Coverage({ window }: { window: WeatherWindow }) {
   const { coverage_ratio: ratio, observed_seconds: observed, span_seconds: span } = window;
   const at = 'metrics/facts/window';
-  if (ratio === null) return <p>Not known: the interval has no length, so no part of it can be told.</p>;
+  if (ratio === null) return <p>Unknown: the interval has no length.</p>;
   return (
     <>
       <p class="verdict">
-        <Percent value={ratio} at={`${at}/coverage_ratio`} /> was watched:{' '}
+        <Percent value={ratio} at={`${at}/coverage_ratio`} /> was observed:{' '}
         <Span value={observed} at={`${at}/observed_seconds`} /> of <Span value={span} at={`${at}/span_seconds`} />.
       </p>
       <Bar share={ratio} />
@@ -129,7 +129,7 @@ function Windows({ window }: { window: WeatherWindow }) {
   return (
     <p class="soft">
       Of windows of <Span value={width} at={`${at}/bucket_seconds`} />,{' '}
-      <Count value={watched} at={`${at}/observed_windows`} /> {agreeing(watched, 'was', 'were')} watched at least in
+      <Count value={watched} at={`${at}/observed_windows`} /> {agreeing(watched, 'was', 'were')} observed at least in
       part, and <Count value={missed} at={`${at}/unobserved_windows`} /> not at all.
     </p>
   );
@@ -186,7 +186,7 @@ function Collection({
         {rate !== null && most > 0 ? <Bar share={rate / most} /> : null}
         {entry && entry.observed_seconds < window.observed_seconds ? (
           <small>
-            watched for <Span value={entry.observed_seconds} at={`${at}/observed_seconds`} /> only
+            observed for <Span value={entry.observed_seconds} at={`${at}/observed_seconds`} /> only
           </small>
         ) : null}
       </th>

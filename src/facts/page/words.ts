@@ -20,7 +20,7 @@ export const scale: readonly { readonly state: ConditionState; readonly word: st
   { state: 'severe_storm', word: 'Severe storm' },
 ];
 
-/** How much history a condition rests on. */
+/** Describes the amount of history behind a condition. */
 export const confidenceWords: Readonly<Record<Confidence, string>> = {
   supported: 'well supported: there are enough earlier days to compare with',
   thin: 'thin: there are few earlier days to compare with',
@@ -48,12 +48,12 @@ export const collectionWords: Readonly<Record<CollectionName, string>> = {
   'account.event': 'Account events',
 };
 
-/** What the coverage status of the window says. */
+/** Describes the coverage status of the window. */
 export const coverageWords: Readonly<Record<CoverageStatus, string>> = {
-  warming_up: 'The observation is younger than the window: what came before it was not observed.',
-  gapped: 'There are recorded gaps: in them, not all was observed.',
-  no_recorded_gaps: 'No gap is recorded. That does not prove that everything was seen.',
-  unknown: 'For at least one labeler it is not known what was covered.',
+  warming_up: 'The observation is younger than the window: earlier events were not observed.',
+  gapped: 'There are recorded gaps, in which not everything was observed.',
+  no_recorded_gaps: 'No gap is recorded. That does not prove that everything was observed.',
+  unknown: 'The coverage of at least one labeler is unknown.',
 };
 
 /** Why a stretch was not observed. */
@@ -61,10 +61,10 @@ export const gapWords: Readonly<Record<GapReason, string>> = {
   not_observed: 'before the observation began',
   source_unavailable: 'a labeler could not be reached',
   ingest_paused: 'collection was paused',
-  cursor_reset: 'the place in a labeler’s stream was lost',
+  cursor_reset: 'our position in a labeler’s stream was lost',
   maintenance: 'maintenance',
   warmup: 'warm-up',
-  unknown: 'reason not known',
+  unknown: 'reason unknown',
 };
 
 /** Signals of the legacy producer. */

@@ -22,7 +22,7 @@ export function checkArtifacts(folder: string, maxBytes: number, bounds: Freshne
       if (!(error instanceof OperatorError)) throw error;
       const todo = `its facts are refused until almanac ${instrument} writes it`;
       return error.message.includes('ENOENT')
-        ? warn(check, `${path} is not there yet`, todo)
+        ? warn(check, `${path} does not exist yet`, todo)
         : fail(check, error.message, todo);
     }
   });
@@ -36,15 +36,15 @@ function judged(
   age: number | null,
 ): Finding {
   if (whose !== null && whose !== instrument) {
-    return fail(check, `${path} is an artifact of ${whose}`, 'put each artifact where its name says');
+    return fail(check, `${path} is an artifact of ${whose}`, 'store each artifact under its own name');
   }
-  if (state === 'held') return warn(check, `${path} is held`, 'almanac labels release ends it');
+  if (state === 'held') return warn(check, `${path} is held`, 'almanac labels release ends the hold');
   if (verdict !== 'servable') {
-    return fail(check, `${path} is refused: ${reasons.join(', ')}`, `look into the log of almanac ${instrument}`);
+    return fail(check, `${path} is refused: ${reasons.join(', ')}`, `check the log of almanac ${instrument}`);
   }
   if (age !== null && age > oldSeconds) {
     const found = `${path} was written ${Math.round(age)} s ago`;
-    return warn(check, found, `almanac ${instrument} does not run, or cannot write it`);
+    return warn(check, found, `almanac ${instrument} is not running, or cannot write it`);
   }
   return ok(check, `${path} is served${state === null ? '' : ` as ${state}`}`);
 }

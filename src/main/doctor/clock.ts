@@ -9,11 +9,11 @@ const noticeableMs = 3_000;
 export function checkClock(offsets: readonly Offset[]): Finding {
   const check = 'clock';
   const middle = offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[Math.floor((offsets.length - 1) / 2)];
-  if (middle === undefined) return warn(check, 'no upstream told its time', 'see that time is kept by NTP');
+  if (middle === undefined) return warn(check, 'no upstream reported its time', 'make sure that NTP keeps the time');
   const by = `${(Math.abs(middle) / 1000).toFixed(1)} s`;
   const found = `this machine is ${by} ${middle < 0 ? 'behind' : 'ahead of'} the upstreams`;
-  const todo = 'set it, and let NTP keep it';
-  if (Math.abs(middle) > maxDisagreement / 1000) return fail(check, found, `labels will not be accepted: ${todo}`);
+  const todo = 'set the clock and enable NTP';
+  if (Math.abs(middle) > maxDisagreement / 1000) return fail(check, found, `no labels will be accepted: ${todo}`);
   if (Math.abs(middle) > noticeableMs) return warn(check, found, todo);
-  return ok(check, `agrees with the upstreams (${offsets.length} asked)`);
+  return ok(check, `agrees with the upstreams (${offsets.length} responded)`);
 }

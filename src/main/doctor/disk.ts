@@ -4,42 +4,47 @@ import { dirname, join, resolve } from 'node:path';
 import { systemWords } from '../../ops/errors.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** What a whole window takes at the rates of docs/operations.md, sealing included, in bytes. */
+/** Disk usage of a full window at the rates of docs/operations.md, including sealing, in bytes. */
 const windowBytes = 10_000_000_000;
 
 /** Free space and the right to write, of one folder of data. */
 export function checkFolder(check: string, folder: string): Finding {
   const there = existing(folder);
-  if (there !== null && !statSync(there).isDirectory()) return fail(check, `${there} is not a folder`, 'name another');
-  if (there === null) return fail(check, `${folder} cannot be looked at`, 'name another');
+  if (there !== null && !statSync(there).isDirectory())
+    return fail(check, `${there} is not a directory`, 'choose another directory');
+  if (there === null) return fail(check, `${folder} cannot be inspected`, 'choose another directory');
   const refused = whyNotWritable(there);
   if (refused !== null) {
     return fail(
       check,
-      `${there} cannot be written: ${refused}`,
-      'give this user the right, or run as the one that has it',
+      `${there} is not writable: ${refused}`,
+      'grant this user write permission, or run as a user that has it',
     );
   }
-  if (there === resolve(folder)) return ok(check, `${folder} can be written`);
-  return warn(check, `${folder} is not there yet`, 'the first start makes it');
+  if (there === resolve(folder)) return ok(check, `${folder} is writable`);
+  return warn(check, `${folder} does not exist yet`, 'the first start creates it');
 }
 
 /** Free space where a store lies or will lie, which holds `held` bytes already. */
 export function checkSpace(folder: string, minFreeBytes: number, held: number): Finding {
   const check = 'disk';
   const there = existing(folder);
-  if (there === null) return fail(check, `${folder} cannot be looked at`, 'name another');
+  if (there === null) return fail(check, `${folder} cannot be inspected`, 'choose another directory');
   const { bavail, bsize, blocks } = statfsSync(there);
   const free = bavail * bsize;
   const found = `${gigabytes(free)} free of ${gigabytes(blocks * bsize)} at ${folder}`;
   if (free < minFreeBytes) {
-    return fail(check, `${found}, less than --min-free-megabytes`, 'make room: labels are not accepted until then');
+    return fail(
+      check,
+      `${found}, less than --min-free-megabytes`,
+      'free some space: no labels are accepted until then',
+    );
   }
   if (free + held < windowBytes + minFreeBytes) {
     return warn(
       check,
       found,
-      `a whole window of labels takes about ${gigabytes(windowBytes)} beside the floor: plan for it`,
+      `a full window of labels takes about ${gigabytes(windowBytes)} above the minimum: plan for it`,
     );
   }
   return ok(check, found);

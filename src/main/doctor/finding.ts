@@ -1,9 +1,9 @@
-/** How one check came out: `warn` works now and wants a look, `fail` keeps something from working. */
+/** Result level of a check: `warn` works now but needs attention, `fail` prevents something from working. */
 export type Level = 'ok' | 'warn' | 'fail';
 
-/** What one check found. */
+/** Result of one check. */
 export interface Finding {
-  /** What was looked at, in one or two words. */
+  /** Subject of the check, in one or two words. */
   readonly check: string;
   readonly level: Level;
   /** One line: what was found. */
@@ -17,7 +17,7 @@ export function ok(check: string, found: string): Finding {
   return { check, level: 'ok', found, todo: null };
 }
 
-/** A check that wants a look. */
+/** A check that needs attention. */
 export function warn(check: string, found: string, todo: string): Finding {
   return { check, level: 'warn', found, todo };
 }

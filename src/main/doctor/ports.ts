@@ -3,7 +3,7 @@ import { codeInWords, systemCode } from '../../ops/errors.ts';
 import { type Finding, fail, ok } from './finding.ts';
 import { type IsOurs, objectIn } from './whose.ts';
 
-/** How long a listener on this machine may take to say who it is, in milliseconds. */
+/** Timeout for a listener on this machine to identify itself, in milliseconds. */
 const answerMs = 2_000;
 /** More than a health answer or the names of some metrics take. */
 const maxBytes = 1024 * 1024;
@@ -13,10 +13,10 @@ export interface ListenPort {
   readonly check: string;
   readonly host: string;
   readonly port: number;
-  /** Where the listener tells what it is, and whether that is what this port is for. */
+  /** Path on which the listener identifies itself. */
   readonly path: string;
   readonly isAlmanac: (body: string) => boolean;
-  /** What ours works on, in words, and whether it does. */
+  /** The artifacts or store that our service uses, for the message, and the check for it. */
   readonly of: string;
   readonly isOurs: IsOurs;
   readonly flag: string;
@@ -39,7 +39,10 @@ export function metricsPort(part: string, port: number): ListenPort {
   return { check: `${part} metrics`, ...at, isAlmanac, of: '', isOurs: () => Promise.resolve(null) };
 }
 
-/** Whether the port is free, or taken by the process that it is for as far as that can be told. Listens for an instant. */
+/**
+ * Checks that the port is free, or used by the expected process as far as that can be detected. Listens for an
+ * instant.
+ */
 export async function checkPort({
   check,
   host,
@@ -54,7 +57,7 @@ export async function checkPort({
   const refusal = await whyNotListen(host, port);
   if (refusal === null) return ok(check, `${at} is free`);
   if (refusal === 'EACCES')
-    return fail(check, `this user may not listen on ${at}`, `choose a port above 1023 with --${flag}`);
+    return fail(check, `this user is not permitted to listen on ${at}`, `choose a port above 1023 with --${flag}`);
   if (refusal !== 'EADDRINUSE') {
     return fail(
       check,
@@ -65,17 +68,17 @@ export async function checkPort({
   const asked = (path: string): Promise<string | null> => ask(host, port, path);
   const body = await asked(path);
   if (body === null || !isAlmanac(body)) {
-    return fail(check, `${at} is taken by another program`, `stop that one, or choose another with --${flag}`);
+    return fail(check, `${at} is used by another program`, `stop that program, or choose another port with --${flag}`);
   }
   switch (await isOurs(asked)) {
     case true:
-      return ok(check, `${at} is taken by the Almanac of ${of}`);
+      return ok(check, `${at} is used by the Almanac of ${of}`);
     case false: {
-      const todo = `stop that one, choose another port with --${flag}, or name what that one works on`;
-      return fail(check, `${at} is taken by another Almanac than that of ${of}`, todo);
+      const todo = `stop that one, choose another port with --${flag}, or check the set-up that it uses`;
+      return fail(check, `${at} is used by another Almanac than that of ${of}`, todo);
     }
     default:
-      return ok(check, `${at} is taken: an Almanac answers, and does not tell of which set-up`);
+      return ok(check, `${at} is used by an Almanac whose set-up is unknown`);
   }
 }
 
@@ -87,7 +90,7 @@ function whyNotListen(host: string, port: number): Promise<string | null> {
   });
 }
 
-/** What stands there, from this machine to itself: no address of the network is asked. */
+/** Requests a path from the listener over loopback; no network address is contacted. */
 async function ask(host: string, port: number, path: string): Promise<string | null> {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   try {

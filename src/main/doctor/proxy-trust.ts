@@ -1,21 +1,24 @@
 import { untrustedProxyMetric } from '../account-metrics.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
-/** How long the account surface may take to give its metrics, in milliseconds. */
+/** Timeout for the account surface's metrics, in milliseconds. */
 const answerMs = 2_000;
 
 const check = 'proxy trust';
 
-/** Whether the running account surface believes the proxy in front of it, by its metrics; null where none are served. */
+/**
+ * Checks by its metrics that the running account surface trusts the proxy in front of it; null if no metrics are
+ * served.
+ */
 export async function checkProxyTrust(metricsPort: number): Promise<Finding | null> {
   const metrics = await metricsAt(metricsPort);
   const found = new RegExp(`^${untrustedProxyMetric} (\\d+)`, 'm').exec(metrics ?? '')?.[1];
   if (found === undefined) return null;
-  if (found === '0') return ok(check, 'no request came to the account surface through a proxy that it does not trust');
+  if (found === '0') return ok(check, 'no request reached the account surface through an untrusted proxy');
   return warn(
     check,
-    `${found} requests came to the account surface through a proxy that it does not trust: all clients count as one`,
-    'start it with --trust-proxy and the number of proxies in front',
+    `${found} requests reached the account surface through an untrusted proxy: all clients count as one`,
+    'start it with --trust-proxy and the number of proxies',
   );
 }
 

@@ -11,10 +11,10 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 /** A writer beats every 10 s; one that has been silent for longer than this is stuck. In milliseconds. */
 const silentMs = 60_000;
 
-/** What came of looking at the label store. */
+/** Results of checking the label store. */
 export interface StoreFindings {
   readonly findings: readonly Finding[];
-  /** What the store takes on its disk, in bytes. */
+  /** Disk usage of the store, in bytes. */
   readonly bytes: number;
   /** Its epoch; null where it cannot be read. */
   readonly generation: string | null;
@@ -41,8 +41,8 @@ export function checkStore(url: string, now: number): StoreFindings {
     const found = `schema ${schema}, epoch since ${since}, ${sealedDays} sealed${unverified} and ${openDays} open days, ${(bytes / 1e9).toFixed(2)} GB`;
     const store =
       missingDays.length > 0
-        ? fail(check, `the files of ${missingDays.join(', ')} are gone`, 'put them back, or restore a backup')
-        : ok(check, `${found} (almanac labels verify derives its counters again)`);
+        ? fail(check, `the files of ${missingDays.join(', ')} are missing`, 'restore them, or a backup')
+        : ok(check, `${found} (almanac labels verify recomputes its counters)`);
     return {
       findings: [
         store,
@@ -63,18 +63,18 @@ function writer(writing: boolean, silence: number | null): Finding {
   if (!writing) {
     return warn(
       check,
-      `none runs${seconds === null ? '' : `; the last one was alive ${seconds}`}`,
+      `none is running${seconds === null ? '' : `; the last one was active ${seconds}`}`,
       'start almanac labels: the time until then is a gap',
     );
   }
   if (silence !== null && silence > silentMs) {
     return fail(
       check,
-      `one holds the store, but was last alive ${seconds}`,
-      'it is stuck: look into its log, restart it',
+      `one holds the store, but was last active ${seconds}`,
+      'it is stuck: check its log and restart it',
     );
   }
-  return ok(check, `one runs${seconds === null ? '' : `, alive ${seconds}`}; a second one would be refused`);
+  return ok(check, `one is running${seconds === null ? '' : `, active ${seconds}`}; a second one would be refused`);
 }
 
 /** Rows that are being removed at the operator's request; nothing where none are. */
@@ -86,17 +86,18 @@ function removals(pending: readonly Purge[]): Finding[] {
 }
 
 const remedies: Partial<Record<StoreErrorCode, string>> = {
-  schema_newer: 'run the version that wrote it, or a later one',
-  damaged: 'keep the folder; almanac labels verify --repair, restore FROM or new-epoch: docs/operations/incidents.md',
+  schema_newer: 'run the version that wrote it, or a newer one',
+  damaged:
+    'keep the directory; almanac labels verify --repair, restore FROM or new-epoch: docs/operations/incidents.md',
   busy: 'try again',
 };
 
 function refused(check: string, url: string, error: unknown): Finding {
   if (error instanceof StoreError) {
-    if (error.code === 'not_a_store') return warn(check, error.message, 'the first start of almanac labels makes it');
+    if (error.code === 'not_a_store') return warn(check, error.message, 'the first start of almanac labels creates it');
     return fail(check, error.message, remedies[error.code] ?? 'see docs/operations.md');
   }
-  if (error instanceof OperatorError) return fail(check, error.message, 'mend the setting');
+  if (error instanceof OperatorError) return fail(check, error.message, 'correct the setting');
   const code = systemCode(error);
   if (code === null) throw error;
   return warn(
@@ -107,7 +108,7 @@ function refused(check: string, url: string, error: unknown): Finding {
 }
 
 const magic = 'SQLite format 3\0';
-/** Where a SQLite file keeps `user_version` (file format, section 1.3). */
+/** Offset of `user_version` in a SQLite file (file format, section 1.3). */
 const versionAt = 60;
 
 /**
@@ -120,9 +121,9 @@ export function checkWeatherStore(folder: string): Finding {
   try {
     const head = firstBytes(path, 100);
     // Made and not yet written, or its first pages are still in the log.
-    if (head.length === 0) return ok(check, `${path} is empty still`);
+    if (head.length === 0) return ok(check, `${path} is still empty`);
     if (head.length < 100 || head.toString('latin1', 0, magic.length) !== magic) {
-      return fail(check, `${path} is no SQLite file`, 'move it away to begin a new series, or restore a copy');
+      return fail(check, `${path} is not a SQLite file`, 'move it away to begin a new series, or restore a copy');
     }
     const version = head.readUInt32BE(versionAt);
     if (version !== 0 && (version < oldestWeatherStoreVersion || version > weatherStoreVersion)) {
@@ -134,7 +135,7 @@ export function checkWeatherStore(folder: string): Finding {
     const code = systemCode(error);
     if (code === null) throw error;
     if (code === 'ENOENT')
-      return warn(check, `${path} is not there yet`, 'the first start of almanac weather makes it');
+      return warn(check, `${path} does not exist yet`, 'the first start of almanac weather creates it');
     return warn(
       check,
       `${path} cannot be read by this user: ${codeInWords(code)}`,

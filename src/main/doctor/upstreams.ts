@@ -24,10 +24,13 @@ export interface Upstreams {
   readonly did: string;
 }
 
-/** What an upstream's clock said against ours: positive when ours is ahead; in milliseconds, `Date` knows seconds. */
+/**
+ * Difference between our clock and an upstream's: positive if ours is ahead; in milliseconds, though `Date` has whole
+ * seconds.
+ */
 export type Offset = number;
 
-/** What the upstreams answered. */
+/** Results of contacting the upstreams. */
 export interface UpstreamFindings {
   readonly findings: readonly Finding[];
   readonly offsets: readonly Offset[];
@@ -78,7 +81,7 @@ export async function checkUpstreams(
 
 async function ask(http: HttpClient, check: string, origin: string, path: string, clock: () => number): Promise<Asked> {
   const url = URL.parse(path, origin);
-  if (!url) return { finding: fail(check, `${origin} is no address`, 'mend the setting'), offset: null };
+  if (!url) return { finding: fail(check, `${origin} is not a URL`, 'correct the setting'), offset: null };
   const before = clock();
   const answer = await http.getJson(url, { maxBytes, timeoutMs: patienceMs, signal: new AbortController().signal });
   const { trouble, remedy } = troubleOf(answer);
@@ -89,7 +92,7 @@ async function ask(http: HttpClient, check: string, origin: string, path: string
   return { finding: ok(check, `${url.origin} answers`), offset };
 }
 
-const reachIt = 'see to the network, the resolver and the firewall: TCP 443 outwards';
+const reachIt = 'check the network, the resolver and the firewall (outbound TCP 443)';
 
 function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string } {
   switch (answer.kind) {
@@ -98,25 +101,25 @@ function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string
     case 'status':
       // It answers, though not with what was asked for: the DID may be gone.
       if (answer.status === 404 || answer.status === 410) return { trouble: null, remedy: '' };
-      return { trouble: `answers with status ${answer.status}`, remedy: 'try later, or name another' };
+      return { trouble: `responds with status ${answer.status}`, remedy: 'try later, or configure another' };
     case 'not_json':
     case 'too_large':
-      return { trouble: 'answers, but not as this protocol does', remedy: 'name another address' };
+      return { trouble: 'responds, but not with this protocol', remedy: 'configure another address' };
     case 'bad_url':
     case 'refused_address':
-      return { trouble: `is not asked: ${answer.why}`, remedy: 'name a public https address' };
+      return { trouble: `was not contacted: ${answer.why}`, remedy: 'configure a public https address' };
     case 'dns':
     case 'connect':
     case 'tls':
       return { trouble: `cannot be reached (${answer.kind}): ${codeInWords(answer.code)}`, remedy: reachIt };
     case 'timeout':
       return {
-        trouble: `did not answer within ${patienceMs / 1000} s (it hung at ${answer.phase})`,
+        trouble: `did not respond within ${patienceMs / 1000} s (stuck at ${answer.phase})`,
         remedy: reachIt,
       };
     case 'busy':
     case 'aborted':
-      return { trouble: 'was not asked', remedy: 'try again' };
+      return { trouble: 'was not contacted', remedy: 'try again' };
   }
 }
 
@@ -150,9 +153,13 @@ async function checkStream(
     stop.abort();
     await socket.closed;
     if (came) return ok(check, `${endpoint.name} sends events`);
-    return fail(check, `${endpoint.name} accepts, but sends no event`, 'name another host with --jetstream');
+    return fail(
+      check,
+      `${endpoint.name} accepts connections, but sends no events`,
+      'choose another host with --jetstream',
+    );
   } catch (error) {
-    if (error instanceof OperatorError) return fail(check, error.message, 'mend the setting');
+    if (error instanceof OperatorError) return fail(check, error.message, 'correct the setting');
     if (!(error instanceof ConnectError)) throw error;
     const words = endpoint ? refusalWords(endpoint, error.status) : null;
     if (words !== null) return fail(check, words, 'name that address, or another host, with --jetstream');

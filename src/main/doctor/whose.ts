@@ -10,18 +10,18 @@ import { readArtifact } from '../check-read.ts';
 /** Asks what listens at a port for one path; null where it gives no usable answer. */
 export type Ask = (path: string) => Promise<string | null>;
 
-/** Whether an Almanac that answers works on what this set-up is made of; null where that cannot be told. */
+/** Checks that a responding Almanac uses this set-up's files; null if that cannot be detected. */
 export type IsOurs = (ask: Ask) => Promise<boolean | null>;
 
-/** An account that nobody has: to ask for it costs a store next to nothing. */
-const nobody = 'did:web:nobody.invalid';
+/** An account that cannot exist: looking it up costs the store next to nothing. */
+const absentAccount = 'did:web:nobody.invalid';
 
-/** A facts API is ours when it tells of an artifact of this folder: of the instant at which that one was made. */
+/** A facts API is ours if it reports the `generated_at` of an artifact in this directory. */
 export function servesArtifacts(folder: string, maxBytes: number, base: string): IsOurs {
   return async (ask) => {
     const before = madeIn(folder, maxBytes);
     const told = entriesIn(await ask(`${base}${paths.instruments}`));
-    // An artifact may have been written anew while it was asked.
+    // An artifact may have been replaced during the request.
     const made = [...before, ...madeIn(folder, maxBytes)];
     const both = told.filter((entry) => made.some(({ instrument }) => instrument === entry.instrument));
     if (both.length === 0) return null;
@@ -29,17 +29,19 @@ export function servesArtifacts(folder: string, maxBytes: number, base: string):
   };
 }
 
-/** An account-view service is ours when it tells of the epoch of this store. */
+/** An account-view service is ours if it reports the epoch of this store. */
 export function readsStore(generation: string | null): IsOurs {
   return async (ask) => {
-    const told = generationIn(await ask(`${accountPaths.exports}?${new URLSearchParams({ did: nobody, days: '7' })}`));
+    const told = generationIn(
+      await ask(`${accountPaths.exports}?${new URLSearchParams({ did: absentAccount, days: '7' })}`),
+    );
     return generation === null || told === null ? null : told === generation;
   };
 }
 
 interface Made {
   readonly instrument: string;
-  /** When its artifact was made. */
+  /** Time at which its artifact was written. */
   readonly at: number;
 }
 
@@ -51,7 +53,7 @@ function madeIn(folder: string, maxBytes: number): Made[] {
       const { artifact } = reading;
       return made(instrument, 'overview' in artifact ? artifact.overview.generated_at : artifact.summary.generated_at);
     } catch (error) {
-      // Its own check says so.
+      // The artifact's own check reports it.
       if (error instanceof OperatorError) return [];
       throw error;
     }

@@ -20,7 +20,7 @@ import { type DayForm, dayPath, type StorePaths } from './files.ts';
 import { IdentitySet } from './identity-set.ts';
 import type { StateChanges } from './state-write.ts';
 
-/** What acceptance needs. */
+/** Dependencies of acceptance. */
 export interface AcceptanceOptions extends DayWriterOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
@@ -103,7 +103,7 @@ export class Acceptance {
   #firstStamp(at: Micros, rows: number): Micros {
     const next = this.#last === null ? at : micros(Math.max(at, this.#last + 1));
     if (next - at > maxStampAhead) {
-      throw new StoreError('clock_behind', `the clock lies ${(next - at) / 1e6} s behind the last stamp`);
+      throw new StoreError('clock_behind', `the clock is ${(next - at) / 1e6} s behind the last stamp`);
     }
     const lastDay = dayOf(next + Math.max(0, rows - 1));
     return lastDay === dayOf(next) ? next : dayStart(lastDay);
@@ -172,7 +172,7 @@ function assertBounds({ observations, positions, refusals }: Batch): number {
   for (const { value, endpoint, source } of positions) {
     const size = (value?.length ?? 0) + endpoint.length + source.length;
     if (!`${value ?? ''}${endpoint}${source}`.isWellFormed()) {
-      throw new StoreError('invalid_observation', 'a position whose text is no Unicode');
+      throw new StoreError('invalid_observation', 'a position whose text is not valid Unicode');
     }
     if (size > maxPositionLength) throw new StoreError('batch_too_large', `a position of ${size} characters`);
     bytes += 3 * size;

@@ -6,12 +6,12 @@ import type { Group } from './group.ts';
 import { groupsOfPacked } from './packed-rows.ts';
 import type { SubjectKey } from './row.ts';
 
-/** What a day's file says of an account's rows in numbers. */
+/** Counts of an account's rows in a day's file. */
 export interface AccountGroups {
   readonly groups: readonly Group[];
   /** Rows that were looked at for them. */
   readonly looked: number;
-  /** Whether the file keeps these counts: the account has many rows. */
+  /** True if the file stores these counts: the account has many rows. */
   readonly kept: boolean;
 }
 
@@ -75,7 +75,7 @@ function without(groups: readonly Group[], others: readonly Group[], path: strin
   }
   const counts = [...left.values()];
   if (counts.some(([, , , applied, removed]) => applied < 0 || removed < 0)) {
-    throw new StoreError('damaged', `${path}: the counts of an account are not those of its rows`);
+    throw new StoreError('damaged', `${path}: the counts of an account do not match its rows`);
   }
   return counts.filter(([, , , applied, removed]) => applied + removed > 0);
 }

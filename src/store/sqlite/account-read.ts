@@ -76,7 +76,7 @@ export async function accountIntervals(
     });
     if (passed === null) break;
     counted += passed.rows;
-    if (counted > budget) throw new StoreError('budget_exceeded', `the interval holds more than ${budget} rows`);
+    if (counted > budget) throw new StoreError('budget_exceeded', `the interval has more than ${budget} rows`);
     if (inPart === maxRows) {
       parts.push({ start: micros(partStart), end: micros(passed.last), rows: inPart });
       partStart = passed.last;

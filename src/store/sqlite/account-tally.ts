@@ -9,7 +9,7 @@ import type { Group } from './group.ts';
 import { type SubjectKey, subjectKey } from './row.ts';
 import { TallySums } from './tally-sums.ts';
 
-/** What was found of a run of days. */
+/** Result for a run of days. */
 interface Run {
   readonly days: readonly AccountDay[];
   readonly sums: TallySums;
@@ -90,7 +90,7 @@ class Counting {
   readonly #files: ReadonlyMap<number, DayReader>;
   readonly #of: Counted;
   #left: number;
-  /** Whether a sealed day's kept groups were used: the account has many rows. */
+  /** True if a sealed day's stored groups were used: the account has many rows. */
   busy = false;
 
   constructor(look: Look, of: Counted) {

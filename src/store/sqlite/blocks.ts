@@ -50,7 +50,7 @@ export function compareKeys([a, i]: Key, [b, j]: Key): number {
 
 /** The refusal of a block whose checksum does not match. */
 export function altered(path: string, what: string): StoreError {
-  return new StoreError('damaged', `${path}: ${what} is not as it was sealed`);
+  return new StoreError('damaged', `${path}: ${what} differs from what was sealed`);
 }
 
 const maxBlockRows = 64;

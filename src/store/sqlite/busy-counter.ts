@@ -26,7 +26,7 @@ export class BusyCounter {
   readonly #noticed = Buffer.alloc(counters);
   readonly #kept: (subject: SubjectKey) => boolean;
   readonly #refused = new Set<string>();
-  /** How many rows a subject has, and how many groups they make, each at most so many. */
+  /** Number of a subject's rows and of the groups that they form, each capped at `most`. */
   readonly #rows: (subject: SubjectKey, most: number) => number;
   readonly #groups: (subject: SubjectKey, most: number) => number;
   /** Adds a subject's rows from a stamp on. */

@@ -19,7 +19,7 @@ export function targetSqlOf(posts: string): string {
 /** SQL that gives what a row is about, looking the posts' collection up in the file. */
 export const targetSql = targetSqlOf(posts);
 
-/** What a filter adds to the conditions of a query, and its parameters. Numbers of texts are asked of the file's names. */
+/** SQL conditions of a filter, with parameters. Looks up the numbers of texts in the file's names. */
 export function filterSql(
   { labeler, value, removed, target }: AccountFilter,
   numberOf: (table: 'source' | 'val', text: string) => number | null,
@@ -74,7 +74,7 @@ export function* bySubject(rows: Iterable<readonly [SubjectKey, ...Group]>): Gen
   if (last) yield last;
 }
 
-/** What the checksum of a subject's packed groups begins with, so that those of another subject are not taken for them. */
+/** Seed of the checksum of a subject's packed groups, so that another subject's groups do not match. */
 export function groupsSeed(subject: SubjectKey): number {
   return crc32(subject, typeof subject === 'string' ? 1 : 2);
 }

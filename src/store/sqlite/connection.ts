@@ -15,7 +15,7 @@ export const pageBytes = 4_096;
 const journalSizeLimit = 16 * 1024 * 1024;
 /** A commit that leaves a longer log than this folds it into the file: 16 MB. */
 const checkpointPages = 4_000;
-/** How long to wait for another process's lock of a moment, in milliseconds. */
+/** Time to wait for another process's short lock, in milliseconds. */
 export const lockWaitMs = 2_000;
 
 type PragmaValue = string | number;
@@ -80,7 +80,7 @@ function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
 }
 
 function open(path: string, options: Database.Options): Sqlite {
-  if (!existsSync(dirname(path))) throw new StoreError('not_a_store', `there is no folder for ${path}`);
+  if (!existsSync(dirname(path))) throw new StoreError('not_a_store', `there is no directory for ${path}`);
   try {
     return new Database(path, options);
   } catch (error) {
@@ -118,7 +118,7 @@ export function storeError(error: unknown, what: string): unknown {
   return new StoreError(code ?? 'damaged', `${what}: ${error.message} (${error.code})`, { cause: error });
 }
 
-/** Whether the error says that there is no file. */
+/** Returns true if the error means that there is no file. */
 export function isAbsent(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'not_a_store';
 }

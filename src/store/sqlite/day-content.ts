@@ -5,11 +5,12 @@ import { lockWaitMs, type Sqlite, storeError } from './connection.ts';
 import { metaNames } from './day-schema.ts';
 
 /**
- * What a file with the name of a day is:
- *  - `day`: a day of a generation;
- *  - `unfinished`: a day that was being created, without any row;
- *  - `foreign`: a database of something else;
- *  - `unreadable`: no database, a damaged one, or rows without a generation.
+ * Content of a file with the name of a day:
+ *
+ * - `day`: a day of a generation;
+ * - `unfinished`: a day that was being created, without any row;
+ * - `foreign`: a database of something else;
+ * - `unreadable`: no database, a damaged one, or rows without a generation.
  */
 export type DayContent =
   | { readonly kind: 'day'; readonly generation: string }
@@ -44,7 +45,7 @@ function look(path: string, readonly: boolean): DayContent {
     const generation = db.prepare<[string], unknown>('SELECT value FROM meta WHERE name = ?').pluck();
     const found = generation.get(metaNames.generation);
     if (typeof found === 'string') return { kind: 'day', generation: found };
-    return isEmpty(db) ? { kind: 'unfinished' } : { kind: 'unreadable', why: 'it has rows and names no generation' };
+    return isEmpty(db) ? { kind: 'unfinished' } : { kind: 'unreadable', why: 'it has rows but no generation' };
   } finally {
     db.close();
   }

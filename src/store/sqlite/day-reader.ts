@@ -38,7 +38,7 @@ export class DayReader {
   /** Differs for every opened file: what was read of one is not valid of another. */
   readonly serial = ++opened;
   #keepsBusy: boolean;
-  /** Whether they lie together, subject by subject: in a sealed file, unless it is of an older version. */
+  /** True if each subject's counts are stored together: in a sealed file, unless an older version wrote it. */
   readonly #packsBusy: boolean;
   readonly #inode: number | null;
   readonly #file: DayFile;
@@ -46,7 +46,7 @@ export class DayReader {
   readonly #rows: AccountRows;
   /** Null where the file has no checksums. */
   readonly #groups: CheckedGroups | null;
-  /** Whether the file keeps a filter of its subjects: a sealed one does, unless it is of an older version. */
+  /** True if the file has a filter of its subjects: a sealed one does, unless an older version wrote it. */
   readonly keepsFilter: boolean;
   #filterBlocks: number | null = null;
   /** The last answer of the filter: one page asks several times of one account, and a sealed day never changes. */
@@ -77,17 +77,17 @@ export class DayReader {
     }
   }
 
-  /** Whether what is read is compared with checksums: in a sealed file, unless it is of an older version. */
+  /** True if reads are compared with checksums: in a sealed file, unless an older version wrote it. */
   get isChecked(): boolean {
     return this.#groups !== null;
   }
 
-  /** What of a file with checksums is not as it was sealed; nothing of a file without. */
+  /** Differences between a file with checksums and what was sealed; none for a file without checksums. */
   *checksumProblems(): Generator<ChecksumProblem> {
     if (this.isChecked) yield* checkDay(this.#file, this.day);
   }
 
-  /** Whether the file was replaced by one with checksums since it was opened. */
+  /** True if the file was replaced by one with checksums since it was opened. */
   get isReplaced(): boolean {
     return this.form === 'sealed' && !this.isChecked && inodeOf(this.path) !== this.#inode;
   }
@@ -96,7 +96,10 @@ export class DayReader {
     this.#file.db.close();
   }
 
-  /** Whether the file keeps counts of subjects with many rows. A file of an older version does not, until its writer goes on with it. */
+  /**
+   * True if the file stores counts of subjects with many rows. A file of an older version does not, until its writer
+   * continues it.
+   */
   get keepsBusy(): boolean {
     if (!this.#keepsBusy && this.form === 'open') this.#keepsBusy = schemaVersion(this.#file.db) >= keepsBusyFrom.open;
     return this.#keepsBusy;

@@ -119,6 +119,6 @@ export const metaNames = {
   carriedThrough: 'carried_through',
   generation: 'generation',
   rows: 'rows',
-  /** How many rows were removed at request; absent where none was. */
+  /** Number of rows removed on request; absent if none was. */
   purged: 'purged',
 } as const;

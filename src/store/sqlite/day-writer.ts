@@ -28,7 +28,7 @@ export interface Commit {
   readonly bytes: number;
 }
 
-/** What a new day's file takes over from the one before. */
+/** Data that a new day's file takes over from the previous one. */
 export interface Carried {
   readonly generation: string;
   readonly positions: readonly Position[];
@@ -36,7 +36,7 @@ export interface Carried {
   readonly through: Micros | null;
 }
 
-/** How a day is written. */
+/** Options of writing a day. */
 export interface DayWriterOptions {
   readonly maxLogBytes: number;
   readonly durable: boolean;

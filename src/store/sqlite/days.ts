@@ -11,7 +11,7 @@ import type { Catalog } from './state-read.ts';
 /** Looks this often for a file that the state file names: it may be sealed or dropped between the two looks. */
 const looks = 5;
 
-/** What the state file says of the days. */
+/** The days according to the state file. */
 export interface DayCatalog {
   catalog(): Catalog;
   floor(): Micros;
@@ -82,7 +82,7 @@ export class Days {
     }
   }
 
-  /** Names the days whose files are not there, for whoever has to put them back. */
+  /** Error that names the days with missing files, for the operator who must restore them. */
   #missing(wanted: Catalog['days']): StoreError {
     const absent = wanted
       .filter(({ day, sealed }) => !existsSync(dayPath(this.#paths, day, sealed === 1 ? 'sealed' : 'open')))

@@ -1,7 +1,7 @@
 import type { DefinitionShares } from '../roster.ts';
 import type { Sqlite } from './connection.ts';
 
-/** What is kept of one labeler's definitions. */
+/** Space used by one labeler's definitions. */
 interface Kept {
   /** Bytes of all revisions, and of the newest one. */
   readonly bytes: number;

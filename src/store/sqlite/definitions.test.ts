@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-describe('definitions are bounded in all', () => {
+describe('definitions are bounded in total', () => {
   const shares = {
     isProtected: (did: string) => did.startsWith('seed'),
     groupOf: (did: string) => did.replace(/\d+$/, ''),
@@ -43,7 +43,7 @@ describe('definitions are bounded in all', () => {
     expect(kept('a', 'b', 'c')).toEqual(['2', '1', '1']);
   });
 
-  test('then the labeler that takes most, whoever came last', () => {
+  test('then the labeler that uses most, regardless of the order', () => {
     const { put, kept } = storeOf(100);
     put('small', '1', 20);
     put('large', '1', 70);

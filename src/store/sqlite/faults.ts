@@ -1,4 +1,4 @@
-/** Where a test may cut the store short: the hook throws, or ends the process. Production passes none. */
+/** Points at which a test may interrupt the store: the hook throws, or ends the process. Production passes none. */
 export const faultPoints = [
   'append.rows',
   'append.counters',

@@ -36,12 +36,12 @@ export function dayPath(paths: StorePaths, day: number, form: DayForm): string {
   return join(paths.days, `${dayName(day)}.${form}.sqlite`);
 }
 
-/** Where a sealed day grows before it is renamed into place. */
+/** Path at which a sealed day grows before it is renamed into place. */
 export function growingPath(paths: StorePaths, day: number): string {
   return `${dayPath(paths, day, 'sealed')}.growing`;
 }
 
-/** Removes a database with what SQLite keeps beside it: the file first, so that nothing reads it without its log. */
+/** Removes a database with its SQLite side files: the database first, so that no reader opens it without its log. */
 export function removeDatabase(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${suffix}`, { force: true });
 }

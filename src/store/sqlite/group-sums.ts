@@ -56,7 +56,7 @@ function groupSum(day: number, part: GroupPart, key: number, rows: readonly Cell
   return sumOf([[day, part, key], ...rows]);
 }
 
-/** Where the checksum of the keys of a part's groups is kept: it proves that the other groups have no row. */
+/** Row id of the checksum over the keys of a part's groups: it proves that no other group has rows. */
 const keysAt = -1;
 
 function keysSum(day: number, part: GroupPart, keys: readonly number[]): Buffer {
@@ -94,7 +94,7 @@ export class CheckedGroups {
     return this.#compared(part, Math.max(from, first), Math.min(to, last));
   }
 
-  /** What of a part is not as it was sealed. */
+  /** Differences between a part and what was sealed. */
   *problems(part: GroupPart): Generator<string> {
     const [first, last] = keysOf(part, this.#day);
     for (const [key, isSound] of this.#soundness(part, first, last)) {

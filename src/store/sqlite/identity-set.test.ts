@@ -29,8 +29,8 @@ describe('the identities of the last two days', () => {
     expect([known.has(identity(1)), known.has(identity(2)), known.has(identity(3))]).toEqual([false, false, true]);
   });
 
-  it('are forgotten at request, whatever was put beside them, and no other', () => {
-    // Few distinct places, so that many identities lie beside their own.
+  it('are forgotten on request, whichever identities are stored next to them, and no others', () => {
+    // Few distinct slots, so that many identities are displaced from their own.
     const crowded = (n: number): Buffer => {
       const bytes = identity(n);
       bytes.writeInt32LE(n % 8, 4);

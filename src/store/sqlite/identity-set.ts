@@ -19,12 +19,12 @@ export class IdentitySet {
     this.#horizon = horizon;
   }
 
-  /** How many identities are known. */
+  /** Number of known identities. */
   get size(): number {
     return this.#tables.reduce((sum, table) => sum + table.size, 0);
   }
 
-  /** Whether the identity is known. */
+  /** Returns true if the identity is known. */
   has(identity: Buffer): boolean {
     const words = wordsOf(identity);
     return this.#tables.some((table) => table.has(words));
@@ -91,7 +91,7 @@ class Table {
     words.fill(0, hole, hole + wordsPerSlot);
   }
 
-  /** Where the identity is, or the empty slot where it would be. */
+  /** Index of the identity, or of the empty slot where it would be. */
   #find(a: number, b: number, c: number, d: number): number {
     const words = this.#words;
     const mask = this.#slots - 1;

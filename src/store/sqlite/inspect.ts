@@ -15,13 +15,13 @@ import { hasChecksums } from './replace-day.ts';
 import { stateQueries } from './state-read.ts';
 import { stateMigrations } from './state-schema.ts';
 
-/** What can be told of a store without touching it. */
+/** Properties of a store that can be read without changing it. */
 export interface StoreInspection {
   readonly schema: number;
   readonly epoch: Epoch;
   /** The last durable sign of life of its writer; null before the first. */
   readonly heartbeat: Micros | null;
-  /** Whether a writer holds it now. */
+  /** True if a writer holds it now. */
   readonly writing: boolean;
   readonly sealedDays: number;
   readonly openDays: number;
@@ -36,8 +36,8 @@ export interface StoreInspection {
 }
 
 /**
- * Looks at the store in a folder, whoever writes it and whoever asks, and leaves its folder as it was: SQLite would
- * put files of its own beside a database that nobody has open, and these would belong to the one who looked.
+ * Reads the store in a directory, with or without a running writer, and leaves the directory unchanged: SQLite would
+ * create files next to a database that no process has open, and these would belong to the inspecting user.
  * Throws `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`; the system's errors when it may not be read.
  */
 export function inspectStore(folder: string): StoreInspection {
@@ -45,7 +45,7 @@ export function inspectStore(folder: string): StoreInspection {
   assertStateFile(paths);
   // `existsSync` would take what may not be looked at for what is not there.
   if (!statSync(paths.state, { throwIfNoEntry: false })) {
-    throw new StoreError('not_a_store', `there is no store in ${folder}`);
+    throw new StoreError('not_a_store', `${folder} contains no store`);
   }
   const writing = writerLockHeld(paths.lock);
   try {
@@ -55,7 +55,7 @@ export function inspectStore(folder: string): StoreInspection {
   }
 }
 
-/** With its log, and without the index of the log, which is made anew from it. */
+/** Copies the log too, but not the log's index, which SQLite rebuilds. */
 function inspectCopy(paths: StorePaths): StoreInspection {
   const copies = mkdtempSync(join(tmpdir(), 'almanac-inspect-'));
   try {
@@ -74,11 +74,11 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
     assertKnown(db, stateMigrations);
     const schema = schemaVersion(db);
     if (schema === 0) assertStateBegun(paths, false);
-    if (schema === 0) throw new StoreError('not_a_store', `the store in ${paths.folder} was never begun`);
+    if (schema === 0) throw new StoreError('not_a_store', `the store in ${paths.folder} was never initialized`);
     assertSound(db);
     const queries = stateQueries(db);
     assertStateBegun(paths, queries.hasEpoch());
-    // Looking into an open day would leave files of SQLite beside it.
+    // Opening an open day would leave SQLite files next to it.
     assertOneGeneration(paths, queries.generation(), ['sealed']);
     const { days } = queries.catalog();
     const files = new Set(listDays(paths).map(({ day }) => day));

@@ -3,7 +3,7 @@ import { StoreError } from '../errors.ts';
 
 /** Ends the name of a directory whose content is being moved out of the store, or into it. */
 export const unfinished = '.unfinished';
-/** Where a backup is copied and checked before it is moved into place. */
+/** Directory in which a backup is copied and verified before it is moved into place. */
 export const copyingName = 'restore-copy.unfinished';
 /** The same once it is complete: from then on a restore only goes forward. */
 export const copiedName = 'restore-move.unfinished';
@@ -15,6 +15,6 @@ export function assertNoInterruptedMove(folder: string): void {
   const again = found === copyingName || found === copiedName ? 'restore FROM' : 'new-epoch';
   throw new StoreError(
     'damaged',
-    `${folder}/${found} is of a command that was cut short: run almanac labels ${again} again`,
+    `${folder}/${found} belongs to an interrupted command: run almanac labels ${again} again`,
   );
 }

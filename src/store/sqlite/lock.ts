@@ -28,12 +28,12 @@ export function takeWriterLock(path: string): WriterLock {
     if (refused instanceof StoreError && refused.code === 'busy') {
       throw new StoreError('second_writer', 'another process writes this store; stop it first', { cause: error });
     }
-    throw isAbsent(refused) ? new StoreError('not_a_store', `${path} cannot be made`, { cause: error }) : refused;
+    throw isAbsent(refused) ? new StoreError('not_a_store', `${path} cannot be created`, { cause: error }) : refused;
   }
   return { release: () => db.close() };
 }
 
-/** Whether somebody holds the lock now, without taking it or writing anything. */
+/** Returns true if a process holds the lock, without taking it or writing anything. */
 export function writerLockHeld(path: string): boolean {
   if (!existsSync(path)) return false;
   let db: Sqlite | undefined;

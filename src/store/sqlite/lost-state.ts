@@ -6,11 +6,11 @@ import { type DayContent, dayContent } from './day-content.ts';
 import { type DayForm, dayPath, listDays, type StorePaths } from './files.ts';
 import { assertNoInterruptedMove } from './interrupted.ts';
 
-/** What an operator does about day files that the state file does not vouch for. */
+/** Instructions for an operator with day files that the state file does not list. */
 export const remedy =
-  'almanac labels restore FROM puts a backup back; almanac labels new-epoch moves the days aside and begins a new store';
+  'almanac labels restore FROM restores a backup; almanac labels new-epoch moves the days aside and begins a new store';
 
-/** Throws `damaged` where day files exist and their state file is missing or empty: it must never be created anew beside them. */
+/** Throws `damaged` if day files exist and their state file is missing or empty: a new state file must never be created for them. */
 export function assertStateFile(paths: StorePaths): void {
   const size = statSync(paths.state, { throwIfNoEntry: false })?.size;
   if (existsSync(paths.folder)) assertNoInterruptedMove(paths.folder);
@@ -22,7 +22,7 @@ export function assertStateFile(paths: StorePaths): void {
 
 /** Throws `damaged` where day files exist and the state file holds no epoch: its content or its log was lost. */
 export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
-  if (!hasEpoch) refuse(paths, 'state.sqlite holds no epoch');
+  if (!hasEpoch) refuse(paths, 'state.sqlite has no epoch');
 }
 
 /** Throws `damaged` where the newest day is of another generation than the state file: one of them belongs to another store. */
@@ -42,7 +42,7 @@ export function assertOneGeneration(
   }
 }
 
-/** Null where another process holds the file for a moment, or it is gone: reading it says so in its turn. */
+/** Null if another process holds the file for a moment, or it was removed: a later read reports that. */
 function contentIfReadable(path: string): DayContent | null {
   try {
     return dayContent(path, false);

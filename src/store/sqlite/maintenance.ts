@@ -12,7 +12,7 @@ import { sameRows } from './same-rows.ts';
 import { writeInThread } from './seal.ts';
 import type { StateChanges } from './state-write.ts';
 
-/** What upkeep needs. */
+/** Dependencies of upkeep. */
 export interface Upkeep extends Replacing {
   readonly state: StateChanges;
   readonly windowDays: number;

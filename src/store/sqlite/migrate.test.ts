@@ -28,7 +28,7 @@ describe('a migration', () => {
     expect(db.prepare("SELECT name FROM sqlite_schema WHERE name = 'half'").all()).toEqual([]);
   });
 
-  it('refuses a file of a newer program, and one that is not ours', () => {
+  it('refuses a file of a newer program, and one that is not an Almanac file', () => {
     const newer = new Database(':memory:');
     migrate(newer, [first, second], 'Monday');
     expect(() => migrate(newer, [first], 'Tuesday')).toThrowError(expect.objectContaining({ code: 'schema_newer' }));

@@ -18,12 +18,13 @@ export function schemaVersion(db: Sqlite): number {
 
 /**
  * Brings a file to the newest version, one transaction a step: a crash leaves it at a whole version.
- * `schema_newer` when the file is ahead of this program, `not_a_store` when it is not ours.
+ * `schema_newer` when the file is ahead of this program, `not_a_store` when it is not an Almanac file.
  */
 export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt: string): void {
   const version = schemaVersion(db);
   const application = Number(db.pragma('application_id', { simple: true }));
-  if (version !== 0 && application !== applicationId) throw new StoreError('not_a_store', `${db.name} is not ours`);
+  if (version !== 0 && application !== applicationId)
+    throw new StoreError('not_a_store', `${db.name} is not an Almanac file`);
   assertKnown(db, migrations);
   for (const step of migrations.filter((candidate) => candidate.version > version)) {
     db.transaction(() => {
@@ -45,6 +46,6 @@ export function assertKnown(db: Sqlite, migrations: readonly Migration[]): void 
   const version = schemaVersion(db);
   const newest = migrations.length;
   if (version > newest) {
-    throw new StoreError('schema_newer', `${db.name} has schema ${version}, this program knows ${newest}`);
+    throw new StoreError('schema_newer', `${db.name} has schema ${version}, this program supports ${newest}`);
   }
 }

@@ -7,7 +7,7 @@ import { storePaths } from './files.ts';
 import { copiedName, copyingName, unfinished } from './interrupted.ts';
 import { takeWriterLock } from './lock.ts';
 
-/** What was moved, and where to. */
+/** The moved files, and their new directory. */
 export interface SetAside {
   readonly directory: string;
   /** Names of the moved files, the days behind `days/`. */
@@ -29,7 +29,7 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
   try {
     const names = readdirSync(folder);
     if (names.includes(copiedName)) {
-      throw new StoreError('damaged', 'a restore was cut short: run almanac labels restore FROM again first');
+      throw new StoreError('damaged', 'a restore was interrupted: first run almanac labels restore FROM again');
     }
     const begun = names.find((name) => name.startsWith(prefix) && name.endsWith(unfinished));
     const days = existsSync(paths.days) ? readdirSync(paths.days) : [];

@@ -32,7 +32,7 @@ export function packGroups(groups: readonly Group[], seed = 0): Buffer {
 export function unpackGroups(packed: Buffer, path: string, seed = 0): Group[] {
   const end = packed.length - crcBytes;
   if (end < 0 || crc32(packed.subarray(0, end), seed) !== packed.readUInt32LE(end)) {
-    throw new StoreError('damaged', `${path}: the counts of an account are not as they were kept`);
+    throw new StoreError('damaged', `${path}: the counts of an account differ from what was stored`);
   }
   const groups: Group[] = [];
   let at = 0;

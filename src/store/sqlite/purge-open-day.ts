@@ -13,10 +13,13 @@ const minutesAtOnce = 30;
 /** Minutes of a day. */
 const perDay = 1_440;
 const cacheBytes = 8 * 1024 * 1024;
-/** What a commit may write: pages of the table, the index and kept counts for each row, and some counters. */
+/**
+ * Maximum write volume of a commit: pages of the table, the index and the stored counts for each row, and some
+ * counters.
+ */
 const mostBytes = rowsAtOnce * 5 * (pageBytes + 24) + 3 * 1024 * 1024;
 
-/** How an open day is written. */
+/** Options of writing an open day. */
 export interface OpenDayOptions {
   readonly maxLogBytes: number;
   readonly durable: boolean;
@@ -57,7 +60,7 @@ export class OpenDayPurge {
     }
   }
 
-  /** Whether the file holds anything of the source that goes. */
+  /** Returns true if the file contains anything of the purged source. */
   holdsAny(): boolean {
     if (this.#source === undefined) return false;
     const any = this.#db

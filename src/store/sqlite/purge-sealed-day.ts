@@ -12,7 +12,7 @@ import { completeSealedDay } from './seal-day.ts';
 
 const rowsAtOnce = 20_000;
 
-/** Whether a sealed day names a source: it then holds rows or refusals of it. */
+/** Returns true if a sealed day names a source: it then has rows or refusals of it. */
 export function sealedDayNames(path: string, source: string): boolean {
   const db = openImmutable(path, 1024 * 1024);
   try {
@@ -63,8 +63,7 @@ export function purgeSealedDay(sealed: string, growing: string, day: number, sou
       .prepare<[], number>('SELECT COALESCE(sum(applied + removed), 0) FROM main.counter_hour')
       .pluck()
       .get();
-    if (counted !== rows)
-      throw new StoreError('damaged', `${sealed} counts ${counted} rows besides, ${rows} were found`);
+    if (counted !== rows) throw new StoreError('damaged', `${sealed} counts ${counted} other rows, ${rows} were found`);
     db.exec('DETACH day');
     keepChecksums(db, day);
     return before - rows;

@@ -29,7 +29,7 @@ export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
       const before = known.get(source);
       if (at <= floor || (before !== undefined && before >= at)) return false;
       if (before === undefined && (count.get() ?? 0) >= maxPurges) {
-        throw new StoreError('invalid_query', `more than ${maxPurges} removals are known`);
+        throw new StoreError('invalid_query', `there are more than ${maxPurges} purges`);
       }
       request.run(source, at);
       raiseRevision.run();

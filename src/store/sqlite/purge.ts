@@ -10,7 +10,7 @@ import { writeInThread } from './seal.ts';
 import type { PurgeRow } from './state-read.ts';
 import type { StateChanges } from './state-write.ts';
 
-/** What removing rows takes. */
+/** Dependencies of a purge. */
 export interface PurgeWork extends OpenDayOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;

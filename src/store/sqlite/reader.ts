@@ -25,12 +25,12 @@ const cacheBytes = 1024 * 1024;
 export function openSqliteReader(folder: string): StoreReader {
   const paths = storePaths(folder);
   assertStateFile(paths);
-  if (!existsSync(paths.state)) throw new StoreError('not_a_store', `there is no store in ${folder}`);
+  if (!existsSync(paths.state)) throw new StoreError('not_a_store', `${folder} contains no store`);
   const db = openState(paths);
   try {
     assertKnown(db, stateMigrations);
     if (schemaVersion(db) === 0) assertStateBegun(paths, false);
-    if (schemaVersion(db) === 0) throw new StoreError('not_a_store', `the store in ${folder} was never begun`);
+    if (schemaVersion(db) === 0) throw new StoreError('not_a_store', `the store in ${folder} was never initialized`);
     const state = stateQueries(db);
     const days = new Days(paths, state);
     assertStateBegun(paths, state.hasEpoch());
@@ -120,7 +120,7 @@ function readerOf(
           // A day that was dropped meanwhile is out of the window, not damaged.
           if (end <= floor) return null;
           return days.over({ start: micros(Math.max(dayStart(day), floor)), end }, ({ days: [reader] }) => {
-            if (!reader) throw new StoreError('damaged', `the file of ${dayName(day)} is not there`);
+            if (!reader) throw new StoreError('damaged', `the file of ${dayName(day)} does not exist`);
             return verifyDay(reader, generationId);
           });
         });

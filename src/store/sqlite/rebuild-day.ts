@@ -10,7 +10,7 @@ import { removalFlag } from './row.ts';
 import { packStamps, type Stamp } from './stamps.ts';
 import { keepFilter } from './subject-filter.ts';
 
-/** What a sealed day takes over as it is: nothing of it follows from the rows. */
+/** Tables that a sealed day copies unchanged: they cannot be derived from the rows. */
 const takenOver = ['source', 'val', 'collection', 'refusal', 'position', 'meta'] as const;
 
 /**
@@ -96,8 +96,8 @@ function assertSame(db: Sqlite, day: number): void {
     const [rebuilt, kept] = ['main', 'day'].map((of) => `SELECT ${columns} FROM ${of}.${table}`);
     for (const sql of [`${rebuilt} EXCEPT ${kept}`, `${kept} EXCEPT ${rebuilt}`]) {
       if (db.prepare(`${sql} LIMIT 1`).get() === undefined) continue;
-      const what = `${dayName(day)}: its ${table} is not that of its rows`;
-      throw new StoreError('damaged', `${what}: almanac labels verify --repair derives it again`);
+      const what = `${dayName(day)}: its ${table} does not match its rows`;
+      throw new StoreError('damaged', `${what}: almanac labels verify --repair recomputes it`);
     }
   }
 }

@@ -60,8 +60,8 @@ function assertCatalog(files: readonly DayFile[], known: readonly number[], floo
   const found = new Set(files.map(({ day }) => day));
   const missing = known.find((day) => !found.has(day));
   if (missing !== undefined) {
-    const what = `the file of ${dayName(missing)} is gone from ${paths.days}`;
-    throw new StoreError('damaged', `${what}: put it back, or state.sqlite and days of one copy`);
+    const what = `the file of ${dayName(missing)} is missing from ${paths.days}`;
+    throw new StoreError('damaged', `${what}: restore it, or restore state.sqlite and days from one copy`);
   }
   // The floor rises in the commit that forgets the days below it.
   const below = known.find((day) => day < floor);
@@ -81,7 +81,7 @@ function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFi
       return false;
     case 'foreign':
       renameSync(path, freeName(`${path}.aside`));
-      onFile({ name, day: null, action: 'moved_aside', reason: 'it has the name of a day and another content' });
+      onFile({ name, day: null, action: 'moved_aside', reason: 'it has the name of a day file but other content' });
       return false;
     case 'unreadable':
       return true;
@@ -102,21 +102,21 @@ function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: 
   const event = { name: nameOf(day, 'open'), day: dayName(day) };
   if (sameRows(sealed.path, open.path)) {
     removeDatabase(open.path);
-    onFile({ ...event, action: 'removed', reason: 'the sealed form holds the same rows' });
+    onFile({ ...event, action: 'removed', reason: 'the sealed file contains the same rows' });
   } else if (isSealed) {
-    onFile({ ...event, action: 'left', reason: 'the state file names the sealed form, which holds other rows' });
+    onFile({ ...event, action: 'left', reason: 'the state file names the sealed file, which contains other rows' });
   } else {
-    const what = `${dayName(day)} has an open and a sealed form with different rows`;
+    const what = `${dayName(day)} has an open and a sealed file with different rows`;
     throw new StoreError(
       'damaged',
-      `${what}: put state.sqlite and days of one copy back (almanac labels restore FROM)`,
+      `${what}: restore state.sqlite and days from one copy (almanac labels restore FROM)`,
     );
   }
 }
 
 const dayFile = /^(\d{4}-\d{2}-\d{2})\.(open|sealed)\.sqlite(\.growing)?(-wal|-shm|-journal)?$/;
 
-/** Removes what a seal that was cut short left of a day that exists; reports every other file that is no day's. */
+/** Removes what an interrupted seal left of a day that exists; reports every other file that is no day's. */
 function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFile): void {
   for (const name of names) {
     if (!existsSync(join(paths.days, name))) continue;
@@ -125,17 +125,17 @@ function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFil
     const exists = (of: DayForm): boolean => day !== null && existsSync(dayPath(paths, day, of));
     if (day !== null && growing !== undefined && form === 'sealed' && (exists('open') || exists('sealed'))) {
       rmSync(join(paths.days, name), { force: true });
-      onFile({ name, day: date, action: 'removed', reason: 'a seal that was cut short' });
+      onFile({ name, day: date, action: 'removed', reason: 'an interrupted seal' });
     } else if (day === null || growing !== undefined) {
-      onFile({ name, day: null, action: 'left', reason: 'it is no file of a day that the store knows' });
+      onFile({ name, day: null, action: 'left', reason: 'it is not a day file of this store' });
     } else if (companion !== undefined && !exists(form === 'open' ? 'open' : 'sealed')) {
-      onFile({ name, day: null, action: 'left', reason: 'the day that it belongs to is not there' });
+      onFile({ name, day: null, action: 'left', reason: 'its day does not exist' });
     }
   }
 }
 
 /** Why a day below the floor goes. */
-export const expiredReason = 'it left the window that is kept';
+export const expiredReason = 'it is older than the window';
 
 function nameOf(day: number, form: DayForm): string {
   return `${dayName(day)}.${form}.sqlite`;

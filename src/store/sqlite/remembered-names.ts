@@ -3,7 +3,7 @@ import type { NameTable } from './row.ts';
 /** Texts remembered with their numbers, and their bytes in all; beyond either they are looked up again. */
 const maxRemembered = 100_000;
 const maxRememberedBytes = 16 * 1024 * 1024;
-/** What an entry takes besides its text. */
+/** Memory of an entry besides its text. */
 const entryBytes = 64;
 
 /** The numbers of texts that a day's file was given or asked for, within bounds of count and memory. */

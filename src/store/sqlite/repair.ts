@@ -15,7 +15,7 @@ import { removalFlag } from './row.ts';
 import { stateChanges } from './state-write.ts';
 import { verifyDay } from './verify.ts';
 
-/** What was done about a day. */
+/** Result of repairing a day. */
 export interface RepairReport {
   /** The day as it is now: what it still reports cannot be derived from its rows. */
   readonly day: DayReport;
@@ -23,7 +23,7 @@ export interface RepairReport {
   readonly repaired: readonly string[];
 }
 
-/** How a store is repaired. */
+/** Options of repairing a store. */
 export interface RepairOptions {
   readonly folder: string;
   readonly onFile?: OnFile;

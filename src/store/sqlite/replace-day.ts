@@ -10,7 +10,7 @@ import { dayPath, growingPath, removeDatabase, type StorePaths } from './files.t
 import { writeInThread } from './seal.ts';
 import type { StateChanges } from './state-write.ts';
 
-/** What the replacement of a sealed day needs. */
+/** Dependencies of replacing a sealed day. */
 export interface Replacing {
   readonly paths: StorePaths;
   readonly state: StateChanges;
@@ -66,14 +66,14 @@ export async function replaceDay(
   renameSync(growing, sealed);
   syncFolder(paths.days);
   faults?.('checksums.renamed');
-  const reason = kind === 'check' ? 'it has checksums now' : 'what follows from its rows was derived again';
+  const reason = kind === 'check' ? 'it has checksums now' : 'everything derived from its rows was recomputed';
   onFile({ name: basename(sealed), day: dayName(day), action: 'rewritten', reason });
 }
 
-/** Where SQLite keeps `user_version` (file format, section 1.3). */
+/** Offset of `user_version` in a SQLite file (file format, section 1.3). */
 const versionAt = 60;
 
-/** Whether a sealed day's file has checksums, by its header alone. */
+/** Returns true if a sealed day's file has checksums, according to its header. */
 export function hasChecksums(path: string): boolean {
   const file = openSync(path, 'r');
   try {

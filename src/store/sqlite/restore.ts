@@ -27,16 +27,18 @@ import { schemaVersion } from './migrate.ts';
 import { stateChanges } from './state-write.ts';
 import { openSqliteWriter } from './writer.ts';
 
-/** What a restore did. */
+/** Result of a restore. */
 export interface Restored {
   readonly days: readonly DayReport[];
   /** Days that the backup's state file names and the backup lacks: each is a gap now. */
   readonly lost: readonly string[];
-  /** What is claimed no longer: from the backup's last sign of life to now; null for a clock that is behind it. */
+  /**
+   * Time that is no longer covered: from the backup's last heartbeat to now; null if the clock is behind the backup.
+   */
   readonly gap: Interval | null;
 }
 
-/** What a restore is given. */
+/** Options of a restore. */
 export interface RestoreOptions {
   readonly from: string;
   readonly folder: string;
@@ -126,7 +128,7 @@ function copyBackup(from: string, to: string, onFile: OnFile): void {
     if (/^\d{4}-\d{2}-\d{2}\.(open|sealed)\.sqlite(-wal|-journal)?$/.test(name)) {
       copy(join(source.days, name), join(target.days, name));
     } else if (!name.endsWith('-shm')) {
-      onFile({ name, day: null, action: 'left', reason: 'it is no file of a day, and stays in the backup' });
+      onFile({ name, day: null, action: 'left', reason: 'it is not a day file, and stays in the backup' });
     }
   }
   for (const folder of [target.days, to]) syncFolder(folder);
@@ -142,7 +144,7 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
     const bad = days.find(({ problems }) => problems.length > 0);
     if (bad) {
       const what = `${bad.day} of the backup has problems: ${bad.problems[0] ?? ''}`;
-      throw new StoreError('damaged', `${what}; almanac labels verify names all, and --repair of a copy mends some`);
+      throw new StoreError('damaged', `${what}; almanac labels verify lists all, and --repair on a copy fixes some`);
     }
     const [{ startedAt }, heartbeat, { observedThrough }] = await Promise.all([
       writer.epoch(),
@@ -165,7 +167,7 @@ function forgetLostDays(folder: string): string[] {
   const db = openWritable(paths.state, 1024 * 1024);
   try {
     assertSound(db);
-    if (schemaVersion(db) === 0) throw new StoreError('damaged', 'the state.sqlite of the backup holds no epoch');
+    if (schemaVersion(db) === 0) throw new StoreError('damaged', 'the state.sqlite of the backup has no epoch');
     const state = stateChanges(db);
     const found = new Set(listDays(paths).map(({ day }) => day));
     const lost = state.catalog().days.filter(({ day }) => !found.has(day));

@@ -13,7 +13,7 @@ export type Intern = (table: NameTable, name: string) => number;
 /** Gives the text of a number in this day's file. */
 export type NameOf = (table: NameTable, id: number) => string;
 
-/** How a subject is stored: bytes for a did:plc, text for others. */
+/** Stored form of a subject: bytes for a did:plc, text for others. */
 export type SubjectKey = Buffer | string;
 
 /** A row as both forms of a day hold it, in the order of `rowColumns`. */
@@ -79,7 +79,7 @@ export function subjectName(key: SubjectKey): string {
   return typeof key === 'string' ? `text ${key}` : `bytes ${key.toString('latin1')}`;
 }
 
-/** Whether two keys are of one subject. */
+/** Returns true if two keys denote the same subject. */
 export function sameKey(a: SubjectKey, b: SubjectKey): boolean {
   return typeof a === 'string' || typeof b === 'string' ? a === b : a.equals(b);
 }
@@ -87,7 +87,7 @@ export function sameKey(a: SubjectKey, b: SubjectKey): boolean {
 /** A label as a row. Throws `invalid_observation` when it has no subject. */
 export function encodeRow(id: number, label: ReceivedLabel, signature: SignatureVerdict, intern: Intern): StoredRow {
   const parts = splitUri(label.uri);
-  if (!parts) throw new StoreError('invalid_observation', 'a label whose uri names no DID');
+  if (!parts) throw new StoreError('invalid_observation', 'a label whose uri contains no DID');
   const milliseconds = exactMillis(label.cts);
   return [
     id,

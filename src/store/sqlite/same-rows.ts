@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { storeError } from './connection.ts';
 import { rowColumns } from './day-schema.ts';
 
-/** Whether two files of a day hold the same rows, with the same texts behind their numbers. */
+/** Returns true if two files of a day have the same rows, with the same texts for their numbers. */
 export function sameRows(one: string, other: string): boolean {
   const db = new Database(one, { readonly: true, fileMustExist: true });
   try {

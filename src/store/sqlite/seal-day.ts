@@ -10,7 +10,7 @@ import { removalFlag, type SubjectKey } from './row.ts';
 import { packStamps, type Stamp } from './stamps.ts';
 import { keepFilter } from './subject-filter.ts';
 
-/** Rows written between two flushes: a writer beside us then never waits for a whole day's bytes. */
+/** Rows written between two flushes: a concurrent writer then never waits for a whole day's bytes. */
 const rowsAtOnce = 20_000;
 
 /**
@@ -27,7 +27,7 @@ export function sealDay(open: string, growing: string, day: number): number {
     copyStamps(db, day);
     const expected = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get();
     if (expected !== rows)
-      throw new StoreError('damaged', `${open} holds ${expected} rows, ${rows} were found by subject`);
+      throw new StoreError('damaged', `${open} has ${expected} rows, ${rows} were found by subject`);
     completeSealedDay(db, rows);
     db.exec('DETACH day');
     keepChecksums(db, day);

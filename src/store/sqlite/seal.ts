@@ -8,7 +8,7 @@ interface DayFiles {
   readonly day: number;
 }
 
-/** What the thread writes into `growing`. */
+/** Work of the thread that writes into `growing`. */
 export type DayTask = DayFiles &
   (
     | {
@@ -33,7 +33,7 @@ export async function writeInThread(task: DayTask, signal: AbortSignal): Promise
   const abort = (): void => void worker.terminate();
   signal.addEventListener('abort', abort);
   try {
-    const ended = once(worker, 'exit').then(() => [{ code: 'closed', why: 'the thread that seals was ended' }]);
+    const ended = once(worker, 'exit').then(() => [{ code: 'closed', why: 'the sealing thread was terminated' }]);
     const [answer] = await Promise.race([once(worker, 'message'), ended]);
     return rowsOf(answer);
   } finally {
@@ -46,7 +46,7 @@ function rowsOf(answer: unknown): number {
   const message = typeof answer === 'object' && answer !== null ? answer : {};
   if ('rows' in message && typeof message.rows === 'number') return message.rows;
   const code = 'code' in message ? String(message.code) : '';
-  const why = 'why' in message ? String(message.why) : 'no answer';
+  const why = 'why' in message ? String(message.why) : 'no response';
   throw new StoreError(isCode(code) ? code : 'damaged', why);
 }
 

@@ -1,7 +1,7 @@
 /**
- * When the rows of one (source, minute) were accepted: ascending offsets within the minute in microseconds, each with
- * whether it was a removal, as varints of (difference << 1 | removal). A sealed day has no index by time; these
- * stand in for it at the edge of a window.
+ * Acceptance times of the rows of one (source, minute): ascending offsets within the minute in microseconds, each with
+ * a removal bit, as varints of (difference << 1 | removal). They replace an index by time in a sealed day, at the edge
+ * of a window.
  */
 
 /** One accepted row within its minute. */

@@ -166,7 +166,7 @@ function rosterOf(row: RosterRecord): RosterRow {
 function provenanceOf(row: RosterRecord): string[] {
   const value: unknown = JSON.parse(row.provenance);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-  throw new StoreError('damaged', `the roster's provenance of ${row.did} is no list`);
+  throw new StoreError('damaged', `the roster's provenance of ${row.did} is not an array`);
 }
 
 function gapOf(row: GapRow): StoredGap {

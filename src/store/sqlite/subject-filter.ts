@@ -16,7 +16,7 @@ const looks = 7;
 const blockBits = 2_048;
 const crcBytes = 4;
 
-/** How many blocks the filter of so many subjects has. */
+/** Number of blocks in the filter of so many subjects. */
 function blocksFor(subjects: number): number {
   return Math.max(1, Math.ceil((subjects * bitsEach) / blockBits));
 }
@@ -45,9 +45,9 @@ function seedOf(block: number, blocks: number): number {
 /** The filter of a sealed day, as its file has it. */
 interface KeptFilter {
   readonly path: string;
-  /** Whether the checksum of a block includes its place. */
+  /** True if the checksum of a block includes its index. */
   readonly placed: boolean;
-  /** How many blocks it has. */
+  /** Number of blocks. */
   readonly count: number;
   /** Gives one of them. */
   readonly read: (block: number) => Buffer | undefined;
@@ -67,7 +67,7 @@ export function mayHold(subject: SubjectKey, { path, placed, count, read }: Kept
   ) {
     throw new StoreError(
       'damaged',
-      `${path}: block ${block} of ${count} of the filter of subjects is not as it was kept`,
+      `${path}: block ${block} of ${count} of the subject filter differs from what was stored`,
     );
   }
   return bits.every((bit) => ((of[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0);

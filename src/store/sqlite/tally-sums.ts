@@ -52,7 +52,7 @@ export class TallySums {
     return day;
   }
 
-  /** Whether a group of a file agrees with the filter, its action aside. */
+  /** Tests whether a group of a file matches the filter, ignoring the action. */
   #condition(file: DayReader): (group: Group) => boolean {
     const { labeler, value, target } = this.#filter;
     if (labeler === undefined && value === undefined && target === undefined) return () => true;

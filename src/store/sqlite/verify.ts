@@ -41,7 +41,7 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
     const [id, subject, source] = row;
     rows += 1;
     last = Math.max(last, id);
-    if (dayOf(id) !== day.day) report(`row ${id} is of another day`);
+    if (dayOf(id) !== day.day) report(`row ${id} belongs to another day`);
     if (before && !follows(day, before, { subject, id })) report(`row ${id} is out of order`);
     before = { subject, id };
     const { label } = decodeRow(row, day.nameOf);
@@ -49,7 +49,7 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
       const text = identity.toString('latin1');
       if (identities.has(text)) report(`row ${id} is stored twice`);
       identities.add(text);
-      if (!identityOf(label).equals(identity)) report(`row ${id} has another identity than its label`);
+      if (!identityOf(label).equals(identity)) report(`the identity of row ${id} does not match its label`);
     }
     const removed = label.neg === true ? 1 : 0;
     add(minutes, `${Math.floor(id / minute)} ${source}`, removed);
@@ -62,12 +62,12 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
     compareStamps(day, minutes, report);
     compareBusy(day, report);
     compareFilter(day, report);
-    if (day.meta(metaNames.rows) !== rows) report(`the file says ${day.meta(metaNames.rows)} rows, it holds ${rows}`);
+    if (day.meta(metaNames.rows) !== rows) report(`the file states ${day.meta(metaNames.rows)} rows, but has ${rows}`);
   }
   const stated = day.meta(metaNames.last);
   // The last stamp stays when its row is removed at request: it must not be given again.
   const matches = day.meta(metaNames.purged) === null ? stated === last : (stated ?? 0) >= last;
-  if (rows > 0 && !matches) report(`the file says that ${stated} is the last row, it is ${last}`);
+  if (rows > 0 && !matches) report(`the file states ${stated} as its last row, but the last row is ${last}`);
   return rows;
 }
 
@@ -109,11 +109,11 @@ function compareBusy(day: DayReader, report: (problem: string) => void): void {
     for (const { subject, groups } of day.countedBusy()) {
       const found = kept.next();
       if (found.done || !sameKey(found.value.subject, subject) || !sameGroups(found.value.groups, groups)) {
-        report(`the counts of ${subjectDid(subject)} are not those of its rows`);
+        report(`the counts of ${subjectDid(subject)} do not match its rows`);
         return;
       }
     }
-    if (!kept.next().done) report('counts are kept of a subject that has not as many rows');
+    if (!kept.next().done) report('counts are stored for a subject with too few rows');
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     report(error.message);
@@ -123,12 +123,12 @@ function compareBusy(day: DayReader, report: (problem: string) => void): void {
   }
 }
 
-/** What an open day keeps of a subject must be the counts of all its rows; it need not keep every subject's. */
+/** Counts that an open day stores for a subject must equal those of all its rows; it need not store every subject's. */
 function compareBusySoFar(day: DayReader, report: (problem: string) => void): void {
   if (!day.keepsBusy) return;
   for (const { subject, groups } of day.keptBusy()) {
     if (!sameGroups(groups, day.countedGroups(subject).slice(0, mostGroups + 1))) {
-      report(`the counts of ${subjectDid(subject)} are not those of its rows`);
+      report(`the counts of ${subjectDid(subject)} do not match its rows`);
     }
   }
 }
@@ -141,7 +141,7 @@ function compareFilter(day: DayReader, report: (problem: string) => void): void 
   for (const _ of day.subjects()) subjects += 1;
   const expected = filterBlocks(day.subjects(), subjects, day.isChecked);
   if (kept.length !== expected.length || !expected.every((block, i) => kept[i]?.equals(block))) {
-    report('the filter of its subjects is not that of its rows');
+    report('its subject filter does not match its rows');
   }
 }
 

@@ -32,7 +32,7 @@ export interface SqliteWriterOptions {
   readonly generationId?: () => string;
   /** Most bytes of a day's write-ahead log. */
   readonly maxLogBytes?: number;
-  /** False for a history that is made anew when it is lost: commits do not wait for the disk. Default true. */
+  /** False for a history that can be regenerated: commits do not wait for the disk. Default true. */
   readonly durable?: boolean;
   /** Told of each file that the store removes, moves aside, or leaves because nothing proves that it may go. */
   readonly onFile?: OnFile;
@@ -125,7 +125,7 @@ function writerOf(
   let upkeep: ReturnType<StoreWriter['maintain']> | null = null;
   let purging: ReturnType<StoreWriter['purge']> | null = null;
   let closing: Promise<void> | null = null;
-  /** What changes whole days, one after the other: a day that is sealed is not purged meanwhile. */
+  /** Serializes work on whole days: a day that is being sealed is not purged meanwhile. */
   let dayWork: Promise<unknown> = Promise.resolve();
 
   function oneAtATime<T>(work: () => Promise<T>): Promise<T> {

@@ -6,7 +6,7 @@ import { commitText, identityFrameText } from '../jetstream.ts';
 const record =
   '{"$type":"app.bsky.labeler.service","policies":{"labelValues":["spam"]},"createdAt":"2026-01-05T09:00:00Z"}';
 
-/** Accounts that one of them names in all. */
+/** Accounts that one of them names in total. */
 const crowdSize = 100_000;
 
 /** Names very many accounts as labelers: most of them never answer. */

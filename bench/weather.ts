@@ -126,7 +126,12 @@ async function summaryMs(): Promise<number[]> {
     const times: number[] = [];
     for (let round = 0; round < 20; round += 1) {
       const start = performance.now();
-      const summary = readSummary({ store, endpoint: { name: endpoint, wire: 'subscribe' }, origin: 'simulated', nowUs });
+      const summary = readSummary({
+        store,
+        endpoint: { name: endpoint, wire: 'subscribe' },
+        origin: 'simulated',
+        nowUs,
+      });
       if (summary.conditions.confidence !== 'supported') throw new Error('the baseline was not read');
       await writeArtifact(join(folder, artifactNames.weather), summary);
       times.push(performance.now() - start);

@@ -14,7 +14,8 @@ import { confidence } from './mutants/generated.ts';
 import { drawnMutants } from './mutants/generated-sample.ts';
 import { makeWorkspace } from './mutants/workspace.ts';
 
-type Result = 'killed' | 'survived';
+/** `untested`: no test of the tier imports the file. */
+type Result = 'killed' | 'survived' | 'untested';
 
 /** A mutant of either kind, as it is run. */
 interface Run {
@@ -83,14 +84,20 @@ async function isHealthy(tests: readonly string[]): Promise<boolean> {
 }
 
 async function resultOf({ file, tests, apply }: Run): Promise<Result | 'unknown'> {
-  // No test of the tier looks at the file.
-  if (tests.length === 0) return 'survived';
+  if (tests.length === 0) return 'untested';
   if (!(await isHealthy(tests))) return 'unknown';
   const original = workspace.read(file);
   workspace.write(file, apply(original));
   const result = (await workspace.run(tests)) === 'failed' ? 'killed' : 'survived';
   workspace.write(file, original);
   return result;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    workspace.remove();
+    process.exit(1);
+  });
 }
 
 const endsAt = performance.now() + Number(values.minutes) * 60_000;
@@ -111,14 +118,18 @@ try {
 }
 
 function report(name: string, runs: readonly Run[]): void {
-  const tested = runs.filter(({ key }) => results.has(key));
-  const killed = tested.filter(({ key }) => results.get(key) === 'killed').length;
+  const count = (result: Result): number => runs.filter(({ key }) => results.get(key) === result).length;
+  const [killed, untested] = [count('killed'), count('untested')];
+  const tested = killed + count('survived');
   const same = runs.filter(({ equivalent }) => equivalent).length;
-  const [low, high] = confidence(killed, tested.length).map((share) => (100 * share).toFixed(0));
-  const bounds = values.generated && tested.length > 0 ? ` (${low} to ${high} % of all, with 95 % confidence)` : '';
-  process.stdout.write(
-    `${name}: ${killed} of ${tested.length} killed${bounds}${same > 0 ? `, ${same} equivalent` : ''}\n`,
-  );
+  const [low, high] = confidence(killed, tested).map((share) => (100 * share).toFixed(0));
+  const parts = [
+    `${killed} of ${tested} killed`,
+    ...(values.generated && tested > 0 ? [`${low} to ${high} % with 95 % confidence`] : []),
+    ...(untested > 0 ? [`${untested} in files that no unit test imports`] : []),
+    ...(same > 0 ? [`${same} equivalent`] : []),
+  ];
+  process.stdout.write(`${name}: ${parts.join(', ')}\n`);
 }
 
 for (const [room, runs] of Map.groupBy(wanted, ({ file }) => file.split('/').slice(0, 2).join('/'))) report(room, runs);

@@ -53,7 +53,7 @@ test('an error of the store that passes is waited for, and one that does not is 
   await containReading(source(), passing.tools, signal, passing.read);
   expect(passing.noted.tries).toBe(2);
   const { tools, read } = reading([new StoreError('damaged', 'the files are inconsistent')]);
-  await expect(containReading(source(), tools, signal, read)).rejects.toThrow('contradict');
+  await expect(containReading(source(), tools, signal, read)).rejects.toThrow('inconsistent');
 });
 
 test('an error after a stop is the stop', async () => {

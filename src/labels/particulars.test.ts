@@ -179,5 +179,5 @@ test('a store that cannot be trusted ends it', async () => {
   const failing = () => Promise.reject(new StoreError('damaged', 'the files are inconsistent'));
   const { running, particulars } = askAll(new Map([[did, labeler({ handle: null })]]), {}, failing);
   particulars.resolved(labeler({ handle: null }));
-  await expect(running).rejects.toThrow('contradict');
+  await expect(running).rejects.toThrow('inconsistent');
 });

@@ -108,17 +108,15 @@ test('a cursor behind what the stream has reached does not move the position bac
 });
 
 describe('the last row that was read', () => {
-  /** A source that remembers a row below its cursor, under which the labeler now shows what the test says. */
+  /** A source that remembers the row below its cursor; the labeler answers the page from one row before as the test says. */
   function remembering(shown: JsonAnswer) {
-    const found = reading((cursor, limit) =>
-      limit === 1 ? shown : cursor === 100 ? page(rows(0, 3), '103') : page([]),
-    );
+    const found = reading((cursor) => (cursor === 99 ? shown : page(rows(2, 1), '103')));
     found.source.position = { ...noPosition, cursor: 100, cursorTail: fingerprint(row(900)) };
     return found;
   }
 
   test('that is where it was lets the rows behind it be taken', async () => {
-    const { source, gaps, round } = remembering(page([row(900)], '100'));
+    const { source, gaps, round } = remembering(page([row(900), ...rows(0, 3)], '103'));
     expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
     expect([source.position.cursor, gaps]).toEqual([103, []]);
   });

@@ -21,7 +21,7 @@ describe('a minute', () => {
   test('that was watched whole and without a fault is complete', () => {
     expect(minute()).toEqual({
       ...{ startUs: start, observedUs: windowUs, events: 100, flags: 0, counts: [7] },
-      ...{ complete: true, eligible: true },
+      ...{ complete: true, eligible: true, resync: 0, leftOut: 0 },
     });
   });
 

@@ -20,7 +20,7 @@ function minute(change: Partial<WindowRow> = {}, observed = whole) {
 describe('a minute', () => {
   test('that was watched whole and without a fault is complete', () => {
     expect(minute()).toEqual({
-      ...{ startUs: start, observedUs: windowUs, events: 100, flags: 0, counts: [7] },
+      ...{ startUs: start, observedUs: windowUs, events: 100, flags: 0, resync: 0, leftOut: 0, counts: [7] },
       ...{ complete: true, eligible: true },
     });
   });

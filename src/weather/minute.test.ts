@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FrameFacts } from './classify.ts';
+import type { FrameFacts } from './frame-facts.ts';
 import { minutes } from './minute.ts';
 import { Track } from './track.ts';
 import { windowFlag, windowUs } from './window.ts';

@@ -61,7 +61,7 @@ describe('a minute', () => {
 
 test('a minute in which a frame could not be read is not complete, though it was watched whole', () => {
   const facts = (timeUs: number, outcome: FrameFacts['outcome'] = 'counted'): FrameFacts => ({
-    ...{ outcome, timeUs, seq: null, metrics: Uint8Array.of(0), metricCount: 1 },
+    ...{ outcome, notice: 'none', timeUs, seq: null, metrics: Uint8Array.of(0), metricCount: 1 },
   });
   for (const broken of ['parse_error', 'no_time_us'] as const) {
     const track = new Track({ position: null, end: null, rate: 1, clockUs: () => start + 2 * windowUs });

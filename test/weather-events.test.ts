@@ -154,3 +154,44 @@ describe('a host that does not serve the method', () => {
     await compareWithTruth(one);
   });
 });
+
+describe('a store of the legacy wire', () => {
+  test('stays published while both wires of its host are observed', async () => {
+    const one = await station({ wire: 'subscribe' });
+    await one.weather().stop();
+    const before = one.artifact();
+    const { endpoint } = before.source;
+    const settings = { ...settingsOf(one), jetstream: endpoint.replace('/subscribe', '') };
+    await one.restart({ settings });
+    await until('both wires are read', () => openWires(one).length === 2);
+    const over = (): number => one.lines.filter((line) => line.includes('the backfill is over')).length;
+    await until('the present wire has filled in what came before', () => over() === 2);
+    await settled(one);
+    await one.weather().stop();
+    const after = one.artifact();
+    expect(after.source).toEqual({ endpoint, method: 'jetstream', wire: 'subscribe' });
+    expect(after.caveats).toContainEqual(expect.stringContaining('for 0 of the 7 days'));
+    expect(after.window.observed_seconds).toBeGreaterThanOrEqual(before.window.observed_seconds);
+    for (const name of [endpoint, `${settings.jetstream}/xrpc/network.bsky.jetstream.subscribeEvents`]) {
+      const kept = readStore(one.folder, name);
+      expect(minutesOf(kept)).toEqual(deliveredMinutes(one.sim, kept));
+    }
+  });
+});
+
+function openWires({ sim }: Station): string[] {
+  const open = sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null);
+  return [...new Set(open.map(({ filter }) => filter.wire))];
+}
+
+function settingsOf({ folder }: Station) {
+  return {
+    data: folder,
+    artifacts: join(folder, 'artifacts'),
+    publishSeconds: 1,
+    backfillHours: 0.05,
+    backfillBytes: 1e9,
+    dictionary: null,
+    compress: false,
+  };
+}

@@ -108,9 +108,11 @@ test('a cursor behind what the stream has reached does not move the position bac
 });
 
 describe('the last row that was read', () => {
-  /** A source that remembers the row below its cursor; the labeler answers the page from one row before as the test says. */
-  function remembering(shown: JsonAnswer) {
-    const found = reading((cursor) => (cursor === 99 ? shown : page(rows(2, 1), '103')));
+  /** A source that remembers the row below its cursor; `shown` answers the page from one row before, and `looked` a look at that row alone. */
+  function remembering(shown: JsonAnswer, looked = shown) {
+    const found = reading((cursor, limit) =>
+      cursor === 99 ? (limit === 1 ? looked : shown) : page(rows(2, 1), '103'),
+    );
     found.source.position = { ...noPosition, cursor: 100, cursorTail: fingerprint(row(900)) };
     return found;
   }
@@ -122,12 +124,8 @@ describe('the last row that was read', () => {
   });
 
   test('that cannot be looked at in passing keeps the rows behind it waiting', async () => {
-    const { source, stored, gaps, round } = remembering({
-      kind: 'status',
-      status: 503,
-      retryAfterMs: null,
-      error: null,
-    });
+    const unavailable = { kind: 'status', status: 503, retryAfterMs: null, error: null } as const;
+    const { source, stored, gaps, round } = remembering(page(rows(0, 3), '103'), unavailable);
     expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
     expect([source.position.cursor, stored.size, gaps]).toEqual([100, 0, []]);
   });

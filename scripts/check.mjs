@@ -1,4 +1,4 @@
-/** Everything a machine can say about the source without running it: format, lint, types, dead code, the OpenAPI file. */
+/** Everything a machine can say about the source without running it: format, lint, wording, types, dead code, the OpenAPI file. */
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const steps = [
   ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
+  ['language', 'node', ['scripts/language/check.mjs']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['typed lint', 'eslint', ['--max-warnings', '0', '.']],
   ['dead code', 'knip', []],

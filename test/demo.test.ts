@@ -180,7 +180,7 @@ describe('what a demo has made', within, () => {
 
   it.each([
     ['up', ['--data', 'FOLDER', '--port', '0'], /contains the simulated data of a demo/],
-    ['labels', ['--store', 'sqlite:FOLDER/labels', '--artifacts', 'OTHER'], /holds simulated observations/],
+    ['labels', ['--store', 'sqlite:FOLDER/labels', '--artifacts', 'OTHER'], /contains simulated observations/],
   ])('is refused by `almanac %s`', async (command, args, why) => {
     await demo.stop();
     const told = args.map((word) =>

@@ -97,7 +97,7 @@ describe('the method: counts and observed time are what the host delivered', () 
     await reconnected(one, () => one.sim.faults.silence());
     await fired(one, 'future_cursor');
     await settled(one);
-    expect(one.lines.some((line) => line.includes('the position is given up'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the position is abandoned'))).toBe(true);
     const { observed } = await compareWithTruth(one);
     expect(observed.length).toBeGreaterThanOrEqual(2);
   });

@@ -174,6 +174,27 @@ describe('windows', () => {
     ]);
   });
 
+  test.each([
+    ['as many frames as numbers are missing', 21, 0, [{ from: base, to: base + 1001 }]],
+    [
+      'fewer frames than numbers are missing',
+      20,
+      1,
+      [
+        { from: base, to: base + 2 },
+        { from: base + 1000, to: base + 1001 },
+      ],
+    ],
+  ])('numbers of frames that cannot be read are not left out: %s', (_, unreadable, leftOut, observed) => {
+    const track = new Track({ position: null, end: null, rate: 100, dense: true, clockUs: () => base });
+    track.goLive(false);
+    track.frame(facts(base, 7));
+    track.frame(facts(base + 1, 8));
+    for (let i = 0; i < unreadable; i += 1) track.frame({ ...facts(0, null), outcome: 'parse_error' });
+    track.frame(facts(base + 1000, 30));
+    expect(track.take()).toMatchObject({ windows: [{ events: 3, malformed: unreadable, leftOut }], observed });
+  });
+
   test('numbers without a hole flag nothing', () => {
     const track = live();
     for (const [i, seq] of [7, 8, 9].entries()) track.frame(facts(base + i, seq));

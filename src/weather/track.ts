@@ -85,6 +85,8 @@ export class Track {
   #nowUs = 0;
   /** A connection began, and its first counted event has not come yet. */
   #newConnection = false;
+  /** Frames since the last readable number that could not be read. */
+  #unread = 0;
   /** A replay is under way, and has not met live yet. */
   #replaying = false;
   #done = false;
@@ -115,6 +117,7 @@ export class Track {
     this.#progress.resume(asked);
     this.#newConnection = true;
     this.#replaying = true;
+    this.#unread = 0;
   }
 
   /** A connection begins that was asked for what comes now; see `Progress.goLive`. */
@@ -122,6 +125,7 @@ export class Track {
     this.#progress.goLive(leaveFirst);
     this.#newConnection = true;
     this.#replaying = false;
+    this.#unread = 0;
   }
 
   /** The host has no history so old as the number of the position: what it still has is read from its time on. */
@@ -227,8 +231,10 @@ export class Track {
     this.#replaying = false;
   }
 
+  /** Frames that came and could not be read had the numbers that their event would have had: they are not left out. */
   #leaveOut(window: WindowDelta): void {
-    const { leftOut } = this.#progress;
+    const leftOut = Math.max(0, this.#progress.leftOut - this.#unread);
+    this.#unread = 0;
     if (leftOut === 0) return;
     window.flags |= windowFlag.leftOut;
     if (!this.#dense || this.#replaying) return;
@@ -358,6 +364,7 @@ export class Track {
   /** A frame without a usable time belongs to the window at the position; before it, it was counted when it first came. */
   #unusable(outcome: FrameOutcome): FrameOutcome {
     if (!this.#progress.started || this.#progress.resuming) return outcome;
+    this.#unread += 1;
     const window = this.#at(this.#progress.timeUs);
     window.malformed += 1;
     window.flags |= windowFlag.malformed;

@@ -128,7 +128,7 @@ async function summaryMs(): Promise<number[]> {
       const start = performance.now();
       const summary = readSummary({
         store,
-        endpoint: { name: endpoint, wire: 'subscribe' },
+        endpoint: { name: endpoint, wire: 'jetstream.legacy' },
         origin: 'simulated',
         nowUs,
       });

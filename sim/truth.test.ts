@@ -17,7 +17,7 @@ function truthOf(frames: readonly string[]): Truth {
 }
 
 function delivery(id: number, wanted: readonly string[], from: number, to: number): Delivery {
-  const made = new Delivery(id, { wire: 'subscribe', kinds: [], wantedCollections: wanted }, 0);
+  const made = new Delivery(id, { wire: 'jetstream.legacy', kinds: [], wantedCollections: wanted }, 0);
   made.add([{ from, to }], to - from);
   made.closedAtUs = 1;
   return made;

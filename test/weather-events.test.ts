@@ -15,7 +15,7 @@ afterEach(async () => {
 
 /** A station over the method, past its backfill. */
 async function station(options: StationOptions = {}): Promise<Station> {
-  const one = await startStation({ wire: 'subscribe_events', ...options });
+  const one = await startStation({ wire: 'jetstream.subscribeEvents', ...options });
   open.push(one);
   await until('the backfill is over', () => one.lines.some((line) => line.includes('the backfill is over')));
   await until(
@@ -64,7 +64,7 @@ describe('the method: counts and observed time are what the host delivered', () 
     const { rows, endpoint, summary } = await compareWithTruth(one);
     expect(rows.reduce((sum, { lateOrRepeat }) => sum + lateOrRepeat, 0)).toBe(100);
     expect(endpoint).toMatch(/\/xrpc\/network\.bsky\.jetstream\.subscribeEvents$/);
-    expect(summary.source.wire).toBe('subscribe_events');
+    expect(summary.source.wire).toBe('jetstream.subscribeEvents');
   });
 
   test('over a re-sync, whose rows are no acts, and a restart in the middle of them', async () => {
@@ -142,7 +142,7 @@ describe('the method: counts and observed time are what the host delivered', () 
 
 describe('a host that does not serve the method', () => {
   test('is named with its legacy address in one line', async () => {
-    const one = await startStation({ wire: 'subscribe_events', sim: { hasMethod: false } });
+    const one = await startStation({ wire: 'jetstream.subscribeEvents', sim: { hasMethod: false } });
     open.push(one);
     await until('it is refused', () => one.told.causes.length > 0);
     expect(one.lines.join('\n')).toMatch(/answers 404: .* name it as ws:\/\/127\.0\.0\.1:\d+\/subscribe"/);
@@ -157,7 +157,7 @@ describe('a host that does not serve the method', () => {
 
 describe('a store of the legacy wire', () => {
   test('stays published while both wires of its host are observed', async () => {
-    const one = await station({ wire: 'subscribe' });
+    const one = await station({ wire: 'jetstream.legacy' });
     await one.weather().stop();
     const before = one.artifact();
     const { endpoint } = before.source;
@@ -169,7 +169,7 @@ describe('a store of the legacy wire', () => {
     await settled(one);
     await one.weather().stop();
     const after = one.artifact();
-    expect(after.source).toEqual({ endpoint, method: 'jetstream', wire: 'subscribe' });
+    expect(after.source).toEqual({ endpoint, method: 'jetstream', wire: 'jetstream.legacy' });
     expect(after.caveats).toContainEqual(expect.stringContaining('for 0 of the 7 days'));
     expect(after.window.observed_seconds).toBeGreaterThanOrEqual(before.window.observed_seconds);
     for (const name of [endpoint, `${settings.jetstream}/xrpc/network.bsky.jetstream.subscribeEvents`]) {

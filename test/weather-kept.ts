@@ -83,7 +83,7 @@ export function minutesOf({ rows }: Kept) {
 
 /** Over which wire a series was read. */
 export function wireOf({ endpoint }: Pick<Kept, 'endpoint'>): Wire {
-  return endpoint.endsWith('/subscribe') ? 'subscribe' : 'subscribe_events';
+  return endpoint.endsWith('/subscribe') ? 'jetstream.legacy' : 'jetstream.subscribeEvents';
 }
 
 /** Rows of re-syncs that the host delivered in that time. */

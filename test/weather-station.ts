@@ -76,7 +76,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
   const clock = options.clock ?? scaledClock(startMs, options.speed ?? 20);
   const sim = createSim({ rate: 100, clock, ...options.sim });
   const { jetstream: legacy, jetstreamHost } = await sim.start();
-  const jetstream = options.wire === 'subscribe_events' ? jetstreamHost : legacy;
+  const jetstream = options.wire === 'jetstream.subscribeEvents' ? jetstreamHost : legacy;
   const folder = mkdtempSync(join(tmpdir(), 'almanac-weather-'));
   const told: Told = {
     outcomes: {},

@@ -38,7 +38,7 @@ export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
   const on = (wire: Wire, index: number): Template | undefined => {
     const legacy = templates[index];
     const text = texts[index];
-    if (wire === 'subscribe' || legacy === undefined || typeof text !== 'string') return legacy;
+    if (wire === 'jetstream.legacy' || legacy === undefined || typeof text !== 'string') return legacy;
     ofMethod[index] ??= compileTemplate(eventsTemplate(text, style.variedKeys), legacy.species);
     return ofMethod[index];
   };

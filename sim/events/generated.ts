@@ -40,7 +40,10 @@ export class GeneratedSource implements EventSource {
   readonly #historyUs: number;
   readonly #replaced = new Map<number, Map<number, number>>();
   readonly #batchings: Batching[] = [];
-  readonly #blocks: Record<Wire, Map<number, Block>> = { subscribe: new Map(), subscribe_events: new Map() };
+  readonly #blocks: Record<Wire, Map<number, Block>> = {
+    'jetstream.legacy': new Map(),
+    'jetstream.subscribeEvents': new Map(),
+  };
   /** Events that are stamped as another one is: rows of a re-sync carry the account and the time of their `sync`. */
   readonly #stampedAs = new Map<number, number>();
   #cached = 0;
@@ -63,7 +66,7 @@ export class GeneratedSource implements EventSource {
     return this.#sketch(this.#secondOf(seq));
   }
 
-  block(seq: number, wire: Wire = 'subscribe'): Block {
+  block(seq: number, wire: Wire = 'jetstream.legacy'): Block {
     const second = this.#secondOf(seq);
     const known = this.#blocks[wire].get(second);
     if (known) return known;
@@ -78,7 +81,7 @@ export class GeneratedSource implements EventSource {
 
   seek(timeUs: number): number {
     const second = Math.max(epochSecond, Math.floor(timeUs / 1_000_000));
-    const { first, timeUs: times } = this.#blocks.subscribe.get(second) ?? this.#sketch(second);
+    const { first, timeUs: times } = this.#blocks['jetstream.legacy'].get(second) ?? this.#sketch(second);
     return first + lowerBound(times, timeUs);
   }
 

@@ -2,7 +2,7 @@ import { slot } from './template.ts';
 import { productionJson } from './texts.ts';
 
 /** Jetstream's two protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. */
-export type Wire = 'subscribe' | 'subscribe_events';
+export type Wire = 'jetstream.legacy' | 'jetstream.subscribeEvents';
 
 /** What a consumer is given of the events. */
 export interface Filter {

@@ -100,7 +100,7 @@ export class Connection {
 
   /** Whether it speaks the method. */
   get isMethod(): boolean {
-    return this.#options.subscription.wire === 'subscribe_events';
+    return this.#options.subscription.wire === 'jetstream.subscribeEvents';
   }
 
   /** Sends a frame of the host's own, which is no event. */

@@ -202,7 +202,7 @@ export class JetstreamServer {
     const { source, truth, seqCursors, nowUs } = this.#options;
     const edge = source.edge(nowUs());
     if (cursor === null) return { from: edge, greeting: null };
-    const method = wire === 'subscribe_events';
+    const method = wire === 'jetstream.subscribeEvents';
     const bySeq = (method || seqCursors) && cursor < firstTimeCursor;
     const asked = bySeq ? cursor : source.seek(cursor);
     const floor = source.oldest(nowUs());

@@ -21,8 +21,8 @@ const maxCollections = 100;
 /** Kinds that a subscription of the method may name. */
 const kinds = ['commit', 'identity', 'account', 'sync'];
 const notOffered: Readonly<Record<Wire, readonly string[]>> = {
-  subscribe: ['wantedDids', 'maxMessageSizeBytes', 'requireHello'],
-  subscribe_events: ['wantedCollections', 'wantedDids', 'requireHello', 'dids', 'maxMessageSizeBytes'],
+  'jetstream.legacy': ['wantedDids', 'maxMessageSizeBytes', 'requireHello'],
+  'jetstream.subscribeEvents': ['wantedCollections', 'wantedDids', 'requireHello', 'dids', 'maxMessageSizeBytes'],
 };
 
 /** Input of a handshake: the request, and the options of the host. */
@@ -38,11 +38,11 @@ export function readSubscription({ target, socketEncoding, dictionary }: Request
   const { searchParams: query } = target;
   const compressed = query.get('compress') === 'true' || (socketEncoding?.includes('zstd') ?? false);
   if (compressed && dictionary === null) return 'compression is not offered';
-  const strange = notOffered.subscribe.find((name) => query.has(name));
+  const strange = notOffered['jetstream.legacy'].find((name) => query.has(name));
   if (strange !== undefined) return `${strange} is not offered`;
   const wanted = collectionsOf(query, 'wantedCollections');
   if (typeof wanted === 'string') return wanted;
-  const asked = { wire: 'subscribe', kinds: [], wantedCollections: wanted, compressed } as const;
+  const asked = { wire: 'jetstream.legacy', kinds: [], wantedCollections: wanted, compressed } as const;
   const text = query.get('cursor');
   if (text === null || text === '') return { ...asked, cursor: null };
   if (!/^-?\d{1,18}$/.test(text)) return 'invalid cursor';
@@ -53,7 +53,7 @@ export function readSubscription({ target, socketEncoding, dictionary }: Request
 export function readMethod({ target, dictionary }: Request): Subscription | Refusal {
   const { searchParams: query } = target;
   const invalid = (message: string): Refusal => ({ status: 400, error: 'InvalidRequest', message });
-  const strange = notOffered.subscribe_events.find((name) => query.has(name));
+  const strange = notOffered['jetstream.subscribeEvents'].find((name) => query.has(name));
   if (strange !== undefined) return invalid(`${strange} is not offered`);
   if (query.get('compress') === 'true') return invalid('compress is not offered');
   const wanted = collectionsOf(query, 'collections');
@@ -70,7 +70,7 @@ export function readMethod({ target, dictionary }: Request): Subscription | Refu
   const text = query.get('cursor');
   if (text !== null && !/^\d{1,18}$/.test(text)) return invalid('invalid cursor');
   return {
-    wire: 'subscribe_events',
+    wire: 'jetstream.subscribeEvents',
     kinds: wantedKinds,
     wantedCollections: wanted,
     compressed: zstd !== null,
@@ -89,7 +89,7 @@ function collectionsOf(query: URLSearchParams, name: string): string[] | string 
  * method has a filter of kinds too.
  */
 export function passes({ wire, kinds: wantedKinds, wantedCollections }: Filter, species: Species): boolean {
-  if (species.methodOnly && wire === 'subscribe') return false;
+  if (species.methodOnly && wire === 'jetstream.legacy') return false;
   if (wantedKinds.length > 0 && !wantedKinds.includes(kindOf(species))) return false;
   const { collection } = species;
   if (wantedCollections.length === 0 || collection === null) return true;

@@ -434,10 +434,10 @@ export interface components {
                 /** @description The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address. */
                 readonly source_endpoint?: string;
                 /**
-                 * @description The protocol that the host was read over: 'subscribe' (legacy) or 'subscribe_events' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
+                 * @description The protocol that the host was read over: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
                  * @enum {string}
                  */
-                readonly wire?: "subscribe" | "subscribe_events";
+                readonly wire?: "jetstream.legacy" | "jetstream.subscribeEvents";
                 /** @description What is counted, in one sentence. */
                 readonly measures: string;
             };
@@ -491,10 +491,10 @@ export interface components {
                 /** @description The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address. */
                 readonly source_endpoint?: string;
                 /**
-                 * @description The protocol that the host was read over: 'subscribe' (legacy) or 'subscribe_events' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
+                 * @description The protocol that the host was read over: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
                  * @enum {string}
                  */
-                readonly wire?: "subscribe" | "subscribe_events";
+                readonly wire?: "jetstream.legacy" | "jetstream.subscribeEvents";
                 /** @description What is counted, in one sentence. */
                 readonly measures: string;
             };

@@ -33,7 +33,7 @@ export const WeatherProvenance = closed(
     wire: Type.Optional(
       word(
         wires,
-        "The protocol that the host was read over: 'subscribe' (legacy) or 'subscribe_events' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.",
+        "The protocol that the host was read over: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.",
       ),
     ),
     measures: Type.String({ description: 'What is counted, in one sentence.' }),

@@ -62,7 +62,7 @@ export type Origin = (typeof origins)[number];
  * Jetstream's protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. They deliver other
  * events, so a series is of one host and one wire.
  */
-export const wires = ['subscribe', 'subscribe_events'] as const;
+export const wires = ['jetstream.legacy', 'jetstream.subscribeEvents'] as const;
 export type Wire = (typeof wires)[number];
 
 /** How a fact was obtained. */

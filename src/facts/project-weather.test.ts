@@ -33,9 +33,9 @@ describe('our summary', () => {
   });
 
   it("publishes the artifact's wire and its own caveats", () => {
-    const source = { endpoint: 'wss://host.example/x', method: 'jetstream', wire: 'subscribe_events' };
+    const source = { endpoint: 'wss://host.example/x', method: 'jetstream', wire: 'jetstream.subscribeEvents' };
     const { provenance, caveats } = ours({ source, caveats: ['a limit'] });
-    expect(provenance.wire).toBe('subscribe_events');
+    expect(provenance.wire).toBe('jetstream.subscribeEvents');
     expect(caveats).toEqual(['a limit']);
   });
 

@@ -204,7 +204,7 @@ function opened(ws: WebSocket, { url, phase, handshakeMs, signal }: Opening): Pr
     const fail = (error: Error): void => settle(failureOf(error, url, phase.now));
     const answer = (_request: ClientRequest, response: IncomingMessage): void => {
       const { statusCode = 0 } = response;
-      const why = `the handshake was answered with status ${statusCode}`;
+      const why = `the handshake failed with status ${statusCode}`;
       readErrorName(response, (name) => settle(failure('handshake_status', url, why, statusCode, name)));
     };
     const abort = (): void => settle(failure('aborted', url, 'stopped'));

@@ -30,7 +30,7 @@ export function parseEndpoint(text: string, policy: AddressPolicy): Endpoint {
   }
   // A bare host is asked for the method. Every other path was the legacy wire before there was another, and still is.
   if (url.pathname === '/') url.pathname = methodPath;
-  const wire: Wire = url.pathname.endsWith(methodPath) ? 'subscribe_events' : 'subscribe';
+  const wire: Wire = url.pathname.endsWith(methodPath) ? 'jetstream.subscribeEvents' : 'jetstream.legacy';
   const name = plainUrl(url);
   if (url.protocol === 'ws:' && !policy.allowLoopback) {
     throw new OperatorError(`--jetstream ${name}: use wss:; ws: is for loopback, with --allow-loopback`);
@@ -56,8 +56,9 @@ export interface Subscription {
 export function subscribeUrl({ url, wire }: Endpoint, { cursor, dictionary }: Subscription): string {
   const target = new URL(url);
   target.searchParams.delete('cursor');
-  if (dictionary !== null && wire === 'subscribe') target.searchParams.set('compress', 'true');
-  if (dictionary !== null && wire === 'subscribe_events') target.searchParams.set('zstdDictionary', String(dictionary));
+  if (dictionary !== null && wire === 'jetstream.legacy') target.searchParams.set('compress', 'true');
+  if (dictionary !== null && wire === 'jetstream.subscribeEvents')
+    target.searchParams.set('zstdDictionary', String(dictionary));
   if (cursor !== null) target.searchParams.set('cursor', String(cursor));
   return target.href;
 }
@@ -76,12 +77,12 @@ export function legacyEndpoint(endpoint: Endpoint): Endpoint {
   const url = new URL(endpoint.url);
   url.pathname = url.pathname.replace(methodPath, legacyPath);
   url.search = '';
-  return { ...endpoint, wire: 'subscribe', url, name: plainUrl(url) };
+  return { ...endpoint, wire: 'jetstream.legacy', url, name: plainUrl(url) };
 }
 
 /** What a refusal means for the operator, where the status says it; null where it does not. */
 export function refusalWords({ wire, name, url }: Endpoint, status: number | null): string | null {
-  if (wire !== 'subscribe_events' || status !== 404) return null;
+  if (wire !== 'jetstream.subscribeEvents' || status !== 404) return null;
   const legacy = `${url.protocol}//${url.host}${legacyPath}`;
   return `${name} answers 404: the host does not serve this method; if it speaks the legacy wire, name it as ${legacy}`;
 }

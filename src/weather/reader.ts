@@ -62,7 +62,7 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
   const feed = createFeed(context, task);
   let fruitless = 0;
   /** A proxy may not echo the subprotocol; the frames are the same without. */
-  let offersProtocol = context.endpoint.wire === 'subscribe_events';
+  let offersProtocol = context.endpoint.wire === 'jetstream.subscribeEvents';
   while (!signal.aborted && !feed.finished()) {
     const cursor = task.begin(fruitless);
     if (cursor === 'give_up') return;
@@ -73,7 +73,8 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
     const cause = await connection(context, task, feed, { cursor, dictionary, protocol }, signal);
     if (signal.aborted || feed.finished()) return;
     context.telemetry.disconnected(task.role, cause.name);
-    if (cause.name === 'handshake') offersProtocol = context.endpoint.wire === 'subscribe_events' && !offersProtocol;
+    if (cause.name === 'handshake')
+      offersProtocol = context.endpoint.wire === 'jetstream.subscribeEvents' && !offersProtocol;
     if (cause.error === 'CursorTooOld') task.track.tooOld();
     if (feed.fruitful()) {
       fruitless = 0;
@@ -81,7 +82,7 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
     } else if (cause.refused || (cause.answered && feed.empty())) {
       fruitless += 1;
       if (dictionary !== null && cause.error !== 'CursorTooOld') {
-        context.log.warn('the host and the dictionary do not agree; reading without compression');
+        context.log.warn("the dictionary does not match the host's; reading without compression");
         context.dictionaries.refused();
       }
     }

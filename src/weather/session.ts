@@ -45,7 +45,7 @@ export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
  */
 export async function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
   const { store, endpoint, clock } = options;
-  const present = endpoint.wire === 'subscribe_events';
+  const present = endpoint.wire === 'jetstream.subscribeEvents';
   const memory = new ResyncMemory(Math.floor(options.random() * 2 ** 32));
   const context: ReaderContext = {
     ...options,

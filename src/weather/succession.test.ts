@@ -56,7 +56,7 @@ it('keeps a legacy series of the same host published, and no other', () => {
   watch('wss://other.example/subscribe', 20, nowUs);
   expect(predecessorOf(store, present)).toBeNull();
   watch(legacy, 20, nowUs);
-  expect(predecessorOf(store, present)).toMatchObject({ name: legacy, wire: 'subscribe' });
+  expect(predecessorOf(store, present)).toMatchObject({ name: legacy, wire: 'jetstream.legacy' });
   expect(predecessorOf(store, parseEndpoint(legacy, { allowLoopback: false }))).toBeNull();
 });
 

@@ -9,7 +9,7 @@ const baselineDays = 7;
 
 /** The legacy series that stays published while the present one has no baseline yet; null where there is none. */
 export function predecessorOf(store: WindowStore, endpoint: Endpoint): Endpoint | null {
-  if (endpoint.wire !== 'subscribe_events' || store.series(endpoint.name).tookOver) return null;
+  if (endpoint.wire !== 'jetstream.subscribeEvents' || store.series(endpoint.name).tookOver) return null;
   const legacy = legacyEndpoint(endpoint);
   return store.has(legacy.name) && store.series(legacy.name).live !== null ? legacy : null;
 }

@@ -27,7 +27,7 @@ function summary(
   }));
   return summarise({
     endpoint: 'wss://host.example/subscribe',
-    wire: 'subscribe',
+    wire: 'jetstream.legacy',
     caveats: [],
     origin: 'live',
     nowUs,

@@ -168,7 +168,7 @@ export function createWeather(deps: WeatherDeps): Weather {
             store: open(),
             endpoint: observed,
             connect,
-            dictionaries: observed.wire === 'subscribe' ? ofFile : ofHost,
+            dictionaries: observed.wire === 'jetstream.legacy' ? ofFile : ofHost,
             random: deps.random,
             backoff: { ...pace.backoff, random: deps.random },
             clock,

@@ -251,7 +251,7 @@ async function stateIfAny(folder: string): Promise<unknown> {
 }
 
 function refusedUntilRepeated(state: unknown): string | null {
-  return state instanceof StoreError && state.message.includes('cut short') ? null : 'it is neither old nor new';
+  return state instanceof StoreError && state.message.includes('interrupted') ? null : 'it is neither old nor new';
 }
 
 /** Counters that were lost are derived again. */

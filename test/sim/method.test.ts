@@ -145,8 +145,8 @@ describe('a re-sync', () => {
       (frame) => frame.includes(`"time":"${stamp?.groups?.time}"`) && frame.includes(`"did":"${stamp?.groups?.did}"`),
     );
     expect(rows).toHaveLength(61);
-    expect(sim.truth.deliveredBetween(noonUs + 1, noonUs + 3_000_001, 'subscribe_events').resync).toBe(60);
-    expect(sim.truth.deliveredBetween(noonUs + 1, noonUs + 3_000_001, 'subscribe').resync).toBe(0);
+    expect(sim.truth.deliveredBetween(noonUs + 1, noonUs + 3_000_001, 'jetstream.subscribeEvents').resync).toBe(60);
+    expect(sim.truth.deliveredBetween(noonUs + 1, noonUs + 3_000_001, 'jetstream.legacy').resync).toBe(0);
   });
 });
 

@@ -190,7 +190,7 @@ describe('almanac doctor', () => {
       {
         check: 'contact',
         level: 'warn',
-        found: 'requests name the program alone: operators of labelers cannot reach you',
+        found: 'no contact is set: operators of labelers cannot reach you',
         todo: 'set --contact to a web or mail address',
       },
     ]);

@@ -6,7 +6,7 @@ import { packageVersion } from './command.ts';
 export const contactSetting: Setting<string | null> = {
   flag: 'contact',
   placeholder: 'URL|MAIL',
-  help: 'how to reach you, as a web or mail address: part of the User-Agent of every request, and of /for-labelers',
+  help: 'your web or mail address: sent in the User-Agent of every request, and shown on /for-labelers',
   fallback: null,
   repeatable: false,
   parse: (texts) => {

@@ -7,7 +7,7 @@ export function checkContact(contact: string | null): Finding {
   if (contact !== null) return ok(check, `requests name ${contact}`);
   return warn(
     check,
-    'requests name the program alone: operators of labelers cannot reach you',
+    'no contact is set: operators of labelers cannot reach you',
     'set --contact to a web or mail address',
   );
 }

@@ -5,7 +5,7 @@ import type { FaultName } from '../sim/jetstream/faults.ts';
 import { dictionaryFile } from '../src/weather/dictionary.ts';
 import { windowFlag } from '../src/weather/window.ts';
 import { deliveredMinutes, minutesOf, readStore, until } from './weather-kept.ts';
-import { compareWithTruth, type Station, type StationOptions, startStation } from './weather-station.ts';
+import { compareWithTruth, type Station, type StationOptions, settingsOf, startStation } from './weather-station.ts';
 
 const dictionary = readFileSync(new URL('fixtures/jetstream/dictionary.zstd', import.meta.url));
 const open: Station[] = [];
@@ -182,16 +182,4 @@ describe('a store of the legacy wire', () => {
 function openWires({ sim }: Station): string[] {
   const open = sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null);
   return [...new Set(open.map(({ filter }) => filter.wire))];
-}
-
-function settingsOf({ folder }: Station) {
-  return {
-    data: folder,
-    artifacts: join(folder, 'artifacts'),
-    publishSeconds: 1,
-    backfillHours: 0.05,
-    backfillBytes: 1e9,
-    dictionary: null,
-    compress: false,
-  };
 }

@@ -6,7 +6,7 @@ import { createSim, type Sim } from '../sim/index.ts';
 import { OperatorError } from '../src/ops/errors.ts';
 import { storeFile } from '../src/weather/window-store.ts';
 import { deliveredMinutes, minutesOf, readStore, until } from './weather-kept.ts';
-import { compareWithTruth, type Station, startStation } from './weather-station.ts';
+import { compareWithTruth, type Station, settingsOf, startStation } from './weather-station.ts';
 
 const open: { end(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -17,19 +17,6 @@ async function station(options: Parameters<typeof startStation>[0] = {}): Promis
   const started = await startStation(options);
   open.push(started);
   return started;
-}
-
-/** Settings over the folders of a station; the host is to be named. */
-function settingsOf({ folder }: Station) {
-  return {
-    data: folder,
-    artifacts: join(folder, 'artifacts'),
-    publishSeconds: 1,
-    backfillHours: 0.05,
-    backfillBytes: 1e9,
-    dictionary: null,
-    compress: false,
-  };
 }
 
 function counted({ told }: Station): number {

@@ -137,6 +137,19 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
   return station;
 }
 
+/** Settings over the directories of a station; the caller names the host. */
+export function settingsOf({ folder }: Station) {
+  return {
+    data: folder,
+    artifacts: join(folder, 'artifacts'),
+    publishSeconds: 1,
+    backfillHours: 0.05,
+    backfillBytes: 1e9,
+    dictionary: null,
+    compress: false,
+  };
+}
+
 /** Stops the instrument and compares all that it kept with what the host delivered. */
 export async function compareWithTruth(station: Station): Promise<Kept> {
   const { sim, folder } = station;

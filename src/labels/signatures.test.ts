@@ -102,6 +102,18 @@ test('the audit log is read once in an hour at most, and kept while the director
   expect([logReads(), labeler.used.at(-1)?.earlier]).toEqual([2, logged]);
 });
 
+test('a key that was valid twice keeps both periods of the audit log', async () => {
+  const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
+  const logged = [
+    { key: old('first'), from: micros(8), until: micros(9) },
+    { key: old('second'), from: micros(7), until: micros(8) },
+    { key: old('first'), from: micros(5), until: micros(7) },
+  ];
+  labeler.directory.log = logged;
+  await labeler.verify();
+  expect(labeler.used.at(-1)?.earlier).toEqual(logged);
+});
+
 test('a key that the document names again is checked as the current one alone', async () => {
   const labeler = signaturesFor([{ key: 'p256:new', firstSeen: 10, lastSeen: 20 }]);
   labeler.directory.log = [{ key: { curve: 'p256', point: 'new' }, from: micros(5), until: micros(7) }];

@@ -73,13 +73,12 @@ export class Signatures {
     const current = resolution.kind === 'resolved' ? resolution.document.labelKeys : [];
     await this.#keep(did, current);
     if (fresh) await this.#readLog(did, { signal, privileged });
-    const known = [...(this.#logged.get(did)?.keys ?? []), ...seenEarlier(await store.keys(did))];
     const names = new Set(current.map(write));
-    const earlier = known.filter(({ key }) => {
-      const isNew = !names.has(write(key));
-      names.add(write(key));
-      return isNew;
-    });
+    // A key may have several periods in the log, which knows them better than we do.
+    const logged = (this.#logged.get(did)?.keys ?? []).filter(({ key }) => !names.has(write(key)));
+    for (const { key } of logged) names.add(write(key));
+    const seen = seenEarlier(await store.keys(did)).filter(({ key }) => !names.has(write(key)));
+    const earlier = [...logged, ...seen];
     const keys = { current, earlier };
     if (current.length + earlier.length > 0) this.#keys.set(did, keys);
     return keys;

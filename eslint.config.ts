@@ -1,6 +1,6 @@
 import tseslint from 'typescript-eslint';
 
-/** Biome formats and lints; these are the rules that need types. */
+/** Biome formats and lints; these are the rules that require types. */
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', 'assets/**'] },
   {

@@ -6,10 +6,10 @@ import { accountDid, labelers, labelOf, planDay } from './store-traffic.ts';
 
 /** Requests and rows of the account-view bench. */
 
-/** An account that no generated row is about: beyond the accounts and the labelers. */
+/** A DID without generated rows, beyond those of the accounts and the labelers. */
 export const denseDid = accountDid(9_999_999);
 
-/** Middle, 99th percentile and worst of some milliseconds. */
+/** Formats the median, the 99th percentile and the maximum of durations in milliseconds. */
 export function times(milliseconds: readonly number[]): string {
   const sorted = milliseconds.toSorted((a, b) => a - b);
   const at = (share: number): string =>
@@ -17,7 +17,7 @@ export function times(milliseconds: readonly number[]): string {
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
 }
 
-/** Accepts rows of the dense account, as many at once as a batch may hold: many of one instant. */
+/** Accepts rows of the hot account in batches of the maximum size, so that many rows have one instant. */
 export async function appendDense(writer: StoreWriter, rows: number, now: () => number): Promise<void> {
   for (let first = 0; first < rows; first += 2_000) {
     const observations = Array.from(
@@ -38,7 +38,7 @@ export async function appendDense(writer: StoreWriter, rows: number, now: () => 
   }
 }
 
-/** Enrols labelers, each with so many gaps of an hour spread over the window: a page tells what was missed of them. */
+/** Enrols labelers, each with gaps of an hour spread over the window, because a page shows them. */
 export async function enrolWithGaps(
   writer: StoreWriter,
   { count, gaps }: { readonly count: number; readonly gaps: number },
@@ -62,7 +62,7 @@ export async function enrolWithGaps(
   }
 }
 
-/** Appends 500 labels a second until it is told to end; resolves with the milliseconds of each commit. */
+/** Appends 500 labels per second until it is aborted; resolves with the milliseconds of each commit. */
 export async function appendSteadily(writer: StoreWriter, now: () => number, signal: AbortSignal): Promise<number[]> {
   const plan = planDay(dayOf(now()) + 1, 100_000);
   const took: number[] = [];
@@ -77,7 +77,7 @@ export async function appendSteadily(writer: StoreWriter, now: () => number, sig
   return took;
 }
 
-/** Milliseconds of each of a number of requests, one after the other. */
+/** Returns the milliseconds of each of a number of sequential requests. */
 export async function askAll(count: number, url: (n: number) => string): Promise<number[]> {
   const took: number[] = [];
   for (let n = 0; n < count; n++) {
@@ -107,7 +107,10 @@ export async function followExport(url: string, did: string) {
   return { rows, seconds: (performance.now() - began) / 1000, pageMs };
 }
 
-/** Clients that ask at once for one ordinary account after the other; one that is refused waits as it was told. */
+/**
+ * Runs clients that concurrently request one ordinary account after the other; a refused client waits as the response
+ * states.
+ */
 export async function crowd(url: string, clients: number, seconds: number) {
   const admitted: number[] = [];
   const others: string[] = [];

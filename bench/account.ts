@@ -4,18 +4,18 @@
  *   node bench/account.ts [--rows 3000000] [--dense 165000] [--labelers 150] [--gaps 10] [--clients 200] [--seconds 5]
  *     [--starts 10] [--folder DIR] [--keep]
  *
- * `--rows` are those of the 31 days before today (45000000 is the size to plan for; it takes ten minutes and 8 GB);
- * `--dense` rows of one account are accepted today, as the instrument would store them; each of `--labelers`
- * that are enrolled has `--gaps`. `--folder` with a store that `--keep` left is measured without making it again.
+ * `--rows` are those of the 31 days before today (45000000 is the size to plan for; it takes ten minutes and 8 GB).
+ * `--dense` rows of one account are accepted today, as the instrument would store them. Each of `--labelers` enrolled
+ * labelers has `--gaps`. A store in `--folder` that an earlier run with `--keep` left is reused.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { begin, readOnWhole, takeSnapshot } from '../src/account/exports.ts';
-import { rememberManifests } from '../src/account/manifest.ts';
-import { openSqliteReader } from '../src/store/sqlite/reader.ts';
-import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
+import { begin, readOnWhole, takeSnapshot } from '../src/account/export/exports.ts';
+import { rememberManifests } from '../src/account/export/manifest.ts';
+import { openSqliteReader } from '../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
 import { dayOf, micros } from '../src/store/time.ts';
 import {
   appendDense,
@@ -88,7 +88,7 @@ try {
   if (!values.keep && values.folder === undefined) rmSync(folder, { recursive: true, force: true });
 }
 
-/** The built program on one core. */
+/** Starts the built program on one core. */
 async function start(): Promise<Measured> {
   const program = await startMeasured(0, [
     process.execPath,
@@ -108,12 +108,12 @@ async function start(): Promise<Measured> {
       '1',
     ],
   ]);
-  // What a client's first request costs itself is not the program's.
+  // Excludes the initial cost of the client itself.
   await askAll(1, () => `${program.url}/`);
   return program;
 }
 
-/** The very first page of a program that was just started, with nothing of the store in the system's cache. */
+/** Measures the first page of a newly started program, with an empty page cache. */
 async function measureFirst(): Promise<void> {
   const kinds = [
     ['ordinary account', ordinary],
@@ -135,7 +135,9 @@ async function measureFirst(): Promise<void> {
   }
 }
 
-/** The export of the dense account at the store: chunks, rows and digest, without a process or a socket between. */
+/**
+ * Measures the export of the hot account from the store alone: chunks, rows and digest, without a process or a socket.
+ */
 async function measureStore(): Promise<void> {
   const reader = openSqliteReader(store);
   const query = { account: denseDid, asked: { kind: 'days', days: 7 }, filters: {} } as const;
@@ -164,12 +166,12 @@ async function measureStore(): Promise<void> {
   await reader.close();
 }
 
-/** One request at a time. */
+/** Sends one request at a time. */
 async function measureAnswers(url: string): Promise<void> {
   const create = (n: number): string => `${url}/exports?did=${ordinary(n)}`;
   const page = (account: string): string => `${url}${view(account)}`;
   const cold: number[] = [];
-  // Every one of them cold, each of another account.
+  // Each of another account, with an empty cache.
   for (let n = 1; n <= 200 && dropPageCache(); n++) cold.push(...(await askAll(1, () => page(ordinary(n)))));
   if (cold.length > 0) report('page, ordinary account, cold cache', times(cold));
   report('page, ordinary account, warm', times(await askAll(200, (n) => page(ordinary(n % 40)))));
@@ -185,14 +187,14 @@ async function measureAnswers(url: string): Promise<void> {
   report('resident memory of the serving process', `${program.residentMiB()} MiB`);
 }
 
-/** Everybody at once, beside 500 labels a second. */
+/** All clients concurrently, with 500 labels per second. */
 async function measureCrowd(url: string): Promise<void> {
   const ended = new AbortController();
   const appended = appendSteadily(writer, now, ended.signal);
   const { admitted, refused, others } = await crowd(url, Number(values.clients), Number(values.seconds));
   ended.abort();
   report(`${values.clients} clients at once: admitted`, `${admitted.length}, ${times(admitted)}`);
-  report('  told that the store is busy, with Retry-After', String(refused));
+  report('  refused because the store is busy, with Retry-After', String(refused));
   report('  anything else', others.length === 0 ? 'nothing' : JSON.stringify(others.slice(0, 5)));
   report('commits of 50 labels, ten a second, meanwhile', times(await appended));
 }

@@ -1,6 +1,4 @@
-/**
- * The yardstick: node:http answering a constant buffer, or a constant 304, with the headers of a fact and no thought.
- */
+/** A baseline: node:http returns a constant buffer, or a constant 304, with the headers of a fact and no other work. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * A Jetstream of recorded events as fast as a socket takes them, for the benches: listens on a free port of loopback,
- * prints it, sends as many events as its argument says to whoever connects, then nothing. Ends with its parent.
+ * A Jetstream of recorded events at the speed of the socket, for the benches: listens on a free loopback port, prints
+ * it, and sends each client the number of events in its argument. Ends with its parent.
  */
 import { readFileSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
@@ -12,7 +12,7 @@ const batch = readFileSync(new URL('../test/fixtures/jetstream/production_v1.jso
   .map((line) => textFrame(Buffer.from(line)));
 const whole = Buffer.concat(batch);
 
-/** One unfragmented, unmasked text frame. */
+/** Builds one unfragmented, unmasked text frame. */
 function textFrame(payload: Buffer): Buffer {
   const { length } = payload;
   if (length > 0xffff) throw new RangeError('no recorded event is that long');
@@ -20,7 +20,7 @@ function textFrame(payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
-/** Whole batches while the socket takes them: one write for 152 events, not one each. */
+/** Writes whole batches while the socket accepts them: one write for 152 events. */
 function blast(socket: Socket, frames: number): void {
   let left = frames;
   const more = (): void => {

@@ -1,9 +1,9 @@
 /**
- * The classifier against JSON.parse of the same frames, from memory on one core, in one run: rounds of both take turns,
- * so that whatever else the machine does falls on both alike. Prints one line of JSON.
+ * Compares the classifier with JSON.parse of the same frames, from memory on one core, in one run: their rounds
+ * alternate, so that other load affects both equally. Prints one line of JSON.
  */
 import { readFileSync } from 'node:fs';
-import { createClassifier } from '../src/weather/classify.ts';
+import { createClassifier } from '../src/weather/classify/classify.ts';
 import { median } from './stats.ts';
 
 const rounds = 15;
@@ -39,7 +39,7 @@ function parsed(): number {
   return counted;
 }
 
-/** As they lie when they come from a socket: slices of one buffer, no two frames at the same alignment. */
+/** As received from a socket: slices of one buffer with different alignments. */
 function framesInOneBuffer(lines: readonly string[]): Buffer[] {
   const all = Buffer.from(lines.join(''));
   let at = 0;

@@ -1,6 +1,6 @@
 /**
- * The label overview, 200 and 304, beside nginx serving the same bytes as a static file and a bare node:http server
- * answering them from memory. One core for the server, the other for wrk; rounds interleaved.
+ * Measures the label overview, 200 and 304, and compares it with nginx serving the same bytes as a static file and a
+ * bare node:http server serving them from memory. One core for the server, the other for wrk; rounds are interleaved.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ interface Contender {
   readonly notModified: Load[];
 }
 
-/** Measures and prints; `rounds` of `seconds` each for every contender and path. */
+/** Measures and prints; `rounds` of `seconds` for every server and path. */
 async function benchFacts(rounds: number, seconds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const root = packageRoot();
@@ -64,7 +64,10 @@ async function benchFacts(rounds: number, seconds: number): Promise<void> {
   rmSync(folder, { recursive: true });
 }
 
-/** The age bucket changes every minute, and a client asks again then: the validator is fetched once and `*` is not used. */
+/**
+ * The age bucket changes every minute, when a client requests again: the validator is fetched once, and `*` is not
+ * used.
+ */
 async function validatorOf(measured: Measured): Promise<string> {
   const etag = (await fetch(measured.url + path)).headers.get('etag');
   if (etag === null) throw new Error('no validator');

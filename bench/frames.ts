@@ -1,16 +1,16 @@
 /**
- * Events a second over a loopback websocket from a server in another process, counted in memory: the guarded socket
- * with the classifier, and `@atcute/jetstream` (validation off) that only counts, taking turns in one run. Prints one
- * line of JSON.
+ * Measures events per second over a loopback websocket from a server in another process, counted in memory: the guarded
+ * socket with the classifier, and `@atcute/jetstream` (validation off) that only counts, alternating in one run. Prints
+ * one line of JSON.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { JetstreamSubscription } from '@atcute/jetstream';
-import { createNameResolver } from '../src/network/name-resolver.ts';
-import { openSocket } from '../src/network/websocket.ts';
-import { createClassifier } from '../src/weather/classify.ts';
-import { metricNames } from '../src/weather/metric-names.ts';
+import { createNameResolver } from '../src/network/dns/name-resolver.ts';
+import { openSocket } from '../src/network/websocket/websocket.ts';
+import { createClassifier } from '../src/weather/classify/classify.ts';
+import { metricNames } from '../src/weather/classify/metric-names.ts';
 import { median } from './stats.ts';
 
 const rounds = 5;
@@ -74,7 +74,7 @@ const blaster = spawn(process.execPath, [fileURLToPath(new URL('blaster.ts', imp
 });
 const port = String((await once(blaster.stdout, 'data'))[0]).trim();
 const rates: { ours: number[]; atcute: number[] } = { ours: [], atcute: [] };
-// The first round of each only warms up.
+// The first round of each is a warm-up.
 for (let round = 0; round <= rounds; round += 1) {
   const [a, b] = [await ours(port), await atcute(port)];
   if (round === 0) continue;

@@ -1,8 +1,10 @@
-/** Checks of signatures alone, on the core that this process is given: `taskset -c 0 node bench/labels-checks.ts`. Prints JSON. */
+/**
+ * Measures only signature checks, on the core of this process: `taskset -c 0 node bench/labels-checks.ts`. Prints JSON.
+ */
 import { encode, toBytes } from '@atcute/cbor';
 import { type Curve, SigningKey } from '../sim/labelers/signing-key.ts';
-import { createVerifier } from '../src/labels/verifier.ts';
-import { parseLabelKey } from '../src/network/label-key.ts';
+import { createVerifier } from '../src/labels/signatures/verifier.ts';
+import { parseLabelKey } from '../src/network/identity/label-key.ts';
 
 const batch = 250;
 const seconds = 4;

@@ -6,24 +6,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Sim, SimAddresses } from '../sim/index.ts';
-import { openSqliteReader } from '../src/store/sqlite/reader.ts';
+import { openSqliteReader } from '../src/store/sqlite/read/reader.ts';
 import { ended } from './processes.ts';
 
 const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 
-/** The label instrument on a core of its own, over a store of its own. */
+/** The label instrument on its own core, with its own store. */
 export interface LabelProgram {
   readonly folder: string;
-  /** A counter or gauge of its metrics; sums over its dimensions. */
+  /** Returns a counter or gauge of its metrics, summed over its dimensions. */
   metric(name: string): Promise<number>;
-  /** Most resident memory so far, in MB. */
+  /** Returns the peak resident memory, in MB. */
   peakMb(): number;
-  /** Ends it and leaves its store. */
+  /** Stops it and keeps its store. */
   stop(): Promise<void>;
   remove(): void;
 }
 
-/** Starts `almanac labels` on a core against a simulated network, and waits until it observes. */
+/** Starts `almanac labels` on a core with a simulated network, and waits until it observes. */
 export async function startLabels(core: number, sim: Sim, addresses: SimAddresses): Promise<LabelProgram> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const port = await freePort();
@@ -52,7 +52,7 @@ export async function startLabels(core: number, sim: Sim, addresses: SimAddresse
   };
 }
 
-/** Acceptance time of each row, in microseconds, keyed by labeler, subject and authored time. */
+/** Returns the acceptance time of each row, in microseconds, keyed by labeler, subject and authored time. */
 export async function acceptedAt(folder: string, accounts: Iterable<string>): Promise<Map<string, number>> {
   const store = openSqliteReader(join(folder, 'store'));
   const found = new Map<string, number>();
@@ -68,7 +68,7 @@ export async function acceptedAt(folder: string, accounts: Iterable<string>): Pr
   return found;
 }
 
-/** Key that distinguishes one label of the simulation from another. */
+/** Returns a key that is unique to a label of the simulation. */
 export function rowKey(label: unknown): string {
   const { src, uri, val, neg = false, cts } = label as Readonly<Record<string, unknown>>;
   return JSON.stringify([src, uri, val, neg, cts]);

@@ -1,13 +1,14 @@
 /**
- * Measures the label instrument as it is run: `node bench/labels.ts [--labels 40000] [--sources 700] [--seconds 60]`.
+ * Measures the label instrument as an operator runs it: `node bench/labels.ts [--labels 40000] [--sources 700]
+ * [--seconds 60]`.
  *
- *  1. Checks of signatures alone, on one core.
+ *  1. Signature checks alone, on one core.
  *  2. Verified acceptance: a burst of signed labels over the streams of 20 simulated labelers, by the real program on one
- *     core, to durable rows; the same rows into one plain indexed table, without a check, on the other core.
- *  3. 700 sources at the network's rates: from a label's emission to its acceptance, and resident memory.
+ *     core, until the rows are durable; the same rows into one plain indexed table, without checks, on the other core.
+ *  3. 700 sources at the network's rates: the time from a label's emission to its acceptance, and resident memory.
  *
- * The simulated network has the other core. What the store alone does (an overview of 45 million rows, a day sealed beside
- * 500 labels a second) is measured by `npm run bench -- store --window FOLDER`. Prints each figure beside its target.
+ * The simulated network uses the other core. `npm run bench -- store --window FOLDER` measures the store alone (an
+ * overview of 45 million rows, sealing a day with 500 labels per second). Prints each figure with its target.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,13 +17,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createSim } from '../sim/index.ts';
 import { accountOf } from '../sim/labelers/truth.ts';
-import { readLabel } from '../src/labels/label-fields.ts';
+import { readLabel } from '../src/labels/label/label-fields.ts';
 import type { NewObservation } from '../src/store/port.ts';
 import { acceptedAt, pause, rowKey, startLabels } from './labels-program.ts';
 import { row } from './stats.ts';
 import { plainTable } from './store-day.ts';
 
-/** The program's core; this process and the simulated network have the other. */
+/** Core of the program; this process and the simulated network use the other. */
 const core = 0;
 const burstSources = 20;
 const batchRows = 500;
@@ -46,7 +47,7 @@ function report(name: string, value: number, target: string): void {
   console.log(row([name, text, target], [58, -12, 0]));
 }
 
-/** Signatures alone, in a process of its own on the program's core. */
+/** Measures only signature checks, in a separate process on the program's core. */
 function measureChecks(): void {
   const script = join(import.meta.dirname, 'labels-checks.ts');
   const done = spawnSync('taskset', ['-c', String(core), process.execPath, script], { encoding: 'utf8' });
@@ -79,7 +80,7 @@ async function measureBurst(labels: number): Promise<void> {
     report('verified acceptance (k256), durable, labels a second', verified, 'at least 2,000');
     report('resident memory after the burst, at most, MB', program.peakMb(), 'at most 300');
     const plain = plainRate(sim.labelers.list.flatMap((one) => rowsOf(one, one.edge)));
-    report('beside it: one plain indexed table, unchecked, rows a second', plain, '');
+    report('for comparison: one plain indexed table, unchecked, rows a second', plain, '');
   } finally {
     await program.stop();
     program.remove();
@@ -116,7 +117,7 @@ async function measureSources(sources: number, seconds: number): Promise<void> {
   const sim = createSim({ seed: 5, labelers: sources, labelRate: 20, rate: 1, historyHours: 0 });
   const program = await startLabels(core, sim, await sim.start());
   try {
-    // What came while they were being connected is not in the figures.
+    // Excludes labels that arrived while the streams were being opened.
     await pause(3_000);
     const from = Date.now() * 1000;
     await pause(seconds * 1000);
@@ -160,7 +161,7 @@ measureChecks();
 await measureBurst(Number(values.labels));
 await measureSources(Number(values.sources), Number(values.seconds));
 console.log(
-  'the overview at 45 M rows (under 20 ms) and sealing beside 500 labels a second: npm run bench -- store --window FOLDER',
+  'the overview at 45 M rows (under 20 ms) and sealing with 500 labels per second: npm run bench -- store --window FOLDER',
 );
 console.log(
   `load ${loadavg()

@@ -4,7 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ended, type Measured, residentMiB } from './processes.ts';
 
-/** nginx as it comes: one worker, default file handling, the same bytes as a static file with a fact's headers. */
+/**
+ * Starts nginx with its defaults: one worker, default file handling, the same bytes as a static file with a fact's
+ * headers.
+ */
 export async function startNginx(core: number, folder: string, body: Buffer): Promise<Measured> {
   const port = await freePort();
   const root = join(folder, 'nginx');

@@ -1,12 +1,12 @@
 /**
- * Measures the observatory as a whole, as an operator runs it:
- * `node bench/observatory.ts [--seconds 120] [--events 330] [--labelers 300] [--labels 20]`.
+ * Measures the observatory as a whole, as an operator runs it: `node bench/observatory.ts [--seconds 120] [--events
+ * 330] [--labelers 300] [--labels 20]`.
  *
- *  1. `almanac up` beside a simulated network at the network's rates: memory of all its processes, processor time.
- *  2. Its page: bytes on the wire, and how soon a browser has it ready (where Debian's Chromium is).
- *  3. `almanac up` without a network: how soon it says so, and processor time.
+ *  1. `almanac up` with a simulated network at the network's rates: memory of all its processes, processor time.
+ *  2. Its page: bytes on the wire, and the time until a browser has rendered it (if Debian's Chromium is installed).
+ *  3. `almanac up` without a network: the time until it reports that, and processor time.
  *
- * The simulated network runs in this process, which is in no figure.
+ * The simulated network runs in this process, which no figure includes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ function report(name: string, figure: string, target = ''): void {
   console.log(row([name, figure, target, `load ${loadavg()[0]?.toFixed(1)}`], [52, -24, -20, 0]));
 }
 
-/** A line that the program printed, and when, in milliseconds after its start. */
+/** A line that the program printed, with the milliseconds since its start. */
 interface Said {
   readonly text: string;
   readonly afterMs: number;
@@ -147,7 +147,7 @@ async function measureWithoutNetwork(): Promise<void> {
     const words = (): Said | undefined => up.said.find(({ text }) => /network|cannot be reached|no way/i.test(text));
     while (words() === undefined) await pause(50);
     const { text = '', afterMs = 0 } = words() ?? {};
-    report('without a network, says so after', `${(afterMs / 1000).toFixed(1)} s`, 'within 10');
+    report('without a network, reported after', `${(afterMs / 1000).toFixed(1)} s`, 'within 10');
     console.log(`  "${text}"`);
     await pause(10_000);
     const pid = up.child.pid ?? 0;

@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process and those that it started, now. */
+/** Current state of a process and its descendants. */
 export interface ProcessTree {
   readonly pids: readonly number[];
-  /** Resident memory of all of them, in MB: pages that they share are counted once for each. */
+  /** Resident memory of all of them, in MB: shared pages count once for each. */
   readonly residentMb: number;
-  /** Their share of the memory: shared pages are counted once in all. */
+  /** Proportional memory in MB: shared pages count once in total. */
   readonly proportionalMb: number;
-  /** Processor time of all of them since they started, in seconds. */
+  /** Processor time of all of them since their start, in seconds. */
   readonly cpuSeconds: number;
 }
 
-/** Ticks a second of /proc on Linux. */
+/** Clock ticks per second in /proc on Linux. */
 const ticks = 100;
 
-/** Looks at a process and all below it (proc(5)); those that end meanwhile are left out. */
+/** Reads a process and its descendants (proc(5)); omits those that exit meanwhile. */
 export function processTree(root: number): ProcessTree {
   const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : []));
   const pids = [root];
@@ -30,7 +30,7 @@ export function processTree(root: number): ProcessTree {
 
 function statOf(pid: number): { pid: number; parent: number; cpu: number }[] {
   const text = read(`/proc/${pid}/stat`);
-  // The name stands in brackets and may hold anything.
+  // The name is in brackets and may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   if (fields.length < 14) return [];
   return [{ pid, parent: Number(fields[1]), cpu: (Number(fields[11]) + Number(fields[12])) / ticks }];

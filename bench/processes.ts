@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline';
 export interface Measured {
   readonly url: string;
   readonly startedInMs: number;
-  /** Resident memory of the process now, in MiB; of the worker where there are several. */
+  /** Returns the current resident memory of the process in MiB, or of its worker. */
   residentMiB(): number;
   stop(): Promise<void>;
 }
 
-/** Starts a program on a core and waits for the line that tells its address. */
+/** Starts a program on a core and waits for the line with its address. */
 export async function startMeasured(core: number, command: readonly string[]): Promise<Measured> {
   const began = performance.now();
   const child = spawn('taskset', ['-c', String(core), ...command], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -29,13 +29,13 @@ export async function startMeasured(core: number, command: readonly string[]): P
   throw new Error(`${command.join(' ')} ended before it listened`);
 }
 
-/** Resident memory of a process, in MiB. */
+/** Returns the resident memory of a process, in MiB. */
 export function residentMiB(pid: number): number {
   const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kib) / 1024);
 }
 
-/** Stops a child and waits until it is gone. */
+/** Stops a child and waits until it has exited. */
 export async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
@@ -43,14 +43,14 @@ export async function ended(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Measurements of wrk. */
+/** Results of wrk. */
 export interface Load {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
-/** One round of wrk from a core: 64 keep-alive connections. Throws when any answer was an error. */
+/** Runs one round of wrk on a core: 64 keep-alive connections. Throws if any response was an error. */
 export function load(core: number, url: string, seconds: number, headers: readonly string[] = []): Load {
   const args = ['-c', String(core), 'wrk', '-t1', '-c64', `-d${seconds}s`, '--latency'];
   const done = spawnSync('taskset', [...args, ...headers.flatMap((header) => ['-H', header]), url], {

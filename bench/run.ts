@@ -1,12 +1,12 @@
 /**
- * `npm run bench -- [NAME …] [options]`: runs the benches by name, all of them without one; options go to each. A bench
- * measures the real program over real sockets or a real store, and prints what it compared with.
+ * `npm run bench -- [NAME …] [options]`: runs the benches by name, or all of them; passes options to each. A bench
+ * measures the real program over real sockets or a real store, and prints its baseline.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { packageRoot } from '../src/main/command.ts';
 
-/** Every bench, in the order of running. */
+/** All benches in running order. */
 const benches = ['facts', 'classifier', 'frames', 'weather', 'store', 'labels', 'account', 'observatory'];
 
 const words = process.argv.slice(2);

@@ -1,6 +1,6 @@
-/** Figures of repeated rounds. */
+/** Statistics of repeated rounds. */
 
-/** The middle value. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -8,12 +8,15 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Half the distance between the lowest and the highest round, in per cent of the median: the noise of the machine. */
+/**
+ * Returns half the distance between the lowest and the highest round, in per cent of the median: the noise of the
+ * machine.
+ */
 export function spreadPercent(values: readonly number[]): number {
   return ((Math.max(...values) - Math.min(...values)) / 2 / median(values)) * 100;
 }
 
-/** A row of aligned columns. */
+/** Formats a row of aligned columns. */
 export function row(cells: readonly (string | number)[], widths: readonly number[]): string {
   return cells
     .map((cell, index) =>

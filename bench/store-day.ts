@@ -4,23 +4,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { identityOf } from '../src/store/identity.ts';
 import type { NewObservation, StoreWriter } from '../src/store/port.ts';
-import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
+import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
 import { subjectOf } from '../src/store/subject.ts';
 import { dayFromName, day as dayLength, dayName, dayStart, hour, micros, second } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay } from './store-traffic.ts';
 
-/** Takes one figure. */
+/** Receives one figure. */
 export type Report = (name: string, value: number | string) => void;
 
 /** Options of measuring a day. */
 export interface DayOptions {
   readonly rows: number;
   readonly batchRows: number;
-  /** Also append the same rows to one plain table. */
+  /** True to also append the same rows to one plain table. */
   readonly plain: boolean;
 }
 
-/** Measures one day: appended, sealed, opened again, beside a plain table. */
+/** Measures one day: appended, sealed, opened again, compared with a plain table. */
 export async function measureDay(folder: string, options: DayOptions, report: Report): Promise<void> {
   const { rows, batchRows } = options;
   const day = dayFromName('2026-11-17') ?? 0;
@@ -52,11 +52,11 @@ export async function measureDay(folder: string, options: DayOptions, report: Re
 
 async function measurePlain(path: string, plan: DayPlan, batchRows: number, report: Report): Promise<void> {
   const plain = plainTable(path);
-  const beside = await timed(plan, batchRows, (observations, at) => {
+  const plainTimes = await timed(plan, batchRows, (observations, at) => {
     plain.append(observations, at);
     return Promise.resolve();
   });
-  reportQuarters('plain table', beside, report);
+  reportQuarters('plain table', plainTimes, report);
   plain.close();
   report('plain table, bytes a row', statSync(path).size / plan.accounts.length);
 }
@@ -76,14 +76,14 @@ function reportQuarters(name: string, { quarters, whole, p99 }: Timing, report: 
 /** Appends rows as if accepted at an instant. */
 export type Append = (observations: NewObservation[], at: number) => Promise<void>;
 
-/** Appends a plan's rows in batches; only the appending is timed. */
+/** Appends a plan's rows in batches; measures only the appending. */
 export async function timed(plan: DayPlan, batchRows: number, append: Append): Promise<Timing> {
   const [timing] = await timedInTurn(plan, batchRows, [append]);
   if (!timing) throw new Error('one way to append gives one timing');
   return timing;
 }
 
-/** Appends a plan's rows to each, batch by batch in turn; a timing for each. */
+/** Appends a plan's rows in several ways, alternating batch by batch; returns a timing for each. */
 export async function timedInTurn(plan: DayPlan, batchRows: number, ways: readonly Append[]): Promise<Timing[]> {
   const rows = plan.accounts.length;
   const batches: number[][] = ways.map(() => []);
@@ -140,10 +140,10 @@ export function plainTable(path: string): {
   return { append, close: () => db.close() };
 }
 
-/** Seals the day while 500 labels a second are appended three days later. */
+/** Seals the day while 500 labels per second are appended three days later. */
 async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Promise<void> {
   const later = planDay(plan.day + 3, 60_000);
-  // Past the horizon of duplicates, so that the day may be sealed.
+  // After the duplicate horizon, so that the day may be sealed.
   const start = micros(dayStart(later.day) + hour);
   const batchRows = 50;
   await store.append({ at: start, observations: [labelOf(later, 0)], refusals: [], positions: [] });
@@ -161,9 +161,9 @@ async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Pr
     await delay(Math.max(0, 100 - (performance.now() - asked)));
   }
   const { sealed } = await maintained;
-  report('sealing beside 500 labels a second, s', (performance.now() - started) / 1000);
+  report('sealing with 500 labels per second, s', (performance.now() - started) / 1000);
   report('sealed', sealed.join(' '));
   waits.sort((a, b) => a - b);
-  report('append beside sealing, p99 ms', waits[Math.floor(waits.length * 0.99)] ?? 0);
-  report('append beside sealing, longest ms', waits.at(-1) ?? 0);
+  report('append while sealing, p99 ms', waits[Math.floor(waits.length * 0.99)] ?? 0);
+  report('append while sealing, longest ms', waits.at(-1) ?? 0);
 }

@@ -1,23 +1,23 @@
 /**
- * Writes sealed days of the network's distribution straight into a store's folder, clustered as sealing would leave
- * them: a 30-day store of 42 M rows in minutes. For measurements and for tests of scale; never for a live store.
+ * Writes sealed days with the network's distribution directly into a store's directory, clustered as after sealing: a
+ * 30-day store of 42 M rows in minutes. For measurements and for tests of scale; never for a live store.
  *
  *   node bench/store-generator.ts FOLDER [--days 31] [--rows 1400000] [--last 2026-11-20]
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
-import { countBusy } from '../src/store/sqlite/busy.ts';
-import { openWritable, setPragma, syncFolder } from '../src/store/sqlite/connection.ts';
-import { metaNames, rowColumns, sealedDayMigrations } from '../src/store/sqlite/day-schema.ts';
-import { dayPath, storePaths } from '../src/store/sqlite/files.ts';
-import { keepChecksums } from '../src/store/sqlite/keep-checksums.ts';
-import { migrate } from '../src/store/sqlite/migrate.ts';
-import { encodeRow, type Intern } from '../src/store/sqlite/row.ts';
-import { packStamps, type Stamp } from '../src/store/sqlite/stamps.ts';
-import { stateChanges } from '../src/store/sqlite/state-write.ts';
-import { keepFilter } from '../src/store/sqlite/subject-filter.ts';
-import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
+import { openWritable, setPragma, syncFolder } from '../src/store/sqlite/base/connection.ts';
+import { dayPath, storePaths } from '../src/store/sqlite/base/files.ts';
+import { migrate } from '../src/store/sqlite/base/migrate.ts';
+import { encodeRow, type Intern } from '../src/store/sqlite/base/row.ts';
+import { packStamps, type Stamp } from '../src/store/sqlite/base/stamps.ts';
+import { storeGroups } from '../src/store/sqlite/groups/busy.ts';
+import { keepChecksums } from '../src/store/sqlite/groups/keep-checksums.ts';
+import { metaNames, rowColumns, sealedDayMigrations } from '../src/store/sqlite/schema/day-schema.ts';
+import { keepFilter } from '../src/store/sqlite/schema/subject-filter.ts';
+import { stateChanges } from '../src/store/sqlite/state/state-write.ts';
+import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
 import { dayFromName, dayName, dayStart, minute } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
 
@@ -31,7 +31,7 @@ export interface GeneratorOptions {
   readonly progress?: (day: string, seconds: number) => void;
 }
 
-/** Makes a store of sealed days; what was in the folder is gone. */
+/** Creates a store of sealed days; deletes the previous content of the directory. */
 export async function generateStore({ folder, days, rows, last, progress }: GeneratorOptions): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const first = last - days + 1;
@@ -82,7 +82,7 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
       of.push({ offset: id % minute, removed: label.neg === true });
     }
     writeCounters(db, stamps);
-    countBusy(db);
+    storeGroups(db);
     keepFilter(db);
     const setMeta = db.prepare('INSERT INTO meta(name, value) VALUES (?, ?)');
     const end = dayStart(plan.day) + (plan.offsets.at(-1) ?? 0);
@@ -97,7 +97,10 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
   chmodSync(path, 0o444);
 }
 
-/** Row numbers of a plan in the order of (subject, id): a counting sort, as DIDs ascend with account numbers. */
+/**
+ * Returns row numbers of a plan in the order of (subject, id): a counting sort, because DIDs ascend with account
+ * numbers.
+ */
 function bySubject({ accounts }: DayPlan): Uint32Array {
   const order = new Uint32Array(accounts.length);
   for (let i = 0; i < order.length; i++) order[i] = i;

@@ -1,16 +1,16 @@
 /**
- * Labels of the network's measured distribution, the same in every run of a seed.
+ * Labels with the network's measured distribution, determined by a seed.
  *
- *  - Labelers: 81 that emit; the first 1, 3, 5, 10, 20, 30 make 10.8, 32, 52, 84, 98, 99.9 % of the rows.
+ *  - Labelers: 81 emit; the first 1, 3, 5, 10, 20, 30 emit 10.8, 32, 52, 84, 98, 99.9 % of the rows.
  *  - Accounts: the k-th densest has 165,000 * k^-0.685 rows in 30 days (165,000 the first, 11,300 the 50th), down to
  *    the 1,000th; the other rows are spread over eight million accounts.
- *  - A dense account's rows of a day come in runs of one instant: at most 500 that follow each other at once.
+ *  - A dense account's rows of a day arrive in runs of one instant: at most 500 consecutive rows.
  *  - 58 % of the labels are about posts (half of those with a cid), 40 % about accounts, 2 % about profiles; 8 % are
- *    removals; each is signed (random bytes of a signature's length: nothing here checks them).
+ *    removals; each is signed (random bytes of a signature's length: no check is done here).
  */
 
 import type { NewObservation } from '../src/store/port.ts';
-import { encodeBase32 } from '../src/store/sqlite/base32.ts';
+import { encodeBase32 } from '../src/store/sqlite/base/base32.ts';
 import { day as dayLength, dayStart } from '../src/store/time.ts';
 
 /** Rows of an ordinary day. */
@@ -22,7 +22,7 @@ const windowDays = 30;
 const dense = 1_000;
 const denseExponent = 0.685;
 const accounts = 8_000_000;
-const longestRun = 500;
+const maxRun = 500;
 const labelerCount = 81;
 
 const shares = [10.8, 10.6, 10.6, 10, 10, 6.4, 6.4, 6.4, 6.4, 6.4].concat(
@@ -30,7 +30,7 @@ const shares = [10.8, 10.6, 10.6, 10, 10, 6.4, 6.4, 6.4, 6.4, 6.4].concat(
   Array.from({ length: 10 }, () => 0.19),
 );
 
-/** Random 32-bit numbers, the same in every run of a seed. */
+/** Returns random 32-bit numbers, determined by the seed. */
 export function randomOf(seed: number): () => number {
   let state = (seed * 2_654_435_761) >>> 0 || 1;
   return () => {
@@ -41,7 +41,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** The DID of an account or labeler: DIDs ascend with the number, as bytes. */
+/** Returns the DID of an account or labeler: DIDs ascend with the number, as bytes. */
 export function accountDid(n: number): string {
   const bytes = Buffer.alloc(15);
   bytes.writeUIntBE(n * 16_777_216 + ((n * 40_503) & 0xffff), 0, 6);
@@ -50,7 +50,7 @@ export function accountDid(n: number): string {
   return `did:plc:${encodeBase32(bytes)}`;
 }
 
-/** The number of the k-th densest account, k from 1. */
+/** Returns the number of the k-th densest account, k from 1. */
 export function denseAccount(k: number): number {
   return (k * 7_919) % accounts;
 }
@@ -59,11 +59,11 @@ export function denseAccount(k: number): number {
 export const labelers = Array.from({ length: labelerCount }, (_, i) => accountDid(accounts + 1_000 * i));
 const labelerOfDraw = labelersByDraw();
 
-/** A day's rows: whose they are and when they are accepted, in order of acceptance. */
+/** Accounts and acceptance times of a day's rows, in order of acceptance. */
 export interface DayPlan {
   readonly day: number;
   readonly accounts: Uint32Array;
-  /** Microseconds from the day's start, strictly ascending. */
+  /** Microseconds from the day's start, strictly increasing. */
   readonly offsets: Float64Array;
 }
 
@@ -77,7 +77,7 @@ export function planDay(day: number, rows = rowsOfDay): DayPlan {
   for (let k = 1; k <= dense && planned < rows; k++) {
     let left = Math.round((densestRows * k ** -denseExponent * rows) / rowsOfDay / windowDays);
     while (left > 0) {
-      const length = Math.min(left, longestRun, 1 + (random() % longestRun), rows - planned);
+      const length = Math.min(left, maxRun, 1 + (random() % maxRun), rows - planned);
       if (length <= 0) break;
       runs.push({ account: denseAccount(k), length });
       left -= length;
@@ -107,7 +107,7 @@ for (let i = 0; i < signatures.length; i += 4) signatures.writeUInt32LE(fill(), 
 
 const alphabet = '234567abcdefghijklmnopqrstuvwxyz';
 
-/** The label of a row of a plan. */
+/** Returns the label of a row of a plan. */
 export function labelOf(plan: DayPlan, row: number): NewObservation {
   const random = randomOf(plan.day * 4_000_000 + row + 1);
   const did = accountDid(plan.accounts[row] ?? 0);
@@ -142,7 +142,7 @@ function labelersByDraw(): Uint8Array {
     draws.fill(labeler, at, at + Math.round(share * 1_000));
     at += Math.round(share * 1_000);
   });
-  // The last thousandth is shared by those that emit little.
+  // Labelers with few rows share the last thousandth.
   const others = labelerCount - shares.length;
   for (let i = 0; at < draws.length; i++, at++) draws[at] = shares.length + (i % others);
   return draws;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreWriter } from '../src/store/port.ts';
 import { scanAccount } from '../src/store/scan.ts';
-import { openSqliteReader } from '../src/store/sqlite/reader.ts';
-import { openSqliteWriter } from '../src/store/sqlite/writer.ts';
+import { openSqliteReader } from '../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
 import { day, dayOf, dayStart, hour, type Interval, micros } from '../src/store/time.ts';
 import { type Append, type Report, timed, timedInTurn } from './store-day.ts';
 import { accountDid, denseAccount, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
@@ -89,7 +89,7 @@ async function measureOverview(folder: string, report: Report): Promise<void> {
   report('overview counts, first time, ms', performance.now() - started);
   const times: number[] = [];
   for (let n = 0; n < 50; n++) {
-    // An odd microsecond each time, so that the edges are never whole minutes.
+    // A different microsecond each time, so that the edges are never whole minutes.
     const now = micros(end - n * 7_777_777);
     const asked = performance.now();
     await reader.countsByLabeler({ start: micros(Math.max(window.start, now - 30 * day + 12_345)), end: now });
@@ -115,7 +115,7 @@ async function measureExpiry(folder: string, report: Report): Promise<void> {
   const maintaining = store.maintain(at);
   const asked = performance.now();
   await store.append({ at, observations: [labelOf(plan, 1)], refusals: [], positions: [] });
-  report('append beside dropping a day, ms', performance.now() - asked);
+  report('append while dropping a day, ms', performance.now() - asked);
   const { expired } = await maintaining;
   report('dropping a day, ms', performance.now() - started);
   report('dropped', expired.join(' '));
@@ -123,8 +123,8 @@ async function measureExpiry(folder: string, report: Report): Promise<void> {
 }
 
 /**
- * One whole day appended behind a full window and to an empty store, batch by batch in turn, so that the machine's moods
- * are the same for both. The full window has its last two days open, as they are while duplicates of them may come.
+ * Appends one whole day to a full window and to an empty store, alternating batch by batch, so that other load affects
+ * both equally. The last two days of the full window are open, as they are while duplicates may arrive.
  */
 async function measureFullAndEmpty(folder: string, report: Report): Promise<void> {
   const reader = openSqliteReader(folder);
@@ -164,7 +164,7 @@ function reportTimes(name: string, times: number[], report: Report): void {
   report(`${name}, longest ms`, times.at(-1) ?? 0);
 }
 
-/** Makes the system forget what it has read of files; false where that is not ours to ask. */
+/** Drops the system's page cache; returns false without permission. */
 export function dropPageCache(): boolean {
   try {
     spawnSync('sync');

@@ -3,11 +3,11 @@
  *
  *  1. One day of rows appended in batches, each durable, by quarters; the same rows into one plain table
  *     (unless `--no-plain`).
- *  2. That day sealed beside 500 labels a second; the store opened again.
- *  3. With `--window`, a store made by store-generator.ts: the overview's counts, account pages cold (the system's
- *     page cache dropped, where it lets us) and warm, and how long dropping a day stops acceptance.
+ *  2. Sealing that day with 500 labels per second; opening the store again.
+ *  3. With `--window`, a store made by store-generator.ts: the overview's counts, account pages with an empty page cache
+ *     (if the system permits dropping it) and a warm one, and how long dropping a day blocks acceptance.
  *
- * Making the labels is not in the times. Prints a table; `--out` adds the figures as JSON.
+ * The times exclude creating the labels. Prints a table; `--out` writes the figures as JSON.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * The weather instrument as it is run: one hour of backlog from a simulated host on loopback, with durable counts,
- * against `@atcute/jetstream` (validation off) that only counts the same backlog in memory, taking turns in one run;
- * its resident memory; and the time that a summary takes with 45 days in the store. Prints one line of JSON.
+ * Measures the weather instrument as an operator runs it: one hour of backlog from a simulated host on loopback, with
+ * durable counts, alternating in one run with `@atcute/jetstream` (validation off) that only counts the same backlog in
+ * memory; its resident memory; and the duration of a summary with 45 days in the store. Prints one line of JSON.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,12 +11,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { JetstreamSubscription } from '@atcute/jetstream';
 import { artifactNames, writeArtifact } from '../src/artifact/write.ts';
-import { readSummary } from '../src/weather/read-summary.ts';
-import { dayUs, emptyDelta, windowUs } from '../src/weather/window.ts';
-import { keptDays, openWindowStore } from '../src/weather/window-store.ts';
+import { readSummary } from '../src/weather/publish/read-summary.ts';
+import { dayUs, emptyDelta, windowUs } from '../src/weather/window/window.ts';
+import { keptDays, openWindowStore } from '../src/weather/window/window-store.ts';
 
 const rounds = 3;
-/** By the hour of the day this is at least 1.2 million events an hour. */
+/** At least 1.2 million events per hour, at any hour of the day. */
 const rate = 480;
 const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 
@@ -44,7 +44,7 @@ function logged(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
-/** The command itself, from its start without a store to the end of its backfill. */
+/** Runs the command itself, from its start without a store to the end of its backfill. */
 async function ours(jetstream: string): Promise<Backlog> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const args = ['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback', '--backfill-hours', '1'];
@@ -71,7 +71,7 @@ async function ours(jetstream: string): Promise<Backlog> {
   }
 }
 
-/** The platform's own socket, without a parameter that the simulated host does not offer. */
+/** The platform's WebSocket, without a parameter that the simulated host does not support. */
 class WithoutHello extends WebSocket {
   constructor(address: string | URL, protocols?: string | string[]) {
     const url = new URL(address);
@@ -80,7 +80,7 @@ class WithoutHello extends WebSocket {
   }
 }
 
-/** As many events of the same backlog, counted in memory and nothing more. */
+/** Counts the same number of events of the same backlog in memory. */
 async function atcute(jetstream: string, events: number): Promise<number> {
   const cursor = (Date.now() - 3_600_000) * 1000;
   const stream = new JetstreamSubscription({
@@ -98,7 +98,7 @@ async function atcute(jetstream: string, events: number): Promise<number> {
   return (counted / (performance.now() - start)) * 1000;
 }
 
-/** Milliseconds to read and write a summary, with every minute of 45 days in the store. */
+/** Returns the milliseconds of reading and writing a summary, with every minute of 45 days in the store. */
 async function summaryMs(): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const endpoint = 'wss://host.example/subscribe';
@@ -115,7 +115,7 @@ async function summaryMs(): Promise<number[]> {
         delta.counts.fill(300 + (i % 89));
         return delta;
       });
-      // A short gap twice an hour, so that the spans are many.
+      // A short gap twice an hour, so that there are many spans.
       const observed = Array.from({ length: 48 }, (_, i) => ({
         from: from + i * 1_800_000_000,
         to: from + (i + 1) * 1_800_000_000 - 1_000_000,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The way in. Runs on any Node from 20.20 on: an older one than the program wants hands over to the pinned
- * runtime of the package, and passes signals and the exit code through.
+ * Entry point. Runs on Node 20.20 and later: a version older than the program requires starts the package's pinned
+ * runtime, and forwards signals and the exit code.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Bundles src/ and sim/ into dist/ and the script of the pages into assets/built/, and gathers the assets that
- * third-party packages bring. One bundle starts in a third of the time and holds 20 MB less than the modules one by
- * one: the schema library alone has 700 of them.
+ * Bundles src/ and sim/ into dist/ and the script of the pages into assets/built/, and collects the assets of
+ * third-party packages. A bundle starts in a third of the time and uses 20 MB less than separate modules: the schema
+ * library alone has 700 of them.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,20 +15,20 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 for (const folder of ['dist', 'assets/built']) rmSync(join(root, folder), { recursive: true, force: true });
 await build({
   cwd: root,
-  // Threads and processes are entries of their own: they are started by the name of their file.
+  // Threads and processes are separate entries: they are started by file name.
   input: {
     almanac: 'src/main/almanac.ts',
-    'seal-worker': 'src/store/sqlite/seal-worker.ts',
+    'seal-worker': 'src/store/sqlite/upkeep/seal-worker.ts',
     'reading-process': 'src/account/reading/reading-process.ts',
   },
   platform: 'node',
-  // Native: it finds its binary next to its own files.
+  // Native: it loads its binary from its own directory.
   external: ['better-sqlite3'],
   output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   logLevel: 'warn',
 });
 
-// The script of the observatory's page: it draws with the same components as the server.
+// The script of the observatory's page, which renders with the same components as the server.
 await build({
   cwd: root,
   input: { observatory: 'src/facts/page/live.tsx' },
@@ -37,7 +37,7 @@ await build({
   logLevel: 'warn',
 });
 
-// For programs of others, in Node and in browsers: one file and its types, without a package to go with it.
+// For other programs, in Node and in browsers: one file and its types, without dependencies.
 await build({
   cwd: root,
   input: 'src/client/index.ts',
@@ -58,7 +58,7 @@ mkdirSync(vendor, { recursive: true });
 for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE']) {
   const copy = join(vendor, file);
   cpSync(join(root, 'node_modules', 'swagger-ui-dist', file), copy);
-  // Large files are compressed here, once, and not by a server that has readers waiting.
+  // Large files are compressed here once, not by a server while readers wait.
   const bytes = readFileSync(copy);
   writeFileSync(`${copy}.gz`, gzipSync(bytes, { level: 9 }));
   writeFileSync(`${copy}.br`, brotliCompressSync(bytes));

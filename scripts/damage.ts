@@ -1,13 +1,13 @@
 /**
- * `npm run test:damage -- [--cases 10000] [--seed 1] [--state FILE]`: damages every kind of file that Almanac writes, and
- * prints what came of it by file and damage. With a state file an interrupted run goes on where it was.
+ * `npm run test:damage -- [--cases 10000] [--seed 1] [--state FILE]`: damages every kind of file that Almanac writes,
+ * and prints the effects by file and damage. With a state file, an interrupted run continues.
  */
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { DamageCases, isBroken } from '../test/damage/cases.ts';
-import { verdicts } from '../test/damage/judge-store.ts';
+import { DamageCases, isBroken } from '../harness/damage/cases.ts';
+import { verdicts } from '../harness/damage/judge-store.ts';
 
 const { values } = parseArgs({
   options: {

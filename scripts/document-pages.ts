@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../src/main/command.ts';
 
-/** A document of `docs/` that the service serves as a page of its own. */
+/** A document of `docs/` that the service serves as a page. */
 interface DocumentPage {
   /** File name in `docs/`. */
   readonly file: string;
@@ -87,7 +87,7 @@ function table(lines: readonly string[]): string {
   return `<table>\n<thead>${cells(head, 'th')}</thead>\n<tbody>\n${body}\n</tbody>\n</table>`;
 }
 
-/** Code, strong words and no links; the lines of a paragraph become one. */
+/** Renders code, bold text and no links; joins the lines of a paragraph. */
 function inline(text: string): string {
   const escaped = text
     .replaceAll(/\s*\n\s*/g, ' ')

@@ -1,14 +1,14 @@
 /**
- * `npm run test:faults -- [OPERATION ...]`: fails every system call of each operation, once with every failure that it can
- * have and, where the disk is full or a quota or the descriptors are used up, from then on. Prints a table.
+ * `npm run test:faults -- [OPERATION ...]`: fails every system call of each operation, once with every failure that it
+ * can have and, for a full disk, an exceeded quota or exhausted descriptors, permanently. Prints a table.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileOperations } from '../test/faults/file-operations.ts';
-import { runOperation } from '../test/faults/parent.ts';
-import { compileShim } from '../test/faults/shim.ts';
-import { storeOperations } from '../test/faults/store-operations.ts';
+import { fileOperations } from '../harness/faults/file-operations.ts';
+import { runOperation } from '../harness/faults/parent.ts';
+import { compileShim } from '../harness/faults/shim.ts';
+import { storeOperations } from '../harness/faults/store-operations.ts';
 
 const asked = process.argv.slice(2);
 const names = [...fileOperations, ...storeOperations].map(({ name }) => name);

@@ -1,19 +1,20 @@
 /**
- * `npm run fuzz -- [--inputs N] [--state FILE] [--until N] [--entry NAME]`: drives every entry point of the table of input limits with
- * hostile inputs, each entry point in processes with a small heap, and prints what the worst of them cost. With a state file a
- * run goes on where the last one ended, up to `--until` inputs of all runs. Exits with 1 when an input exceeds its budget or ends its process.
+ * `npm run fuzz -- [--inputs N] [--state FILE] [--until N] [--entry NAME]`: tests every entry point in
+ * the table of input limits with hostile inputs, each in processes with a small heap, and prints the highest costs. With a
+ * state file, a run continues where the last one ended, up to `--until` inputs of all runs. Exits with 1 if an input
+ * exceeds its budget or ends its process.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import type { Part } from '../harness/fuzz/child.ts';
 import { type InputName, inputLimits } from '../src/input/limits.ts';
-import type { Part } from '../test/fuzz/child.ts';
 
-/** Heap of each process, in MiB: an eighth of what the label instrument's unit allows it in total. */
+/** Heap of each process, in MiB: an eighth of the limit of the label instrument's unit. */
 const heapMib = 128;
-/** Inputs of one process: what leaks is seen within them, and a run that is interrupted loses no more. */
+/** Inputs per process: enough to detect a leak, and the maximum that an interrupted run loses. */
 const inputsPerProcess = 20_000;
 /** Maximum heap growth of a process after its inputs, in bytes. */
 const maxKept = 16 * 1024 * 1024;
@@ -82,7 +83,7 @@ for (const { name, found } of rows) {
 console.log(`${Math.round((performance.now() - began) / 1_000)} s`);
 
 async function runPart(name: InputName, from: number, to: number): Promise<Part> {
-  const program = join(import.meta.dirname, '../test/fuzz/child.ts');
+  const program = join(import.meta.dirname, '../harness/fuzz/child.ts');
   const flags = [`--max-old-space-size=${heapMib}`, '--expose-gc'];
   const child = spawn(process.execPath, [...flags, program, name, String(from), String(to)], {
     stdio: ['ignore', 'inherit', 'pipe', 'pipe', 'pipe'],

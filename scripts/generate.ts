@@ -1,4 +1,4 @@
-/** Writes the files that are made from the source; with --check only says whether those in place are these. */
+/** Writes the files that are generated from the source; with --check, only compares them with the existing ones. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountOpenApiDocument } from '../src/contract/account-openapi/document.ts';

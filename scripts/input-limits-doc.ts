@@ -1,6 +1,6 @@
 import { type InputLimit, inputLimits } from '../src/input/limits.ts';
 
-/** The table of every entry point's limits, made from the table that the code reads. */
+/** Returns the table of every entry point's limits, generated from the table that the code uses. */
 export function inputLimitsDocument(): string {
   const rows = Object.values<InputLimit>(inputLimits).map((limit) => {
     const { input, author, bytes, decodedBytes, depth, elements, fields, cpu, code } = limit;

@@ -1,5 +1,5 @@
-/** Kills the label instrument 500 times (or as often as the first argument says) and compares what it kept. */
-import { killLabels } from '../test/label-kills.ts';
+/** Kills the label instrument 500 times (or the number in the first argument) and compares the stored rows. */
+import { killLabels } from '../harness/kills/label-kills.ts';
 
 const kills = Number(process.argv[2] ?? 500);
 for (let seed = 1, left = kills; left > 0; seed += 1, left -= 50) {

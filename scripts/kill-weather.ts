@@ -3,8 +3,8 @@
  * each kill for any identity in the store.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { killRepeatedly } from '../test/weather-kills.ts';
-import { makeReady } from '../test/weather-process.ts';
+import { killRepeatedly } from '../harness/kills/weather-kills.ts';
+import { makeReady } from '../harness/weather/weather-process.ts';
 
 const kills = Number(process.argv[2] ?? 500);
 makeReady();

@@ -1,4 +1,7 @@
-/** `npm run test:kills -- [weather or labels] [N]`: kills an instrument N times (500), both of them without a name. */
+/**
+ * `npm run test:kills -- [weather or labels] [N]`: kills an instrument N times (default 500); both instruments by
+ * default.
+ */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 

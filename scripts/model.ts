@@ -1,15 +1,15 @@
 /**
- * `npm run model -- [--cases N] [--state FILE] [--only facts|account]`: puts random cases to the program and compares every
- * answer with the models of the contract, in parts with a seed of their own. With a state file a run goes on where the last
- * one ended. Exits with 1 when an answer differs; the seed and the smallest case are printed.
+ * `npm run model -- [--cases N] [--state FILE] [--only facts|account]`: sends random cases to the program and compares
+ * every response with the models of the contract, in parts with separate seeds. With a state file, a run continues
+ * where the last one ended. Exits with 1 if a response differs, and prints the seed and the smallest case.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const tests = { facts: 'test/facts-model.test.ts', account: 'test/account-model.test.ts' };
-/** Cases of one part: an interrupted run loses no more. */
+const tests = { facts: 'test/facts/model.test.ts', account: 'test/account/model.test.ts' };
+/** Cases per part, which an interrupted run loses at most. */
 const casesPerPart = 25_000;
 
 type Name = keyof typeof tests;

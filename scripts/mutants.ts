@@ -1,10 +1,10 @@
 /**
- * Applies deliberate bugs one at a time and runs the tests that must notice each: `npm run mutants`. The catalogues are in
- * test/mutants. `--only TEXT` runs the mutants whose id or file contains the text; `--state FILE` keeps the results, so that
- * an interrupted run goes on where it ended. Exits with 1 when a mutant is not killed.
+ * Applies deliberate bugs one at a time and runs the tests that must detect each: `npm run mutants`. The catalogues are in
+ * harness/mutants. `--only TEXT` runs the mutants whose id or file contains the text; `--state FILE` stores the results, so
+ * that an interrupted run continues. Exits with 1 if a mutant is not killed.
  *
- * `--generated` makes the mutants from the sources instead, and tries each with the unit tests that import its file:
- * `--sample N` (1,500) and `--seed N` (1) draw them, `--minutes N` ends the run in time.
+ * `--generated` generates mutants from the sources instead, and tests each with the unit tests that import its file:
+ * `--sample N` (1,500) and `--seed N` (1) select them, `--minutes N` limits the duration.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ interface Run {
 }
 
 const root = join(import.meta.dirname, '..');
-const folder = join(root, 'test', 'mutants');
+const folder = join(root, 'harness', 'mutants');
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
@@ -56,7 +56,7 @@ function catalogueRuns(): Run[] {
     }));
 }
 
-/** The result is kept under what was tested: a mutant whose lines or tests change is run again. */
+/** Results are stored by the tested content: a mutant whose lines or tests change is run again. */
 function keyOf({ id, before, after, tests }: Mutant): string {
   return JSON.stringify([id, before, after, tests]);
 }
@@ -73,7 +73,7 @@ function readState(path: string): [string, Result][] {
   return Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, Result>);
 }
 
-/** Whether tests pass without any mutant, by their names. */
+/** Cache by test files: true if they pass without any mutant. */
 const health = new Map<string, boolean>();
 
 async function isHealthy(tests: readonly string[]): Promise<boolean> {
@@ -102,7 +102,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 const endsAt = performance.now() + Number(values.minutes) * 60_000;
 try {
-  // All of them first: a catalogue whose code has moved fails before an hour of runs.
+  // All of them first: a mutant that no longer applies fails before an hour of runs.
   for (const { file, apply } of all) apply(workspace.read(file));
   for (const run of wanted) {
     if (performance.now() > endsAt) break;

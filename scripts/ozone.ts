@@ -1,6 +1,6 @@
 /**
- * Observes a real Ozone: installs what that takes into test/ozone, starts a PostgreSQL and a Redis of its own, and runs
- * test/ozone/observe.mjs. Needs Debian's `postgresql` and `redis-server`.
+ * Observes a real Ozone: installs its dependencies into harness/ozone, starts its own PostgreSQL and Redis, and runs
+ * harness/ozone/observe.mjs. Requires Debian's `postgresql` and `redis-server`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,9 +9,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const suite = join(import.meta.dirname, '..', 'test', 'ozone');
+const suite = join(import.meta.dirname, '..', 'harness', 'ozone');
 const versions = '/usr/lib/postgresql';
-/** Debian keeps the commands of each version of PostgreSQL off the path. */
+/** Debian does not put the commands of a PostgreSQL version on the path. */
 const postgresBin = (existsSync(versions) ? readdirSync(versions) : [])
   .map((version) => join(versions, version, 'bin'))
   .find((folder) => existsSync(join(folder, 'initdb')));
@@ -22,7 +22,7 @@ if (postgresBin === undefined || !hasRedis) {
 }
 const [postgresPort, redisPort] = [await freePort(), await freePort()];
 
-/** A port that was free a moment ago: neither server can be told to choose one itself. */
+/** Returns a port that was free a moment ago: neither server can choose one itself. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -43,7 +43,7 @@ function asOrdinary(command: string, ...args: string[]): void {
   else run(command, args);
 }
 
-/** Whether npm came to the end of an installation, and the lock file is still the one that it installed. */
+/** Returns true if npm completed an installation of the current lock file. */
 function isInstalled(): boolean {
   const written = statSync(join(suite, 'node_modules', '.package-lock.json'), { throwIfNoEntry: false });
   return written !== undefined && written.mtimeMs >= statSync(join(suite, 'package-lock.json')).mtimeMs;

@@ -1,9 +1,9 @@
 /**
- * Proves the label instrument against the truth: ten seeds of 300 labelers, or as many as the arguments say.
- * `--seed N` proves that one seed alone, whatever the first argument.
+ * Compares the label instrument with the simulation's record: ten seeds of 300 labelers, or the numbers in the
+ * arguments. `--seed N` runs only that seed.
  */
 import { parseArgs } from 'node:util';
-import { proveTruth } from '../test/truth/run.ts';
+import { proveTruth } from '../harness/truth/run.ts';
 
 const { values, positionals } = parseArgs({ options: { seed: { type: 'string' } }, allowPositionals: true });
 const [seeds, labelers] = [Number(positionals[0] ?? 10), Number(positionals[1] ?? 300)];

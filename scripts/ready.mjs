@@ -1,6 +1,6 @@
 /**
- * Makes a checkout ready to run: installs when a package of the lock file is not in place, builds when a source
- * changed since the last build, says which, and does neither twice. Runs on any Node the machine has.
+ * Prepares a checkout: installs if a package of the lock file is missing, builds if a source changed since the last
+ * build, reports which, and repeats neither. Runs on any Node of the machine.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -42,7 +42,7 @@ function stamp(name, value) {
 
 function run(command, args) {
   const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`;
-  // What the steps print goes to stderr: stdout belongs to the command that is being made ready.
+  // The steps print to stderr: stdout belongs to the command that follows.
   const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env: { ...process.env, PATH: path } });
   if (done.status !== 0) {
     process.stderr.write(`almanac: ${command} ${args.join(' ')} failed\n`);
@@ -67,7 +67,7 @@ function install() {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 }
 
-/** Builds when a source changed since the last build. */
+/** Builds if a source changed since the last build. */
 export function build() {
   const sources = digest(['package-lock.json', 'scripts/build.mjs', ...filesUnder('src'), ...filesUnder('sim')]);
   if (stampIs('built', sources) && existsSync(join(root, 'dist', 'almanac.js'))) return;

@@ -2,18 +2,18 @@ import type { Command } from '../src/main/command.ts';
 import { commands } from '../src/main/commands.ts';
 import { variableOf } from '../src/ops/setting.ts';
 
-/** The table of every command's settings, made from the tables that the parser reads. */
+/** Returns the table of every command's settings, generated from the tables that the parser uses. */
 export function settingsDocument(): string {
   const sections = Object.entries<Command>(commands).map(([name, { summary, operands, settings, exitCodes = [] }]) => {
     const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
       const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder.replaceAll('|', '\\|')}`;
-      // An empty list reads as an empty text.
+      // An empty list is shown as an empty text.
       const text = fallback === null || fallback === false ? '' : String(fallback);
       const given = text === '' ? '' : `\`${text}\``;
       return `| \`${usage}\` | \`${variableOf(flag)}\` | ${given} | ${help} |`;
     });
-    const told = exitCodes.map(({ code, meaning }) => `| ${code} | ${meaning} |`);
-    const codes = told.length === 0 ? [] : ['', '| exit code | means |', '|---|---|', ...told];
+    const codeRows = exitCodes.map(({ code, meaning }) => `| ${code} | ${meaning} |`);
+    const codes = codeRows.length === 0 ? [] : ['', '| exit code | means |', '|---|---|', ...codeRows];
     return [
       `## almanac ${[name, operands].filter((word) => word !== '').join(' ')}`,
       '',

@@ -1,25 +1,28 @@
 /**
- * Lays siege to the account surface and prints how honest readers fared:
+ * Runs a siege of the account surface and prints the results of honest readers:
  *
  *   node scripts/siege-account.ts [--way direct|forwarded|nginx|caddy] [--hostile 1000] [--honest 20] [--seconds 60]
  *     [--hot-rows 200000] [--json]
  *
- * The built program serves a store of its own with a hot account and one of very large labels. `nginx` and `caddy` put the
- * configuration of `deploy/` in front of it. Exits with 1 where an honest request was not answered as documented, where p99
- * is a second or more, or where the service took 500 MB or more.
+ * The built program serves a new store with a hot account and one of very large labels. `nginx` and `caddy` put the
+ * configuration of `deploy/` in front of it. The figures state the processor time of the hostile clients and of the service, in
+ * processors, and the delays of the clients' event loop, which honest times include. Exits with 1 if an honest request was not answered as documented, if p99
+ * is a second or more, or if the service used 500 MB or more.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { besiege, hostileKinds, quantile, type Way } from '../test/support/account-siege.ts';
-import { siegeTargets, writeSiegeStore } from '../test/support/account-siege-store.ts';
-import { freePort } from '../test/support/ports.ts';
-import { writeProxyConfig } from '../test/support/proxy-config.ts';
+import { childrenOf } from '../harness/accounts/account.ts';
+import { besiege, hostileKinds, quantile, unitEnvironment, type Way } from '../harness/accounts/account-siege.ts';
+import { siegeTargets, writeSiegeStore } from '../harness/accounts/account-siege-store.ts';
+import { freePort } from '../harness/net/ports.ts';
+import { writeProxyConfig } from '../harness/net/proxy-config.ts';
 
 const { values } = parseArgs({
   options: {
@@ -48,14 +51,22 @@ try {
 async function run(): Promise<number> {
   await writeSiegeStore(folder, Number(values['hot-rows']));
   const direct = values.way === 'direct';
-  const service = start(process.execPath, [
-    join(root, 'bin', 'almanac.mjs'),
-    'account',
-    ...['--port', '0', '--store', `sqlite:${join(folder, 'labels')}`, '--data', folder, '--no-handles'],
-    ...['--trust-proxy', direct ? '0' : '1'],
-  ]);
+  const service = start(
+    process.execPath,
+    [
+      join(root, 'bin', 'almanac.mjs'),
+      'account',
+      ...['--port', '0', '--store', `sqlite:${join(folder, 'labels')}`, '--data', folder, '--no-handles'],
+      ...['--trust-proxy', direct ? '0' : '1'],
+    ],
+    unitEnvironment,
+  );
   const port = await portOf(service);
   const way = await wayTo(port);
+  const delays = monitorEventLoopDelay({ resolution: 5 });
+  delays.enable();
+  const before = process.cpuUsage();
+  const serviceBefore = cpuSecondsOf(service);
   const { answers, peakMb } = await besiege({
     way,
     targets: siegeTargets,
@@ -64,6 +75,9 @@ async function run(): Promise<number> {
     pid: service.pid ?? 0,
     stop: AbortSignal.timeout(Number(values.seconds) * 1_000),
   });
+  const { user, system } = process.cpuUsage(before);
+  const clientsCpu = (user + system) / 1e6 / Number(values.seconds);
+  const serviceCpu = (cpuSecondsOf(service) - serviceBefore) / Number(values.seconds);
   const stopping = performance.now();
   service.kill('SIGTERM');
   await once(service, 'exit');
@@ -82,11 +96,23 @@ async function run(): Promise<number> {
     p99Ms: Math.round(quantile(times, 0.99)),
     peakMb: Math.round(peakMb),
     stoppedInMs: Math.round(performance.now() - stopping),
+    clientsCpu: Number(clientsCpu.toFixed(2)),
+    serviceCpu: Number(serviceCpu.toFixed(2)),
+    clientDelayP99Ms: Math.round(delays.percentile(99) / 1e6),
     load: Number(loadavg()[0]?.toFixed(1)),
   };
   console.log(values.json ? JSON.stringify(figures) : figures);
   const documented = answers.every(({ status, retryAfter }) => status === 200 || (status === 503 && retryAfter));
   return documented && answers.length > 0 && figures.p99Ms < maxP99Ms && peakMb < maxMb ? 0 : 1;
+}
+
+/** Processor time of a process and of those that it started and that still run, in seconds. */
+function cpuSecondsOf({ pid = 0 }: ChildProcess): number {
+  return [pid, ...childrenOf(pid)].reduce((sum, one) => {
+    const [, user = '0', system = '0'] =
+      /\) (?:\S+ ){11}(\d+) (\d+) /.exec(readFileSync(`/proc/${one}/stat`, 'utf8')) ?? [];
+    return sum + (Number(user) + Number(system)) / 100;
+  }, 0);
 }
 
 async function wayTo(port: number): Promise<Way> {

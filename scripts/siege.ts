@@ -1,11 +1,11 @@
 /**
- * `npm run siege -- --minutes 10 --hostile 500 --honest 200`: the label instrument, within the limits of its unit, against
- * hostile labelers. Prints what came of it; ends with 1 where something is not as it should be.
+ * `npm run siege -- --minutes 10 --hostile 500 --honest 200`: runs the label instrument, within the limits of its unit,
+ * with hostile labelers. Prints the result; exits with 1 on any problem.
  */
 import { parseArgs } from 'node:util';
+import type { Lag } from '../harness/siege/honest.ts';
+import { runSiege } from '../harness/siege/siege.ts';
 import { kinds } from '../sim/labelers/hostile/kinds/index.ts';
-import type { Lag } from '../test/siege/honest.ts';
-import { runSiege } from '../test/siege/siege.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The most that the slowest of a hundred honest labels may take, in seconds. */
+/** Maximum delay of the 99th percentile of honest labels, in seconds. */
 const maxLagSeconds = 10;
 
 if (values.list) {
@@ -49,7 +49,7 @@ const report = await runSiege({
   floodMegabytesPerSecond: Number(values.flood),
   diskBudgetMegabytes: Number(values.disk),
   csv: values.csv ?? null,
-  // The runtime takes types away, and leaves JSX alone.
+  // The runtime removes types but does not support JSX.
   readPage: null,
   onProgress: (what) => {
     if (!values.json) console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${what}`);

@@ -1,5 +1,5 @@
-/** Lives through simulated days of the whole observatory, with faults: seeds 1 to N (first argument), slower than the tests do. */
-import { simulateDay } from '../test/day.ts';
+/** Simulates days of the whole observatory with faults: seeds 1 to N (first argument), slower than the tests do. */
+import { simulateDay } from '../harness/day/day.ts';
 
 const days = Number(process.argv[2] ?? 3);
 for (let seed = 1; seed <= days; seed += 1) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { manualClock, scaledClock } from './clock.ts';
 
-it('a manual clock stands until it is moved, and never runs backwards', () => {
+it('a manual clock changes only when it is advanced, and never runs backwards', () => {
   const clock = manualClock(1000);
   const before = clock.now();
   clock.advance(250.5);
@@ -9,7 +9,7 @@ it('a manual clock stands until it is moved, and never runs backwards', () => {
   expect(() => clock.advance(-1)).toThrow('backwards');
 });
 
-it('a scaled clock runs so many times as fast from where it was set', () => {
+it('a scaled clock runs at the given speed from its start time', () => {
   const wall = manualClock(50_000);
   const scaled = scaledClock(0, 60, wall.now);
   wall.advance(1000);

@@ -1,14 +1,14 @@
 /** The simulated network's clock: milliseconds since 1970, fractions allowed. Must never run backwards. */
 export type Clock = () => number;
 
-/** A clock that a test moves by hand. */
+/** A clock that a test advances. */
 export interface ManualClock {
   readonly now: Clock;
-  /** Moves the clock forward by that many milliseconds. */
+  /** Advances the clock by this many milliseconds. */
   advance(milliseconds: number): void;
 }
 
-/** A clock that stands at `startMs` until it is moved. */
+/** Creates a clock that shows `startMs` until it is advanced. */
 export function manualClock(startMs: number): ManualClock {
   let current = startMs;
   return {
@@ -20,7 +20,7 @@ export function manualClock(startMs: number): ManualClock {
   };
 }
 
-/** A clock that shows `startMs` now and runs `speed` times as fast as `base` from here on. */
+/** Creates a clock that shows `startMs` now and runs `speed` times as fast as `base`. */
 export function scaledClock(startMs: number, speed: number, base: Clock = Date.now): Clock {
   const origin = base();
   return () => startMs + (base() - origin) * speed;

@@ -7,15 +7,15 @@ import { type KeptPort, keepPort } from './kept-port.ts';
 export interface HostHandlers {
   readonly request: (request: IncomingMessage, response: ServerResponse, target: URL) => void;
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer, target: URL) => void;
-  /** The simulation's clock, in microseconds: what `Date` shows. */
+  /** The simulation's clock in microseconds, for the `Date` header. */
   readonly nowUs: () => number;
 }
 
-/** A plain HTTP host on loopback that can be shut and opened again on its port. */
+/** An HTTP host on loopback that can be shut and opened again on its port. */
 export class HttpHost {
   readonly #handlers: HostHandlers;
   readonly #sockets = new Set<Duplex>();
-  /** Ports that it listened on, which refuse connections until it listens there again. */
+  /** Reserved ports of this host, which refuse connections until it listens there again. */
   readonly #kept = new Map<number, KeptPort>();
   #server: Server | null = null;
   #host = '';
@@ -31,15 +31,15 @@ export class HttpHost {
     return this.#server !== null;
   }
 
-  /** The port that it listens on, or did; 0 before. */
+  /** The current or last port; 0 before the first. */
   get port(): number {
     return this.#port;
   }
 
-  /** Listens on the port that it had, or on a free one; resolves with its origin. */
+  /** Listens on its earlier port, or on a free one; resolves with its origin. */
   async listen(host: string, port = this.#port): Promise<string> {
     await this.#release(port);
-    // Nobody would end what listened now.
+    // After `stop`, no caller would close a new listener.
     if (this.#stopped) throw new Error('the host was stopped before it listened');
     const server = createServer((request, response) => {
       response.sendDate = false;
@@ -69,12 +69,12 @@ export class HttpHost {
     });
   }
 
-  /** Ends every connection and listens no more: the port refuses connections, and no other program is given it. */
+  /** Ends every connection and stops listening: the port refuses connections, and stays reserved. */
   async shut(): Promise<void> {
     if (await this.#close()) this.#kept.set(this.#port, await keepPort(this.#host, this.#port));
   }
 
-  /** Ends everything for good and frees its ports. */
+  /** Stops permanently and frees its ports. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#close();
@@ -98,7 +98,7 @@ export class HttpHost {
   }
 }
 
-/** Answers with JSON. */
+/** Sends a JSON response. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify(body));

@@ -10,45 +10,50 @@ import { Truth } from './truth.ts';
 
 /** Options of a simulated network. Every option has a working default. */
 export interface SimOptions {
-  /** The same seed gives the same bytes. Default 1. */
+  /** Seed; the same seed gives the same bytes. Default 1. */
   readonly seed?: number;
   /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string;
-  /** Port of the Jetstream; 0, the default, takes a free one. */
+  /** Port of the Jetstream; 0, the default, uses a free one. */
   readonly port?: number;
-  /** Mean events a second over a day. Default 330. */
+  /** Mean events per second over a day. Default 330. */
   readonly rate?: number;
   /** Maximum age of replayed events, in hours. Default 24. */
   readonly historyHours?: number;
-  /** A file of recorded frames, one a line, served verbatim and in its order instead of generated ones. */
+  /** A file of recorded frames, one per line, served verbatim in file order instead of generated ones. */
   readonly replay?: string;
-  /** Recorded frames happen one by one, at `rate`, from the start on (`live`, the default), or have all happened. */
+  /**
+   * Recorded frames happen one by one, at `rate`, from the start on (`live`, the default), or have all happened
+   * (`history`).
+   */
   readonly replayAs?: 'live' | 'history';
   /** The simulated clock. Default Date.now. */
   readonly clock?: Clock;
-  /** This host's traffic as a multiple of `rate`: hosts differ. Default 1. */
+  /** This host's traffic as a multiple of `rate`, because hosts differ. Default 1. */
   readonly endpointFactor?: number;
-  /** Frames carry `cursor`, a sequence number, and cursors below 1e15 are such numbers. Default false. */
+  /** Frames contain `cursor`, a sequence number, and cursors below 1e15 are such numbers. Default false. */
   readonly seqCursors?: boolean;
-  /** Compression is offered with this zstd dictionary; `compress=true` is refused unless given. */
+  /** Dictionary for zstd compression; without it, `compress=true` is refused. */
   readonly zstdDictionary?: Buffer;
-  /** The host serves the method beside the legacy wire, as those of the second version do. Default true. */
+  /**
+   * True if the host serves the method in addition to the legacy wire, like hosts of the second version. Default true.
+   */
   readonly hasMethod?: boolean;
-  /** Share of the creates and updates older than four hours that a replay lacks. Default 0. */
+  /** Share of the creates and updates older than four hours that a replay omits. Default 0. */
   readonly compactedShare?: number;
   /** Keys of frames in any order. Default false. */
   readonly variedKeys?: boolean;
   /** Number of labelers. Default 0: no directory, no relay, no labeler. */
   readonly labelers?: number;
-  /** Labels a second of all labelers. Default 20. */
+  /** Labels per second of all labelers. Default 20. */
   readonly labelRate?: number;
-  /** `plain`, the default: all labelers are well. `troubled`: with the troubles of the network. */
+  /** `plain`, the default: all labelers work. `troubled`: with the faults of the live network. */
   readonly population?: Population;
-  /** The loopback address that each labeler listens on, by its rank. Default `host`. */
+  /** Loopback address of each labeler, by its rank. Default `host`. */
   readonly labelerHost?: (index: number) => string;
   /** Number of relays that list them. Default 2. */
   readonly relays?: number;
-  /** Changes what a labeler is like; for tests. */
+  /** Changes the profile of a labeler, for tests. */
   readonly shapeLabeler?: (profile: LabelerProfile) => Partial<LabelerProfile>;
 }
 
@@ -56,7 +61,7 @@ export interface SimOptions {
 export interface SimAddresses {
   /** Address of the Jetstream's `/subscribe`. */
   readonly jetstream: string;
-  /** Address of the same host without a path: consumers of the method ask it there. */
+  /** Address of the same host without a path, for consumers of the method. */
   readonly jetstreamHost: string;
   /** Origin of the identity directory; null without labelers. */
   readonly plc: string | null;
@@ -69,23 +74,23 @@ export interface SimAddresses {
 
 /** A simulated network. */
 export interface Sim {
-  /** Fault switches, for connections that are open and for those to come. */
+  /** Fault switches, for current and future connections. */
   readonly faults: Faults;
   /** Record of all events and deliveries. */
   readonly truth: Truth;
-  /** The labelers, and who names them. Their truth is told there. */
+  /** The labelers, and the services that list them, with their own record. */
   readonly labelers: LabelerNetwork;
-  /** Listens; rejects with the system's error when it cannot. */
+  /** Listens; rejects with the system's error on failure. */
   start(): Promise<SimAddresses>;
-  /** Asks the consumers of the method for a pong now, as the host does every half minute. */
+  /** Requests a pong from the consumers of the method now, as the host does every half minute. */
   askForPongs(): void;
-  /** Sends at once what the clock has made due, as every tick does. */
+  /** Sends all events that are due, as every tick does. */
   pump(): void;
-  /** Says goodbye to every consumer and closes every socket. */
+  /** Sends a close frame to every consumer and closes every socket. */
   stop(): Promise<void>;
 }
 
-/** Creates a simulated network; nothing listens before `start`. */
+/** Creates a simulated network; it does not listen before `start`. */
 export function createSim(options: SimOptions = {}): Sim {
   const { seed = 1, host = '127.0.0.1', port = 0, clock = Date.now, seqCursors = false, variedKeys = false } = options;
   const nowUs = (): number => Math.floor(clock() * 1000);
@@ -162,7 +167,7 @@ export function createSim(options: SimOptions = {}): Sim {
   };
 }
 
-/** Puts frames in the place of the next events, behind those that it has put there before. */
+/** Returns a function that replaces the next events by frames, after those that it replaced earlier. */
 function announcer(source: GeneratedSource, nowUs: () => number): NonNullable<LabelerNetworkOptions['announce']> {
   let free = 0;
   return (frames) => {

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** A port on which nobody listens, and that nobody else is given, until it is released. */
+/** A reserved port: no program listens on it, and none gets it, until it is released. */
 export interface KeptPort {
   release(): Promise<void>;
 }
 
-/** Keeps a port that was listened on: a socket that is connected with itself holds it. Where it cannot, nobody does. */
+/**
+ * Reserves a port after its listener closed: a socket that is connected to itself occupies it. On failure the port stays free.
+ */
 export async function keepPort(host: string, port: number): Promise<KeptPort> {
   const socket = connect({ host, port, localAddress: host, localPort: port });
   const closed = once(socket, 'close').catch(() => undefined);
@@ -18,7 +20,7 @@ export async function keepPort(host: string, port: number): Promise<KeptPort> {
   socket.unref();
   return {
     async release() {
-      // Without a goodbye, which would hold the port for longer.
+      // Without a close handshake, which would occupy the port for longer.
       socket.resetAndDestroy();
       await closed;
     },

@@ -1,6 +1,8 @@
-/** Deterministic numbers: every value is a function of its key, so that any moment can be made again on its own. */
+/**
+ * Deterministic random numbers: every value is a function of its key, so that any time can be regenerated separately.
+ */
 
-/** A 32-bit hash of up to four integers; integers above 32 bits take part with all their bits. */
+/** Hashes up to four integers to 32 bits; integers above 32 bits are included with all their bits. */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let state = 0x9e3779b9;
   for (const part of [a, b, c, d]) {
@@ -13,12 +15,12 @@ export function hash(a: number, b = 0, c = 0, d = 0): number {
   return (state ^ (state >>> 12)) >>> 0;
 }
 
-/** The hash as a fraction in [0, 1). */
+/** Returns the hash as a fraction in [0, 1). */
 export function fraction(a: number, b = 0, c = 0, d = 0): number {
   return hash(a, b, c, d) / 0x1_0000_0000;
 }
 
-/** A sequence of 32-bit numbers (mulberry32). */
+/** Returns a sequence of 32-bit numbers (mulberry32). */
 export function sequence(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -29,21 +31,21 @@ export function sequence(seed: number): () => number {
   };
 }
 
-/** Choices from a sequence of numbers. */
+/** Random choices from a sequence of numbers. */
 export interface Dice {
-  /** A whole number from 0 up to but not including `bound`. */
+  /** Returns an integer from 0 up to but not including `bound`. */
   below(bound: number): number;
-  /** One member of a list that is not empty. */
+  /** Returns one element of a list that is not empty. */
   pick<T>(list: readonly T[]): T;
-  /** True with that probability. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean;
-  /** A text of `length` characters of an alphabet. */
+  /** Returns a text of `length` characters of an alphabet. */
   text(alphabet: string, length: number): string;
-  /** The list in another order. */
+  /** Returns the list in a random order. */
   shuffled<T>(list: readonly T[]): T[];
 }
 
-/** Dice that fall the same way for the same seed. */
+/** Creates choices that are determined by the seed. */
 export function dice(seed: number): Dice {
   const next = sequence(seed);
   const below = (bound: number): number => next() % bound;

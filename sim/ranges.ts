@@ -1,18 +1,18 @@
-/** A half-open range of whole numbers. */
+/** A half-open range of integers. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** A set of whole numbers as ranges: sorted, disjoint, and joined where they touch. */
+/** A set of integers as ranges: sorted, disjoint, and merged if they touch. */
 export class RangeSet {
   #ranges: Range[] = [];
 
-  /** Adds a range; an empty one adds nothing. */
+  /** Adds a range; no effect for an empty one. */
   add({ from, to }: Range): void {
     if (to <= from) return;
     const last = this.#ranges.at(-1);
-    // Nearly always the range continues the last one.
+    // Nearly always, the range continues the last one.
     if (last && last.from <= from && from <= last.to) {
       this.#ranges[this.#ranges.length - 1] = { from: last.from, to: Math.max(last.to, to) };
       return;
@@ -36,7 +36,7 @@ export class RangeSet {
     return this.#ranges;
   }
 
-  /** The first range that ends behind `number`; it holds it or lies ahead of it. */
+  /** Returns the first range that ends after `number`: it contains the number or follows it. */
   at(number: number): Range | null {
     let low = 0;
     let high = this.#ranges.length;

@@ -23,8 +23,8 @@ function delivery(id: number, wanted: readonly string[], from: number, to: numbe
   return made;
 }
 
-describe('the truth', () => {
-  it('counts what exists between two moments, the first included and the last not', () => {
+describe('the record of events', () => {
+  it('counts all events between two times, start inclusive, end exclusive', () => {
     const truth = truthOf([like(10), like(20), post(30), 'noise']);
     const { metrics, ...outcomes } = truth.countsBetween(10, 30);
     expect(outcomes).toEqual({ events: 2, notJson: 1, noTime: 0, resync: 0 });
@@ -41,7 +41,7 @@ describe('the truth', () => {
     ]);
   });
 
-  it('counts an event once, however many connections were given it, and by what each had asked for', () => {
+  it('counts an event once, regardless of the number of connections, and according to their filters', () => {
     const truth = truthOf([like(10), post(20), like(30), post(40)]);
     truth.opened(delivery(1, [], 0, 2));
     truth.opened(delivery(2, ['app.bsky.feed.like'], 1, 4));
@@ -51,7 +51,7 @@ describe('the truth', () => {
     expect([0, 3, 4].map((seq) => truth.wasDelivered(seq))).toEqual([true, true, false]);
   });
 
-  it('keeps what very many connections were given, though it forgets which', () => {
+  it('keeps the deliveries of very many connections, but not separately', () => {
     const frames = Array.from({ length: 6000 }, (_, at) => like(at + 1));
     const truth = truthOf(frames);
     for (let id = 0; id < frames.length; id++) truth.opened(delivery(id, [], id, id + 1));
@@ -59,7 +59,7 @@ describe('the truth', () => {
     expect(truth.deliveredBetween(0, 10_000).events).toBe(6000);
   });
 
-  it('tells events sent twice on one connection apart', () => {
+  it('reports events that were sent twice on one connection', () => {
     const made = delivery(1, [], 0, 10);
     made.add([{ from: 5, to: 12 }], 7);
     expect([made.frames, made.repeated, made.ranges.list]).toEqual([17, 5, [{ from: 0, to: 12 }]]);

@@ -5,20 +5,20 @@ import { passes } from './jetstream/subscription.ts';
 import { type Range, RangeSet } from './ranges.ts';
 
 const minuteUs = 60_000_000;
-/** Connections that are told apart; what older ones were given is kept together. */
+/** Maximum number of connections that are recorded separately; deliveries of older ones are merged. */
 const deliveryLimit = 5_000;
 
-/** Exact counts of a stretch of the stream. */
+/** Exact counts of a part of the stream. */
 export interface Counts {
   /** Frames with a usable `time_us`, tracked or not. */
   readonly events: number;
-  /** Frames that are no JSON. */
+  /** Frames that are not JSON. */
   readonly notJson: number;
   /** Frames without a usable `time_us`. */
   readonly noTime: number;
-  /** Rows of the method that repeat records after a `sync`: no acts. */
+  /** Rows of the method that repeat records after a `sync`, which are not new actions. */
   readonly resync: number;
-  /** Every one of the 64 names. */
+  /** All 64 metrics. */
   readonly metrics: Readonly<Record<MetricName, number>>;
 }
 
@@ -27,10 +27,10 @@ export interface MinuteCounts extends Counts {
   readonly startUs: number;
 }
 
-/** Events that were delivered without a hole between them. */
+/** Events that were delivered without a gap between them. */
 export interface DeliveredRun {
   readonly fromSeq: number;
-  /** The number behind the last one. */
+  /** Number after the last one. */
   readonly toSeq: number;
   /** `time_us` of the first event. */
   readonly fromUs: number;
@@ -38,18 +38,20 @@ export interface DeliveredRun {
   readonly toUs: number;
 }
 
-/** Events delivered on one connection: everything that the kernel accepted for it. Grows while it is open. */
+/**
+ * Events delivered on one connection: everything that the kernel accepted for it. Grows while the connection is open.
+ */
 export class Delivery {
   readonly connection: number;
   readonly filter: Filter;
   readonly openedAtUs: number;
   /** Null while the connection is open. */
   closedAtUs: number | null = null;
-  /** Frames that were sent, repeated ones included. */
+  /** Frames sent, including repeats. */
   frames = 0;
   /** Events that were sent more than once on this connection. */
   repeated = 0;
-  /** Numbers that were passed through; a filter may have kept some of these from being sent. */
+  /** Numbers that were processed; a filter may have excluded some of them. */
   readonly ranges = new RangeSet();
 
   constructor(connection: number, filter: Filter, openedAtUs: number) {
@@ -58,7 +60,7 @@ export class Delivery {
     this.openedAtUs = openedAtUs;
   }
 
-  /** Adds what one write carried. */
+  /** Adds the content of one write. */
   add(sent: readonly Range[], frames: number): void {
     const before = this.ranges.size;
     let passed = 0;
@@ -71,7 +73,7 @@ export class Delivery {
   }
 }
 
-/** Numbers that were passed through under one filter. */
+/** Numbers that were processed under one filter. */
 interface FilteredRanges {
   readonly filter: Filter;
   readonly ranges: RangeSet;
@@ -86,12 +88,12 @@ function gather(groups: Map<string, FilteredRanges>, { filter, ranges }: Filtere
 
 /**
  * Record of all events and deliveries. Counts are recomputed from the generator's table of meanings for the requested
- * stretch: only the delivered ranges are stored.
+ * interval: only the delivered ranges are stored.
  */
 export class Truth {
-  /** One entry a connection, in the order in which they were opened; the oldest of very many are left out. */
+  /** One entry per connection, oldest first; the oldest of very many are omitted. */
   readonly deliveries: Delivery[] = [];
-  /** Events that exist and were kept from every consumer since. */
+  /** Events that exist and were withheld from every consumer. */
   readonly hidden = new RangeSet();
   readonly #source: EventSource;
   readonly #older = new Map<string, FilteredRanges>();
@@ -100,7 +102,7 @@ export class Truth {
     this.#source = source;
   }
 
-  /** Takes up a new connection. */
+  /** Adds a new connection. */
   opened(delivery: Delivery): void {
     this.deliveries.push(delivery);
     if (this.deliveries.length <= deliveryLimit) return;
@@ -108,7 +110,7 @@ export class Truth {
     for (const old of closed < 0 ? [] : this.deliveries.splice(closed, 1)) gather(this.#older, old);
   }
 
-  /** Counts of all events that exist with `time_us` from one moment up to another, delivered or not. */
+  /** Returns counts of all events with `time_us` in an interval, delivered or not. */
   countsBetween(fromUs: number, toUs: number): Counts {
     const [from, to] = [fromUs / 1_000_000, toUs / 1_000_000];
     if (this.#source.tally && Number.isInteger(from) && Number.isInteger(to)) {
@@ -117,12 +119,12 @@ export class Truth {
     return this.#count([this.#source.span(fromUs, toUs)], fromUs, toUs, () => true);
   }
 
-  /** The same by UTC minute, whole or cut at the ends. */
+  /** Returns the same by UTC minute, whole or cut at the ends. */
   minutesBetween(fromUs: number, toUs: number): MinuteCounts[] {
     return this.#byMinute(fromUs, toUs, (from, to) => this.countsBetween(from, to));
   }
 
-  /** Counts of the events that at least one connection (of one wire, if named) was given, each once. */
+  /** Returns counts of the events that at least one connection received (of one wire, if given), each once. */
   deliveredBetween(fromUs: number, toUs: number, wire?: Wire): Counts {
     const groups = this.#groups(wire);
     const everything = this.#union(wire);
@@ -139,12 +141,12 @@ export class Truth {
     return this.#count(ranges, fromUs, toUs, given);
   }
 
-  /** The same by UTC minute, whole or cut at the ends. */
+  /** Returns the same by UTC minute, whole or cut at the ends. */
   deliveredMinutes(fromUs: number, toUs: number, wire?: Wire): MinuteCounts[] {
     return this.#byMinute(fromUs, toUs, (from, to) => this.deliveredBetween(from, to, wire));
   }
 
-  /** The stretches without a hole that all connections together were given. Of generated traffic. */
+  /** Returns the intervals without a gap that all connections together received. For generated traffic. */
   delivered(wire?: Wire): DeliveredRun[] {
     return this.#union(wire).list.map(({ from, to }) => ({
       fromSeq: from,
@@ -154,7 +156,7 @@ export class Truth {
     }));
   }
 
-  /** Seconds of the stream's clock inside delivered stretches, from one moment up to another. */
+  /** Returns the seconds of the stream's clock within delivered intervals. */
   deliveredSeconds(fromUs: number, toUs: number, wire?: Wire): number {
     return this.delivered(wire).reduce((sum, run) => {
       const overlap = Math.min(run.toUs, toUs) - Math.max(run.fromUs, fromUs);
@@ -167,12 +169,12 @@ export class Truth {
     return this.#groups().some(({ ranges }) => ranges.has(seq));
   }
 
-  /** `time_us` of the newest event before a moment. Of generated traffic. */
+  /** Returns the `time_us` of the newest event before a time. For generated traffic. */
   newestBefore(timeUs: number): number {
     return this.timeOf(this.#source.seek(timeUs) - 1);
   }
 
-  /** `time_us` of an event. */
+  /** Returns the `time_us` of an event. */
   timeOf(seq: number): number {
     const { first, timeUs } = this.#source.plan(seq);
     return timeUs[seq - first] ?? 0;
@@ -184,7 +186,7 @@ export class Truth {
     return union;
   }
 
-  /** What was given over one wire, or over both. */
+  /** Returns the ranges delivered over one wire, or over both. */
   #groups(wire?: Wire): FilteredRanges[] {
     const groups = new Map<string, FilteredRanges>();
     for (const given of [...this.#older.values(), ...this.deliveries]) gather(groups, given);
@@ -214,7 +216,7 @@ export class Truth {
           const time = timeUs[seq - first] ?? 0;
           const index = species[seq - first] ?? 0;
           const meaning = this.#source.species[index];
-          // A frame without a time has no window: it counts where the file or the grid has put it.
+          // A frame without a time has no window: it counts at the position that the file or the grid gives it.
           const inside = meaning?.outcome === 'event' || time > 0 ? time >= fromUs && time < toUs : true;
           if (meaning && inside && counted(seq, meaning)) bySpecies[index] = (bySpecies[index] ?? 0) + 1;
         }

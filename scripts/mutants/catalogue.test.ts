@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { applied, type Mutant, parseCatalogue } from './catalogue.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const folder = join(root, 'test', 'mutants');
+const folder = join(root, 'harness', 'mutants');
 const catalogues = readdirSync(folder).filter((name) => name.endsWith('.mutants'));
 const mutants = catalogues.flatMap((name) => parseCatalogue(readFileSync(join(folder, name), 'utf8'), name));
 
@@ -30,16 +30,16 @@ const mutant: Mutant = {
 };
 
 describe('a catalogue of mutants', () => {
-  it('is read with the lines of each change', () => {
+  it('is parsed with the lines of each change', () => {
     expect(parseCatalogue(text, 'a.mutants')).toEqual([mutant]);
   });
 
-  it('is refused where a mutant has no tests or no change', () => {
+  it('is refused if a mutant has no tests or no change', () => {
     expect(() => parseCatalogue(text.replace(/tests: .*/, ''), 'a.mutants')).toThrow('a.mutants: off-by-one needs');
     expect(() => parseCatalogue(text.replaceAll(/^-.*\n/gm, ''), 'a.mutants')).toThrow('a.mutants: off-by-one needs');
   });
 
-  it('refuses a mutant whose code has moved, or is not unique', () => {
+  it('refuses a mutant whose code has changed, or is not unique', () => {
     expect(applied(mutant, `x\n${mutant.before}\ny`)).toBe(`x\n${mutant.after}\ny`);
     expect(() => applied(mutant, 'x')).toThrow('its lines occur no longer in src/a.ts');
     expect(() => applied(mutant, `${mutant.before}\n${mutant.before}`)).toThrow('its lines occur more than once');
@@ -47,12 +47,12 @@ describe('a catalogue of mutants', () => {
 });
 
 describe('the mutants of this project', () => {
-  it('have names of their own', () => {
+  it('have unique names', () => {
     const ids = mutants.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  it.each(mutants)('$id applies to the code as it is', (one) => {
+  it.each(mutants)('$id applies to the current code', (one) => {
     expect(applied(one, readFileSync(join(root, one.file), 'utf8'))).not.toBe(
       readFileSync(join(root, one.file), 'utf8'),
     );

@@ -2,20 +2,22 @@
 export interface Mutant {
   /** Unique, in kebab case. */
   readonly id: string;
-  /** The failure that it models, in one sentence. */
+  /** The modelled failure, in one sentence. */
   readonly models: string;
-  /** Path of the changed file, from the root of the project. */
+  /** Path of the changed file, from the project's root. */
   readonly file: string;
-  /** Test files that must notice it. */
+  /** Test files that must detect it. */
   readonly tests: readonly string[];
-  /** The lines to replace, as they are in the file. */
+  /** The lines to replace, exactly as in the file. */
   readonly before: string;
   readonly after: string;
-  /** Why no test can notice it, where it changes nothing that can be observed; null otherwise. */
+  /** Reason why no test can detect it, for a change without an observable effect; null otherwise. */
   readonly equivalent: string | null;
 }
 
-/** A catalogue that cannot be read, or whose code has moved. The message names the mutant and what to do. */
+/**
+ * A catalogue that cannot be parsed, or a mutant that no longer applies. The message names the mutant and the remedy.
+ */
 export class CatalogueError extends Error {
   constructor(message: string) {
     super(message);
@@ -24,8 +26,8 @@ export class CatalogueError extends Error {
 }
 
 /**
- * Reads a catalogue. Each mutant is a heading `## id`, a sentence, lines `file:`, `tests:` and optionally `equivalent:`, and
- * the changed lines as in a patch: `-` before, `+` after, with their indentation.
+ * Parses a catalogue. Each mutant is a heading `## id`, a sentence, lines `file:`, `tests:` and optionally
+ * `equivalent:`, and the changed lines as in a patch: `-` before, `+` after, with their indentation.
  */
 export function parseCatalogue(text: string, source: string): Mutant[] {
   const [, ...sections] = text.split(/^## /m);
@@ -52,7 +54,7 @@ function parseMutant(section: string, source: string): Mutant {
   };
 }
 
-/** The text of a file with the mutant applied; throws when the code has moved. */
+/** Returns the text of a file with the mutant applied; throws if it no longer applies. */
 export function applied({ id, file, before, after }: Mutant, text: string): string {
   const at = text.indexOf(before);
   if (at === -1 || text.indexOf(before, at + 1) !== -1) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { outsideUnitTier } from '../tiers/tiers.ts';
 import { type GeneratedMutant, mutantsOf, sampleOf, testsBySource } from './generated.ts';
-import { outsideUnitTier } from './unit-tier.ts';
 
 /** Rooms whose sources are mutated. */
 const rooms = [
@@ -18,7 +18,7 @@ const rooms = [
   'weather',
 ];
 
-/** A sample of all mutants of the rooms, each with the unit tests that import its file. */
+/** Returns a sample of all mutants of the rooms, each with the unit tests that import its file. */
 export function drawnMutants(
   root: string,
   count: number,

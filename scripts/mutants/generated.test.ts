@@ -21,13 +21,13 @@ describe('generated mutants', () => {
     ]);
   });
 
-  it('say where they are', () => {
+  it('have the line of their change', () => {
     for (const { start, before } of mutantsOf('src/a.ts', text)) {
       expect(text.slice(start, start + before.length)).toBe(before);
     }
   });
 
-  it('are drawn by a seed', () => {
+  it('are sampled by a seed', () => {
     const items = Array.from({ length: 100 }, (_, i) => i);
     expect(sampleOf(items, 10, 1)).toEqual(sampleOf(items, 10, 1));
     expect(sampleOf(items, 10, 1)).not.toEqual(sampleOf(items, 10, 2));
@@ -35,7 +35,7 @@ describe('generated mutants', () => {
   });
 });
 
-it('the confidence interval of a share holds the share, and is narrower for more', () => {
+it('the confidence interval of a share contains the share, and is narrower for more items', () => {
   const [low, high] = confidence(85, 100);
   expect([low, high].map((share) => Math.round(share * 1000))).toEqual([767, 907]);
   expect(confidence(850, 1000)[0]).toBeGreaterThan(low);

@@ -5,7 +5,7 @@ import ts from 'typescript';
 /** A small syntactic change of one place in one file. */
 export interface GeneratedMutant {
   readonly file: string;
-  /** Place of the replaced text, in characters. */
+  /** Offset of the replaced text, in characters. */
   readonly start: number;
   readonly before: string;
   readonly after: string;
@@ -28,7 +28,10 @@ const swaps: ReadonlyMap<ts.SyntaxKind, string> = new Map([
   [ts.SyntaxKind.SlashToken, '*'],
 ]);
 
-/** Every mutant of a file: flipped comparisons and operators, constants off by one, negations and statements that are gone. */
+/**
+ * Returns every mutant of a file: flipped comparisons and operators, constants off by one, removed negations and
+ * statements.
+ */
 export function mutantsOf(file: string, text: string): GeneratedMutant[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: GeneratedMutant[] = [];
@@ -49,7 +52,7 @@ export function mutantsOf(file: string, text: string): GeneratedMutant[] {
 function mutate(node: ts.Node, add: (node: ts.Node, after: string) => void): void {
   if (ts.isBinaryExpression(node)) {
     const swapped = swaps.get(node.operatorToken.kind);
-    // Text is added to text; a difference of texts would be noticed by any look.
+    // Concatenation: a difference of texts would be detected by any test.
     const joinsText = node.operatorToken.kind === ts.SyntaxKind.PlusToken && (isText(node.left) || isText(node.right));
     if (swapped !== undefined && !joinsText) add(node.operatorToken, swapped);
   } else if (ts.isNumericLiteral(node)) add(node, `(${node.text} + 1)`);
@@ -64,7 +67,7 @@ function isText(node: ts.Expression): boolean {
   return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
 }
 
-/** As many of the items, drawn by a seed: the same for the same items and seed. */
+/** Returns a sample of the items, determined by the seed. */
 export function sampleOf<T>(items: readonly T[], count: number, seed: number): T[] {
   const drawn = [...items];
   let state = seed >>> 0;
@@ -83,7 +86,7 @@ export function sampleOf<T>(items: readonly T[], count: number, seed: number): T
   return drawn.slice(0, count);
 }
 
-/** The test files that each source is tried by: those that import it, and the one of its name. */
+/** Returns the test files of each source: those that import it, and the one with its name. */
 export function testsBySource(root: string, tests: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const test of tests) {
@@ -99,7 +102,7 @@ export function testsBySource(root: string, tests: readonly string[]): Map<strin
   return found;
 }
 
-/** The interval that holds a share with 95 % confidence, from so many of a sample (Wilson). */
+/** Returns the 95 % confidence interval of a share in a sample (Wilson). */
 export function confidence(some: number, all: number): readonly [low: number, high: number] {
   if (all === 0) return [0, 1];
   const z = 1.96;

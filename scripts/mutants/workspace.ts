@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { RunRequest } from './test-runner.ts';
 
-/** A copy of the project in which one file at a time is changed; the checkout itself is never touched. */
+/** A copy of the project in which one file at a time is changed; the checkout itself stays unchanged. */
 export interface Workspace {
   /** Runs test files. `failed` also covers a run that does not end in time. */
   run(tests: readonly string[]): Promise<'passed' | 'failed'>;
@@ -14,9 +14,9 @@ export interface Workspace {
   remove(): void;
 }
 
-/** Test files that hang because of a mutant count as failed after this long, in milliseconds. */
+/** Timeout of test files in milliseconds, because a mutant may make them hang; then they count as failed. */
 const timeoutMs = 90_000;
-/** Runs after which the process that runs tests is replaced: what it keeps grows. */
+/** Runs after which the test process is replaced, because its memory grows. */
 const maxRuns = 100;
 
 /** Copies what git tracks, and the changes of the work tree, to a temporary directory. */
@@ -28,7 +28,7 @@ export function makeWorkspace(root: string): Workspace {
     try {
       copyFileSync(join(root, file), join(copy, file));
     } catch {
-      // Deleted in the work tree and not committed yet.
+      // Deleted in the work tree but not committed.
     }
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
@@ -36,7 +36,7 @@ export function makeWorkspace(root: string): Workspace {
   let runs = 0;
   const changed = new Set<string>();
 
-  /** The whole group: a test that hangs may have started programs. */
+  /** The whole process group, because a hanging test may have started programs. */
   function stop(): void {
     if (runner?.pid !== undefined) process.kill(-runner.pid, 'SIGKILL');
     runner = null;
@@ -79,7 +79,7 @@ export function makeWorkspace(root: string): Workspace {
   };
 }
 
-/** The answer of the process; null where it ends or hangs. */
+/** Returns the response of the process; null if it exits or hangs. */
 function answerOf(process: ChildProcess): Promise<unknown> {
   return new Promise((resolve) => {
     const settle = (answer: unknown): void => {

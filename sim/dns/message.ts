@@ -1,28 +1,28 @@
-/** The question of a DNS query (RFC 1035), as far as a resolver for tests reads it. */
+/** The question of a DNS query (RFC 1035), as far as tests need it. */
 export interface Question {
   readonly id: number;
   /** In lower case, without the final dot. */
   readonly name: string;
   readonly type: number;
-  /** The question section as it came: an answer repeats it. */
+  /** The bytes of the question section, which a response repeats. */
   readonly bytes: Buffer;
 }
 
-/** Record types that are answered. */
+/** Supported record types. */
 export const recordTypes = { a: 1, txt: 16, aaaa: 28 } as const;
 /** Response codes. */
 export const responseCodes = { noError: 0, serverFailure: 2, noSuchName: 3 } as const;
 
 const headerBytes = 12;
 
-/** Reads the first question of a query; null where the message is not a query that can be answered. */
+/** Reads the first question of a query; null for an unsupported message. */
 export function readQuestion(message: Buffer): Question | null {
   if (message.length < headerBytes || message.readUInt16BE(4) < 1) return null;
   const labels: string[] = [];
   let at = headerBytes;
   for (;;) {
     const length = message[at];
-    // A compressed name in a question is legal and unused.
+    // A compressed name in a question is legal but never used.
     if (length === undefined || length > 63) return null;
     if (length === 0) break;
     labels.push(message.toString('latin1', at + 1, at + 1 + length).toLowerCase());
@@ -33,7 +33,7 @@ export function readQuestion(message: Buffer): Question | null {
   return { id: message.readUInt16BE(0), name: labels.join('.'), type: message.readUInt16BE(at + 1), bytes };
 }
 
-/** An answer with IPv4 addresses; other record types get an empty answer. */
+/** Encodes a response with IPv4 addresses; other record types get an empty response. */
 export function writeAnswer(
   question: Question,
   code: number,
@@ -49,7 +49,7 @@ export function writeAnswer(
   header.writeUInt16BE(given.length, 6);
   const records = given.map((address) => {
     const record = Buffer.alloc(16);
-    // The name is a pointer to the question's.
+    // The name is a pointer to the question's name.
     record.writeUInt16BE(0xc00c, 0);
     record.writeUInt16BE(recordTypes.a, 2);
     record.writeUInt16BE(1, 4);

@@ -1,16 +1,16 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { readQuestion, responseCodes, writeAnswer } from './message.ts';
 
-/** Verdict of a name server on one name. */
+/** Response of a name server to one name. */
 export type DnsVerdict =
   | { readonly kind: 'answer'; readonly addresses: readonly string[]; readonly ttlSeconds?: number }
-  /** The same, but so many milliseconds later. */
+  /** The same after a delay in milliseconds. */
   | { readonly kind: 'slow'; readonly addresses: readonly string[]; readonly delayMs: number }
   | { readonly kind: 'never' | 'nxdomain' | 'servfail' | 'garbage' };
 
-/** A name server on loopback UDP that answers as its zone says. */
+/** A name server on loopback UDP that answers according to its zone. */
 export class DnsServer {
-  /** Queries by what came of them. */
+  /** Number of queries by kind of response. */
   readonly fired = new Map<DnsVerdict['kind'], number>();
   readonly #zone: (name: string) => DnsVerdict;
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -20,7 +20,7 @@ export class DnsServer {
     this.#zone = zone;
   }
 
-  /** Listens; rejects with the system's error when it cannot. Resolves with the port. */
+  /** Listens; rejects with the system's error on failure. Resolves with the port. */
   start(address: string, port = 0): Promise<number> {
     const socket = createSocket('udp4');
     this.#socket = socket;
@@ -36,7 +36,7 @@ export class DnsServer {
     });
   }
 
-  /** Answers no more. */
+  /** Stops answering. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();

@@ -1,15 +1,15 @@
 import type { DnsVerdict } from './server.ts';
 
 /**
- * The zone of hostile hosts: the first word of a name says what comes of it, so that the zone keeps nothing.
+ * The zone of hostile hosts: the first word of a name determines its response, so the zone needs no state.
  *
  *   a-127-64-0-1.d7.test   that address
  *   slow-127-64-0-1.…      that address after four seconds
- *   never-…, nx-…, fail-…, junk-…   no answer, no such name, a server failure, bytes that are no answer
- *   private-…              addresses that no guard may let through
+ *   never-…, nx-…, fail-…, junk-…   no response, no such name, a server failure, invalid bytes
+ *   private-…              addresses that every guard must refuse
  *   many-127-64-0-1.…      that address among two dozen that refuse connections
  *
- * Names outside `.test` do not exist, but for `localhost`.
+ * Names outside `.test` do not exist, except `localhost`.
  */
 export function hostileZone(name: string): DnsVerdict {
   if (name === 'localhost' || name.endsWith('.localhost')) return { kind: 'answer', addresses: ['127.0.0.1'] };
@@ -36,5 +36,5 @@ export function hostileZone(name: string): DnsVerdict {
   }
 }
 
-/** Nothing listens there. */
+/** No server listens on these addresses. */
 const manyDead = Array.from({ length: 24 }, (_, at) => `127.127.1.${at + 1}`);

@@ -5,20 +5,20 @@ import { compileTemplate, type Template } from './template.ts';
 import { accountWeights, commitWeights, identityWeight, postShares } from './traffic-mix.ts';
 import { eventsTemplate, type Wire } from './wire.ts';
 
-/** Entries of the table that turns 18 random bits into a template. */
+/** Size of the table that maps 18 random bits to a template. */
 const tableBits = 18;
 const tableSize = 2 ** tableBits;
 const plain = { reply: false, embed: null } as const;
 
-/** Everything that a stream of generated events is drawn from. Grows by the frames that faults put in. */
+/** Templates from which generated events are drawn. Grows by the frames that faults inject. */
 export interface Catalogue {
   readonly templates: Template[];
   readonly species: Species[];
-  /** A template as one wire spells it. */
+  /** Returns a template in the format of one wire. */
   on(wire: Wire, index: number): Template | undefined;
   /** Template by the top 18 bits of a random number; shares follow the traffic mix. */
   readonly table: Uint16Array;
-  /** Adds a template of its own species and returns its index. */
+  /** Adds a template with its own species and returns its index. */
   add(text: string | Uint8Array, species: Species): number;
 }
 
@@ -32,7 +32,7 @@ interface Entry {
 export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
   const templates: Template[] = [];
   const species: Species[] = [];
-  /** The method's templates: compiled at their first use, because most simulations speak one wire alone. */
+  /** The method's templates are compiled on first use, because most simulations use only one wire. */
   const texts: (string | Uint8Array)[] = [];
   const ofMethod: Template[] = [];
   const on = (wire: Wire, index: number): Template | undefined => {
@@ -60,7 +60,7 @@ export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
       return add(text, meaning);
     });
     const share = Math.max(1, Math.round((weight / total) * tableSize));
-    // The most frequent entry comes last and takes what rounding left over.
+    // The most frequent entry comes last and absorbs rounding.
     const to = weight === heaviest ? tableSize : from + share;
     for (let at = from; at < to; at++) table[at] = made[at % made.length] ?? 0;
     from = to;
@@ -97,7 +97,7 @@ function allEntries(style: FrameStyle): Entry[] {
   return [...commits, ...accounts, identities];
 }
 
-/** Posts by shape: replies and embeds are drawn independently of each other. */
+/** Returns posts by shape: replies and embeds are drawn independently of each other. */
 function postEntries(operation: 'create' | 'update', weight: number, style: FrameStyle): Entry[] {
   const embeds: [EmbedAlias | null, number][] = Object.entries(postShares.embeds).map(([alias, share]) => [
     alias as EmbedAlias,

@@ -6,26 +6,26 @@ import { type PostShape, recordBody } from './records.ts';
 import { slot } from './template.ts';
 import { handle, productionJson } from './texts.ts';
 
-/** How frames are written. */
+/** Format of frames. */
 export interface FrameStyle {
-  /** Frames of the second version carry `cursor`, a sequence number, between `time_us` and `kind`. */
+  /** Frames of the second version contain `cursor`, a sequence number, between `time_us` and `kind`. */
   readonly seqCursors: boolean;
-  /** Keys of the envelope and of the commit in any order; production writes them in one. */
+  /** Keys of the envelope and of the commit in any order; production uses a fixed order. */
   readonly variedKeys: boolean;
 }
 
-/** A frame's template text and what it means. Both are written here, side by side: neither is read off the other. */
+/** The template text of a frame and its meaning, written separately: neither is derived from the other. */
 export interface FrameText {
   readonly text: string;
   readonly species: Species;
 }
 
-/** Key and JSON of a member, in the order of production. */
+/** Keys and JSON of properties, in the order of production. */
 type Members = readonly (readonly [key: string, json: string])[];
 
 const actor = `"did:plc:${slot.actor}"`;
 
-/** A frame around one member that is named as its kind. */
+/** Builds a frame around one property with the name of its kind. */
 export function envelope(kind: string, body: string, style: FrameStyle, chance: Dice): string {
   const members: Members = [
     ['did', actor],
@@ -37,7 +37,7 @@ export function envelope(kind: string, body: string, style: FrameStyle, chance: 
   return object(members, style, chance);
 }
 
-/** A commit. The shape matters for posts alone. */
+/** Builds a commit. The shape matters only for posts. */
 export function commitFrame(
   collection: string,
   operation: Operation,
@@ -78,10 +78,10 @@ function commitMetrics(collection: string, operation: Operation, { reply, embed 
   return metrics;
 }
 
-/** The account statuses that have a metric of their own. */
+/** The account statuses that have their own metric. */
 const knownStatuses = ['deleted', 'deactivated', 'takendown', 'suspended'] as const;
 
-/** An account event; `active` null leaves the key out. */
+/** Builds an account event; `active` null omits the key. */
 export function accountFrame(
   active: boolean | null,
   status: string | null,
@@ -107,7 +107,7 @@ export function accountFrame(
   };
 }
 
-/** An identity event; a third of them name a handle. */
+/** Builds an identity event; a third of them contain a handle. */
 export function identityFrame(style: FrameStyle, chance: Dice): FrameText {
   const body = productionJson({
     did: `did:plc:${slot.actor}`,

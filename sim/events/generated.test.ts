@@ -37,7 +37,7 @@ function digest(from: GeneratedSource, seconds: number): string {
 }
 
 describe('generated traffic', () => {
-  it('is the same bytes for the same seed, in whatever order it is told', () => {
+  it('has the same bytes for the same seed, in whatever order it is read', () => {
     const forwards = source();
     const backwards = source();
     const expected = [0, 1, 2, 3].map((second) => blockAt(forwards, noonUs + second * 1_000_000).bytes);
@@ -46,11 +46,11 @@ describe('generated traffic', () => {
     expect(digest(source({ seed: 2 }), 1)).not.toBe(digest(source(), 1));
   });
 
-  it('does not change from one version of the program to the next unless this line does', () => {
+  it('does not change between versions of the program unless this line does', () => {
     expect(digest(source(), 10)).toBe('409021d4e97f94f6153d34b6b144824daeafaf5ffc83131575c919b0e248b155');
   });
 
-  it('increases strictly in time, inside its second, and in number without a hole', () => {
+  it('strictly increases in time within its second, and in number without a hole', () => {
     for (const rate of [1, 330, 100_000]) {
       const some = source({ rate });
       const [one, next] = [blockAt(some, noonUs), blockAt(some, noonUs + 1_000_000)];
@@ -67,7 +67,7 @@ describe('generated traffic', () => {
     { seqCursors: false, variedKeys: false },
     { seqCursors: true, variedKeys: false },
     { seqCursors: true, variedKeys: true },
-  ])('means what a full parse finds in it (%o)', (style) => {
+  ])('has the meaning that a full parse finds (%o)', (style) => {
     const some = source(style);
     for (let second = 0; second < 12; second++) {
       const block = blockAt(some, noonUs + second * 1_000_000);
@@ -81,7 +81,7 @@ describe('generated traffic', () => {
     }
   });
 
-  it('is tallied without being made, by species, with what was put in its place', () => {
+  it('is counted by species without building frames, including replaced events', () => {
     const some = source();
     const template = some.catalogue.add('no JSON', { outcome: 'not_json', collection: null, metrics: [] });
     const { first } = blockAt(some, noonUs + 3_000_000);
@@ -101,7 +101,7 @@ describe('generated traffic', () => {
     expect([...shapes]).toEqual(['did time_us cursor kind commit / rev operation collection rkey record cid']);
   });
 
-  it('follows the mix of the survey, and its size of a frame', () => {
+  it('follows the mix of the survey and its average frame size', () => {
     const some = source({ rate: surveyRate });
     const counts: Record<string, number> = {};
     let [events, bytes] = [0, 0];
@@ -128,7 +128,7 @@ describe('generated traffic', () => {
     expect(bytes / events).toBeLessThan(600);
   });
 
-  it('holds texts that look like structure, escapes and scripts of the world', () => {
+  it('contains texts that look like structure, escapes, and many scripts', () => {
     const some = source();
     const texts = Array.from({ length: 60 }, (_, second) => frames(blockAt(some, noonUs + second * 1_000_000)))
       .flat()
@@ -141,7 +141,7 @@ describe('generated traffic', () => {
   });
 });
 
-it('counts 64 names', () => {
+it('uses 64 metric names', () => {
   expect(new Set(metricNames).size).toBe(64);
 });
 

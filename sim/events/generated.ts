@@ -9,13 +9,13 @@ import { type Block, type EventSource, lowerBound, type Plan } from './source.ts
 import { Stamper } from './stamper.ts';
 import type { Wire } from './wire.ts';
 
-/** Blocks kept for consumers that read the same seconds. */
+/** Cache size of blocks for consumers that read the same seconds. */
 const cacheBytes = 32 * 1024 * 1024;
 
-/** What generated traffic is made of. */
+/** Options of generated traffic. */
 export interface GeneratedOptions extends FrameStyle {
   readonly seed: number;
-  /** Mean events a second. */
+  /** Mean events per second. */
   readonly rate: number;
   readonly historyHours: number;
 }
@@ -24,14 +24,14 @@ interface Sketch extends Plan {
   readonly templates: Uint16Array;
 }
 
-/** From one moment to another, `size` events in a row share the `time_us` of the first of them. */
+/** Interval in which `size` consecutive events share the `time_us` of the first of them. */
 interface Batching {
   readonly fromUs: number;
   readonly toUs: number;
   readonly size: number;
 }
 
-/** Generated traffic: every second is a function of the seed, the second, and the changes that faults made. */
+/** Generated traffic: every second is a function of the seed, the second, and the changes made by faults. */
 export class GeneratedSource implements EventSource {
   readonly catalogue: Catalogue;
   readonly #rhythm: Rhythm;
@@ -44,7 +44,7 @@ export class GeneratedSource implements EventSource {
     'jetstream.legacy': new Map(),
     'jetstream.subscribeEvents': new Map(),
   };
-  /** Events that are stamped as another one is: rows of a re-sync carry the account and the time of their `sync`. */
+  /** Events with the stamp of another one: rows of a re-sync have the account and the time of their `sync`. */
   readonly #stampedAs = new Map<number, number>();
   #cached = 0;
   #speciesTable: Uint16Array | null = null;
@@ -105,7 +105,7 @@ export class GeneratedSource implements EventSource {
         for (const species of this.#sketch(second).species) counts[species] = (counts[species] ?? 0) + 1;
         continue;
       }
-      // The choices of `#sketch`, without the times: what batching changes stays within its second.
+      // The choices of `#sketch` without the times: batching changes only times within a second.
       let state = hash(this.#seed, 10, second) | 0;
       for (let seq = first; seq < next; seq++) {
         state = (state + 0x6d2b79f5) | 0;
@@ -118,7 +118,7 @@ export class GeneratedSource implements EventSource {
     return counts;
   }
 
-  /** Puts other frames in the place of events, from number `seq` on. Only where nobody has read yet. */
+  /** Replaces events by other frames, from number `seq` on. Only events that were never read. */
   replace(seq: number, templates: readonly number[]): void {
     for (const [step, template] of templates.entries()) {
       const second = this.#secondOf(seq + step);
@@ -129,20 +129,20 @@ export class GeneratedSource implements EventSource {
     this.#forget();
   }
 
-  /** Stamps events with the account and the time of another event. Only where nobody has read yet. */
+  /** Gives events the account and the time of another event. Only events that were never read. */
   stampAs(seqs: readonly number[], model: number): void {
     for (const seq of seqs) this.#stampedAs.set(seq, model);
     this.#forget();
   }
 
-  /** Stamps events in batches from one moment to another. Only where nobody has read yet. */
+  /** Stamps events in batches within an interval. Only events that were never read. */
   batch(fromUs: number, toUs: number, size: number): void {
     this.#batchings.push({ fromUs, toUs, size });
     this.#forget();
   }
 
   #secondOf(seq: number): number {
-    // Reading goes forward, second by second: the search is for the first step and for jumps.
+    // Reads advance second by second; the search is for the first read and for jumps.
     for (const second of [this.#lastSecond, this.#lastSecond + 1]) {
       if (this.#rhythm.seqAt(second) <= seq && seq < this.#rhythm.seqAt(second + 1)) {
         this.#lastSecond = second;
@@ -169,7 +169,7 @@ export class GeneratedSource implements EventSource {
       mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
       mixed ^= mixed >>> 14;
       const time = startUs + Math.floor((at + ((mixed & 0x3fff) / 0x4000) * 0.9) * width);
-      // One event a place in the grid: strictly increasing while an event has at least a microsecond.
+      // One event per place in the grid: times increase strictly while each event has at least a microsecond.
       previous = time > previous ? time : previous + 1;
       timeUs[at] = previous;
       templates[at] = table[mixed >>> 14] ?? 0;
@@ -238,7 +238,7 @@ export class GeneratedSource implements EventSource {
   }
 }
 
-/** 32 random bits of the event at a place of its second. */
+/** Returns 32 random bits for the event at a place of its second. */
 function randomAt(state: number, at: number): number {
   const step = (state + Math.imul(at + 1, 0x6d2b79f5)) | 0;
   let mixed = Math.imul(step ^ (step >>> 15), 1 | step);
@@ -246,7 +246,7 @@ function randomAt(state: number, at: number): number {
   return (mixed ^ (mixed >>> 14)) >>> 0;
 }
 
-/** Groups begin with the first event of a second that lies in the stretch, and end with the second. */
+/** Groups begin with the first event of a second within the interval, and end with the second. */
 function stampBatches(timeUs: Float64Array, { fromUs, toUs, size }: Batching): void {
   const from = lowerBound(timeUs, fromUs);
   const to = lowerBound(timeUs, toUs);

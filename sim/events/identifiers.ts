@@ -2,28 +2,28 @@ import { type Dice, dice } from '../random.ts';
 
 /** The alphabet of did:plc and of CIDs. */
 export const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
-/** The alphabet of TIDs, in the order in which they sort. */
+/** The alphabet of TIDs, in sort order. */
 export const sortable = '234567abcdefghijklmnopqrstuvwxyz';
 
-/** Accounts of the simulated network. */
+/** Number of accounts in the simulated network. */
 export const accountCount = 20_000;
 
-/** The 24 characters of each account's did:plc, one behind the other. They name nobody. */
+/** Returns the 24 characters of each account's did:plc, concatenated. The DIDs do not exist on the live network. */
 export function accountBytes(seed: number): Uint8Array {
   return Buffer.from(dice(seed ^ 0x0acc).text(base32, 24 * accountCount), 'latin1');
 }
 
-/** A CID of a record, as records refer to others. */
+/** Returns a CID of a record, as records refer to others. */
 export function recordCid(chance: Dice): string {
   return `bafyrei${chance.text(base32, 52)}`;
 }
 
-/** A CID of a blob. */
+/** Returns a CID of a blob. */
 export function blobCid(chance: Dice): string {
   return `bafkrei${chance.text(base32, 52)}`;
 }
 
-/** A TID of some record of the past. */
+/** Returns a TID of an older record. */
 export function oldTid(chance: Dice): string {
   return `3m${chance.text(sortable, 11)}`;
 }

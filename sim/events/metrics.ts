@@ -16,11 +16,11 @@ const embeds = ['images', 'external', 'record', 'recordWithMedia', 'video', 'gal
 
 /** The short name of a tracked collection. */
 export type Alias = (typeof aliases)[number];
-/** What a commit does to a record. */
+/** Operation of a commit on a record. */
 export type Operation = (typeof operations)[number];
-/** The kinds of embed that are told apart. */
+/** Kinds of embed with their own metrics. */
 export type EmbedAlias = (typeof embeds)[number];
-/** The name of something counted. */
+/** Name of a metric. */
 export type MetricName =
   | `${Alias}.${Operation}`
   | `post.${(typeof writes)[number]}.${'reply' | 'quote'}`
@@ -50,12 +50,12 @@ export const trackedCollections: ReadonlyMap<string, Alias> = new Map([
   ['app.bsky.actor.status', 'actor_status'],
 ]);
 
-/** The embeds by the `$type` that a record carries. */
+/** The embeds by the `$type` in a record. */
 export const embedTypes: ReadonlyMap<string, EmbedAlias> = new Map(
   embeds.filter((alias) => alias !== 'other').map((alias) => [`app.bsky.embed.${alias}`, alias] as const),
 );
 
-/** Every name that the truth counts: the alphabet of 64. */
+/** All 64 metric names of the record. */
 export const metricNames: readonly MetricName[] = [
   ...aliases.flatMap((alias) => operations.map((operation) => `${alias}.${operation}` as const)),
   ...writes.flatMap((write) => (['reply', 'quote'] as const).map((shape) => `post.${write}.${shape}` as const)),
@@ -78,16 +78,16 @@ export const metricNames: readonly MetricName[] = [
   'sync.event',
 ];
 
-/** What a frame means to one who counts: the names it raises, and whether it is an event at all. */
+/** Meaning of a frame for a counting consumer: the metrics that it increments, and whether it is an event at all. */
 export interface Species {
   /**
-   * `event` has a usable time; `not_json` and `no_time` are frames that nobody can place; `resync` repeats a record of a
-   * repository after a `sync`, and is no act.
+   * `event` has a usable time; `not_json` and `no_time` are frames that cannot be assigned to a time; `resync` repeats
+   * a record of a repository after a `sync`, and is not a new action.
    */
   readonly outcome: 'event' | 'not_json' | 'no_time' | 'resync';
-  /** The legacy wire hides it. */
+  /** True if the legacy wire omits it. */
   readonly methodOnly?: true;
-  /** What a filter on collections looks at; null passes every filter. */
+  /** Collection for filters; null passes every filter. */
   readonly collection: string | null;
   readonly metrics: readonly MetricName[];
 }

@@ -1,19 +1,19 @@
 import { embedTypes, type MetricName, type Species, trackedCollections } from './metrics.ts';
 
-/** A frame read in full: what it means, and its time. */
+/** A completely parsed frame: its meaning and its time. */
 export interface ParsedFrame {
   readonly species: Species;
   /** Null unless the frame is an event. */
   readonly timeUs: number | null;
-  /** The `cursor` that frames of the second version carry. */
+  /** The `cursor` of frames of the second version. */
   readonly cursor: number | null;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a frame with a full JSON parse. Slow and plain on purpose: it is the yardstick for recorded frames, and
- * for the generator's own table of meanings.
+ * Parses a frame completely as JSON. Deliberately simple and slow: recorded frames and the generator's own table of
+ * meanings are compared with it.
  */
 export function parseFrame(text: string): ParsedFrame {
   let value: unknown;
@@ -39,7 +39,7 @@ export function parseFrame(text: string): ParsedFrame {
   };
 }
 
-/** Reads a frame of the method in full; rows after a `sync` are commits like any other. */
+/** Parses a frame of the method completely; rows after a `sync` look like any other commit. */
 export function parseMethodFrame(text: string): ParsedFrame {
   let value: unknown;
   try {

@@ -22,7 +22,7 @@ function stamped(text: string): string {
 
 describe('rare frames', () => {
   it.each(frames.map(({ name, text, species }) => [name, text, species] as const))(
-    '%s means what a full parse finds',
+    '%s has the meaning that a full parse finds',
     (_, text, species) => {
       const { species: found } = parseFrame(stamped(text));
       expect({ ...found, metrics: found.metrics.toSorted() }).toEqual({
@@ -32,12 +32,12 @@ describe('rare frames', () => {
     },
   );
 
-  it('raise every name together', () => {
+  it('together increment every metric', () => {
     const raised = new Set(frames.flatMap(({ species }) => species.metrics));
     expect(metricNames.filter((name) => !raised.has(name))).toEqual([]);
   });
 
-  it('have names of their own', () => {
+  it('have distinct names', () => {
     expect(new Set(frames.map(({ name }) => name)).size).toBe(frames.length);
   });
 });

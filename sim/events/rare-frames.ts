@@ -3,14 +3,14 @@ import { accountFrame, commitFrame, envelope, type FrameStyle, type FrameText, i
 import { type EmbedAlias, type MetricName, type Operation, trackedCollections } from './metrics.ts';
 import { slot } from './template.ts';
 
-/** A frame that ordinary traffic does not hold. */
+/** A frame that does not occur in ordinary traffic. */
 export interface RareFrame extends FrameText {
   readonly name: string;
 }
 
 /**
- * Frames that cannot be counted: not JSON, or without a usable `time_us`. Valid UTF-8 all of them, so that the
- * websocket itself has nothing to object to.
+ * Returns frames that cannot be counted: not JSON, or without a usable `time_us`. All are valid UTF-8, so that the
+ * websocket itself accepts them.
  */
 export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   const whole = commitFrame('app.bsky.feed.like', 'create', { reply: false, embed: null }, style, chance).text;
@@ -48,7 +48,7 @@ export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   ];
 }
 
-/** A `sync` of the method, and the rows that repeat a repository after it: the legacy wire hides all of them. */
+/** Returns a `sync` of the method and the rows that repeat a repository after it; the legacy wire omits all of them. */
 export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame; rows: RareFrame[] } {
   const rows = [...trackedCollections.keys()].map((collection) => {
     const { text } = commitFrame(collection, 'create', { reply: false, embed: null }, style, chance);
@@ -61,8 +61,8 @@ export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame
 }
 
 /**
- * Events of kinds, operations and shapes that ordinary traffic lacks, and one of each that it has: together they
- * raise every name. All of them have a usable time.
+ * Returns events of kinds, operations and shapes that ordinary traffic lacks, and one of each that it has: together
+ * they increment every metric. All of them have a usable time.
  */
 export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   const event = (metrics: MetricName[], collection: string | null = null) =>
@@ -152,7 +152,7 @@ export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   }
 }
 
-/** Each operation on each tracked collection, and each shape of a post. */
+/** Returns each operation on each tracked collection, and each shape of a post. */
 function everyCommit(style: FrameStyle, chance: Dice): RareFrame[] {
   const operations: Operation[] = ['create', 'update', 'delete'];
   const embeds: EmbedAlias[] = ['images', 'external', 'record', 'recordWithMedia', 'video', 'gallery', 'other'];
@@ -171,7 +171,7 @@ function everyCommit(style: FrameStyle, chance: Dice): RareFrame[] {
   return [...plain, ...shaped];
 }
 
-/** A valid post whose frame has about that many bytes. */
+/** Returns a valid post whose frame has about this many bytes. */
 export function hugeFrame(bytes: number, style: FrameStyle, chance: Dice): RareFrame {
   const { text, species } = commitFrame('app.bsky.feed.post', 'create', { reply: false, embed: null }, style, chance);
   const filler = `"text":"${'wide \\u00fc \\" '.repeat(Math.max(1, Math.floor(bytes / 14)))}`;

@@ -10,7 +10,7 @@ const frames = [
 ];
 
 describe('recorded frames', () => {
-  it('are told verbatim, in the order of the file, with the times they carry', () => {
+  it('are sent verbatim in file order, with their own times', () => {
     const { bytes, offsets, count, timeUs } = new RecordedSource({
       frames,
       as: 'history',
@@ -33,7 +33,7 @@ describe('recorded frames', () => {
     expect(moments.map((moment) => live.edge(moment))).toEqual([0, 0, 0, 1, 4]);
   });
 
-  it('are sought by the first time in the file that reaches the cursor', () => {
+  it('are sought by the first time in the file at or after the cursor', () => {
     const source = new RecordedSource({ frames, as: 'history', rate: 1, startUs: 0 });
     expect([0, 1000, 3000, 3001].map((cursor) => source.seek(cursor))).toEqual([0, 0, 0, 4]);
   });

@@ -4,18 +4,18 @@ import { parseFrame } from './parsed.ts';
 import type { Block, EventSource, Plan } from './source.ts';
 import { framed } from './template.ts';
 
-/** How recorded frames are told again. */
+/** Options of replaying recorded frames. */
 export interface RecordedOptions {
-  /** Frames verbatim, in the order of the file. */
+  /** Frames verbatim, in file order. */
   readonly frames: readonly string[];
   /** `history`: all of them have happened at the start. `live`: they happen one by one from `startUs` on. */
   readonly as: 'history' | 'live';
-  /** Events a second when live. */
+  /** Events per second if live. */
   readonly rate: number;
   readonly startUs: number;
 }
 
-/** Recorded frames: numbered from 0 in the order of the file, with the times that they carry. */
+/** Recorded frames, numbered from 0 in file order, with their own times. */
 export class RecordedSource implements EventSource {
   readonly species: Species[] = [];
   readonly #block: Block;
@@ -52,7 +52,7 @@ export class RecordedSource implements EventSource {
     return Math.max(0, Math.min(this.#block.count, Math.floor(((nowUs - startUs) / 1_000_000) * rate)));
   }
 
-  /** Recorded frames are not in the order of their times: this is the first in the file, as a replay would begin. */
+  /** Recorded frames are not sorted by time: returns the first match in the file, as a replay would begin. */
   seek(timeUs: number): number {
     const found = this.#block.timeUs.findIndex((time) => time >= timeUs);
     return found < 0 ? this.#block.count : found;

@@ -4,7 +4,7 @@ import type { EmbedAlias } from './metrics.ts';
 import { slot } from './template.ts';
 import { postText, shortText } from './texts.ts';
 
-/** The shape of a post, as far as it is counted. */
+/** The counted properties of a post. */
 export interface PostShape {
   readonly reply: boolean;
   readonly embed: EmbedAlias | null;
@@ -12,7 +12,7 @@ export interface PostShape {
 
 type Body = Record<string, unknown>;
 
-/** The record of a commit: realistic in keys and size, its collection's `$type` included. */
+/** Builds the record of a commit: realistic in keys and size, with its collection's `$type`. */
 export function recordBody(collection: string, shape: PostShape, chance: Dice): Body {
   const $type = collection;
   const createdAt = slot.created;
@@ -93,7 +93,7 @@ function postBody({ reply, embed }: PostShape, chance: Dice): Body {
   };
 }
 
-/** The embed of a post. */
+/** Builds the embed of a post. */
 function embedBody(alias: EmbedAlias, chance: Dice): Body {
   const $type = `app.bsky.embed.${alias}`;
   switch (alias) {
@@ -126,7 +126,7 @@ function embedBody(alias: EmbedAlias, chance: Dice): Body {
   }
 }
 
-/** A record that the instrument does not track; its keys look like an envelope's. */
+/** Builds a record that the instrument does not track; its keys look like an envelope's. */
 function foreignBody($type: string, chance: Dice): Body {
   return {
     $type,

@@ -6,8 +6,8 @@ const noon = Date.UTC(2026, 6, 4, 12) / 1000;
 const seconds = fc.integer({ min: noon - 86_400 * 400, max: noon + 86_400 * 400 });
 const rates = fc.constantFrom(0.5, 1, 10, 330, 5000, 100_000);
 
-describe('the rhythm', () => {
-  it('only grows, and numbers have 15 digits', () => {
+describe('createRhythm', () => {
+  it('only grows, and its numbers have 15 digits', () => {
     fc.assert(
       fc.property(fc.nat(), rates, seconds, (seed, rate, second) => {
         const { seqAt } = createRhythm(seed, rate);
@@ -29,7 +29,7 @@ describe('the rhythm', () => {
     );
   });
 
-  it('keeps its mean over a day, and its hours differ', () => {
+  it('keeps its mean over a day, with different hourly rates', () => {
     const { seqAt } = createRhythm(1, 330);
     const midnight = Date.UTC(2026, 6, 4) / 1000;
     const hours = Array.from(
@@ -41,7 +41,7 @@ describe('the rhythm', () => {
     expect(Math.max(...hours) / Math.min(...hours)).toBeGreaterThan(1.5);
   });
 
-  it('has noise: neighbouring minutes differ, by no more than a quarter', () => {
+  it('has noise: adjacent minutes differ by at most a quarter', () => {
     const { seqAt } = createRhythm(1, 330);
     const minutes = Array.from({ length: 60 }, (_, at) => seqAt(noon + (at + 1) * 60) - seqAt(noon + at * 60));
     expect(new Set(minutes).size).toBeGreaterThan(50);

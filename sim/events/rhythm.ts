@@ -1,24 +1,24 @@
 import { fraction } from '../random.ts';
 
-/** Sequence numbers are counted from here, so that they have 15 digits at any rate. */
+/** First sequence number: all numbers have 15 digits at any rate. */
 const firstSeq = 100_000_000_000_000;
 /** 2020-01-01T00:00:00Z in seconds: no event is older. */
 export const epochSecond = 1_577_836_800;
 const day = 86_400;
 
 /**
- * The rhythm of the traffic as one growing function: the number of the first event of any second. Closed in form,
- * so that any second of the past is found without counting what lies before it. It holds a daily wave, slower and
- * faster ones with phases of the seed, and noise by the minute and by the second.
+ * The rate of the traffic over time as one growing function: the number of the first event of any second. A closed
+ * form, so that any past second is computed without counting earlier ones. It consists of a daily wave, slower and
+ * faster waves with phases derived from the seed, and noise per minute and per second.
  */
 export interface Rhythm {
-  /** Sequence number of the first event at or after the beginning of a UTC second. */
+  /** Returns the sequence number of the first event at or after the beginning of a UTC second. */
   seqAt(second: number): number;
-  /** The UTC second that holds the event of that number. */
+  /** Returns the UTC second of an event. */
   secondOf(seq: number): number;
 }
 
-/** The rhythm of a seed around a mean rate in events a second. */
+/** Creates the rate function of a seed around a mean in events per second. */
 export function createRhythm(seed: number, rate: number): Rhythm {
   const waves = [
     { period: day, depth: 0.3, phase: -0.55 * 2 * Math.PI },
@@ -26,7 +26,7 @@ export function createRhythm(seed: number, rate: number): Rhythm {
     { period: 43.7 * 60, depth: 0.03, phase: fraction(seed, 2) * 2 * Math.PI },
     { period: 7.3 * 60, depth: 0.03, phase: fraction(seed, 3) * 2 * Math.PI },
   ];
-  // Bounded so that the sum can only grow: waves take at most 0.41 of the rate, a minute's slope 0.1, seconds 0.4.
+  // Bounded so that the sum only grows: waves take at most 0.41 of the rate, a minute's slope 0.1, seconds 0.4.
   const minuteNoise = 3 * rate;
   const secondNoise = Math.min(Math.sqrt(rate), 0.2 * rate);
 

@@ -3,29 +3,32 @@ import type { Species } from './metrics.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * What happened in the network, numbered: event `n` is the same event for everybody, live and in any replay.
- * A source holds no history; it can tell any part of it again.
+ * Numbered events of the network: event `n` is the same for every consumer, live and in any replay. A source stores no
+ * history; it can regenerate any part.
  */
 export interface EventSource {
-  /** Meanings, by the indices in plans and blocks. */
+  /** Meanings, indexed by plans and blocks. */
   readonly species: readonly Species[];
-  /** The stretch of events that holds number `seq`, without the bytes of the frames. */
+  /** Returns the events around number `seq`, without the bytes of the frames. */
   plan(seq: number): Plan;
-  /** The same stretch with its frames as a wire spells them; `subscribe` unless named. */
+  /** Returns the same events with frames in the format of a wire; default `subscribe`. */
   block(seq: number, wire?: Wire): Block;
-  /** The number behind the newest event that has happened at that moment (microseconds). */
+  /** Returns the number after the newest event at that time (microseconds). */
   edge(nowUs: number): number;
-  /** The number of the first event stamped at or after that moment. */
+  /** Returns the number of the first event stamped at or after that time. */
   seek(timeUs: number): number;
-  /** The numbers among which the events stamped from one moment up to another lie. */
+  /** Returns a range of numbers that contains all events stamped within an interval. */
   span(fromUs: number, toUs: number): Range;
-  /** The number of the oldest event that can still be told at that moment. */
+  /** Returns the number of the oldest event that can be replayed at that time. */
   oldest(nowUs: number): number;
-  /** How many events of each species whole UTC seconds hold, the last one not; where that is cheaper than to plan them. */
+  /**
+   * Counts the events of each species in whole UTC seconds, end exclusive; present if that is cheaper than planning
+   * them.
+   */
   tally?(fromSecond: number, toSecond: number): ArrayLike<number>;
 }
 
-/** A stretch of consecutive events. */
+/** Consecutive events. */
 export interface Plan {
   /** Number of the first event. */
   readonly first: number;
@@ -36,14 +39,14 @@ export interface Plan {
   readonly species: Uint16Array;
 }
 
-/** A stretch of events with their websocket frames, one behind the other. */
+/** Consecutive events with their concatenated websocket frames. */
 export interface Block extends Plan {
-  /** Where each frame begins in `bytes`, and one entry more for the end. */
+  /** Offset of each frame in `bytes`, and one more entry for the end. */
   readonly offsets: Float64Array;
   readonly bytes: Buffer;
 }
 
-/** Index of the first member of a sorted array that is at least `bound`. */
+/** Returns the index of the first element of a sorted array that is at least `bound`. */
 export function lowerBound(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;

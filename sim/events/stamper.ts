@@ -2,7 +2,7 @@ import { base32, sortable } from './identifiers.ts';
 
 const zero = 0x30;
 
-/** Codes of the slots, as compiled templates hold them. */
+/** Codes of the slots in compiled templates. */
 const slotActor = 1;
 const slotSubject = 2;
 const slotTime = 3;
@@ -13,8 +13,8 @@ const slotCreated = 7;
 const slotIso = 9;
 
 /**
- * Stamps the varying parts of frames. Holds the digits of the event at hand, so that stamping allocates nothing;
- * one instance serves one caller at a time.
+ * Stamps the varying parts of frames. Holds the digits of the current event, so that stamping allocates nothing; not
+ * reentrant.
  */
 export class Stamper {
   readonly #accounts: Uint8Array;
@@ -28,13 +28,13 @@ export class Stamper {
   readonly #base32 = Buffer.from(base32);
   readonly #sortable = Buffer.from(sortable);
 
-  /** `accounts`: 24 characters of did:plc for each account, one behind the other. */
+  /** `accounts`: 24 characters of did:plc for each account, concatenated. */
   constructor(accounts: Uint8Array) {
     this.#accounts = accounts;
     this.#accountCount = accounts.length / 24;
   }
 
-  /** Sets what all events of one UTC second share. */
+  /** Sets the digits that all events of one UTC second share. */
   second(second: number): void {
     this.#second = second;
     this.#iso = Buffer.from(new Date(second * 1000).toISOString().replace('Z', '000Z'));
@@ -42,7 +42,7 @@ export class Stamper {
     this.#created = Buffer.from(new Date((second - 1) * 1000).toISOString());
   }
 
-  /** Stamps one frame that lies at `at` in `target`. `random` and `more` are 32 random bits each. */
+  /** Stamps one frame at offset `at` in `target`. `random` and `more` are 32 random bits each. */
   stamp(
     target: Uint8Array,
     at: number,
@@ -94,7 +94,7 @@ export class Stamper {
   }
 
   #setTime(timeUs: number): void {
-    // A row may carry the time of another second.
+    // A row may have the time of another second.
     const second = Math.floor(timeUs / 1_000_000);
     if (second !== this.#second) this.second(second);
     digits(this.#time, 10, 6, timeUs % 1_000_000);
@@ -106,7 +106,7 @@ export class Stamper {
     for (let step = 0; step < 24; step++) target[place + step] = this.#accounts[from + step] ?? 0;
   }
 
-  /** A TID: 53 bits of microseconds and 10 bits of clock id, five bits a character. */
+  /** Encodes a TID: 53 bits of microseconds and 10 bits of clock id, five bits per character. */
   #setTid(timeUs: number, clockId: number): void {
     let high = Math.floor(timeUs / 0x200_0000);
     let low = timeUs % 0x200_0000;

@@ -1,9 +1,9 @@
 /**
- * Frames are made from templates: a websocket text frame, header included, whose varying parts have a fixed width
- * and are stamped in place. That makes a frame cost little more than the copy of its bytes.
+ * Frames are built from templates: a websocket text frame, including its header, whose varying parts have a fixed width
+ * and are stamped in place. Building a frame therefore costs little more than copying its bytes.
  */
 
-/** The varying parts of a frame. In a template's text each stands as one character of the private use area. */
+/** The varying parts of a frame. In a template's text, one character of the private use area represents each. */
 export const slot = {
   /** 24 characters of the actor's did:plc. */
   actor: '\uE001',
@@ -15,9 +15,9 @@ export const slot = {
   seq: '\uE004',
   /** 13 characters: the TID of the commit. */
   rev: '\uE005',
-  /** 13 characters: a TID a little before it. */
+  /** 13 characters: a slightly earlier TID. */
   rkey: '\uE006',
-  /** 24 characters: a moment up to a second or two before, as a datetime. */
+  /** 24 characters: a datetime up to two seconds earlier. */
   created: '\uE007',
   /** 8 random characters of a CID. */
   cid: '\uE008',
@@ -28,7 +28,7 @@ export const slot = {
 const widths: readonly number[] = [0, 24, 24, 16, 15, 13, 13, 24, 8, 27];
 const firstSlot = 0xe000;
 
-/** A frame's bytes with the places to stamp: pairs of slot number and offset. */
+/** A frame's bytes with the slots to stamp: pairs of slot code and offset. */
 export interface Template {
   readonly bytes: Uint8Array;
   readonly slots: Uint32Array;
@@ -38,7 +38,7 @@ export interface Template {
 
 const encoder = new TextEncoder();
 
-/** Compiles the text of a frame, or its bytes as they are where they are not text. */
+/** Compiles the text of a frame, or its bytes unchanged if they are not text. */
 export function compileTemplate(text: string | Uint8Array, species: number): Template {
   if (typeof text !== 'string') return { bytes: framed(text, 0x82), slots: new Uint32Array(0), species };
   const parts: Uint8Array[] = [];
@@ -62,7 +62,9 @@ export function compileTemplate(text: string | Uint8Array, species: number): Tem
   return { bytes, slots: Uint32Array.from(found, (value, at) => (at % 2 === 0 ? value : value + shift)), species };
 }
 
-/** One unmasked, final websocket frame around a payload; `first` is the byte with the opcode (0x81 text, 0x82 binary). */
+/**
+ * Wraps a payload in one unmasked, final websocket frame; `first` is the byte with the opcode (0x81 text, 0x82 binary).
+ */
 export function framed(payload: Uint8Array, first = 0x81): Uint8Array {
   const size = payload.length;
   const head = size < 126 ? 2 : size < 65_536 ? 4 : 10;
@@ -80,7 +82,7 @@ export function framed(payload: Uint8Array, first = 0x81): Uint8Array {
   return bytes;
 }
 
-/** The text of a compiled frame as a consumer would read it. */
+/** Returns the payload of a compiled frame as a consumer reads it. */
 export function payloadOf(frame: Uint8Array): Uint8Array {
   const marker = frame[1] ?? 0;
   return frame.subarray(marker < 126 ? 2 : marker === 126 ? 4 : 10);

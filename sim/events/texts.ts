@@ -1,6 +1,6 @@
 import type { Dice } from '../random.ts';
 
-/** Plain material for posts, in several scripts. */
+/** Ordinary phrases for posts, in several scripts. */
 const phrases = [
   'the train is late again and nobody is surprised',
   'finally finished the second row of the blanket',
@@ -24,7 +24,7 @@ const phrases = [
   'thread below, it is a long one',
 ] as const;
 
-/** Texts that a careless reader of frames stumbles over. */
+/** Texts that an incorrect frame parser fails on. */
 const traps = [
   '"kind":"commit","time_us":1,"operation":"delete"',
   '{"kind":"identity","identity":{}}',
@@ -36,24 +36,24 @@ const traps = [
   '\ud83d\ude00 pairs and \\ud83d written out',
 ] as const;
 
-/** The text of a post: one to seven phrases, now and then a trap. */
+/** Returns the text of a post: one to seven phrases, sometimes with a trap. */
 export function postText(chance: Dice): string {
   const parts: string[] = Array.from({ length: 1 + chance.below(7) }, () => chance.pick(phrases));
   if (chance.chance(0.06)) parts.push(chance.pick(traps));
   return parts.join(chance.chance(0.5) ? ' ' : '\n').slice(0, 300);
 }
 
-/** A short line: a title, a name, an alternative text. */
+/** Returns a short line: a title, a name, an alternative text. */
 export function shortText(chance: Dice): string {
   return chance.pick(phrases);
 }
 
-/** A handle that nobody owns. */
+/** Returns a handle that does not exist. */
 export function handle(chance: Dice): string {
   return `${chance.text('abcdefghijklmnopqrstuvwxyz', 5 + chance.below(8))}.${chance.pick(['bsky.social', 'example.com', 'test'])}`;
 }
 
-/** JSON as production writes it: markup characters and line separators escaped. */
+/** Formats JSON as production does: with markup characters and line separators escaped. */
 export function productionJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

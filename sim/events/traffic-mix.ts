@@ -1,9 +1,9 @@
 /**
- * Counts of one survey of live traffic: 198,250 frames in 600 s on 2026-08-08, as published by the
- * weatherwatch project (measurements/survey.json). Aggregates only; the weights of the generated traffic.
+ * Counts of one survey of live traffic: 198,250 frames in 600 s on 2026-08-08, as published by the weatherwatch project
+ * (measurements/survey.json). Aggregates only; the weights of the generated traffic.
  */
 
-/** Events a second in the survey, unfiltered. */
+/** Events per second in the survey, unfiltered. */
 export const surveyRate = 330.4;
 
 /** Commits by collection, then by operation. */
@@ -48,7 +48,7 @@ export const commitWeights: Readonly<
   'net.atmowx.observation': { create: 8 },
   'chat.bsky.actor.declaration': { create: 7 },
   'org.hypercerts.claim.activity': { create: 5, delete: 5, update: 5 },
-  // What the survey counted in collections that it does not name.
+  // Events of collections that the survey does not name.
   'com.example.notebook.entry': { create: 131 },
 };
 
@@ -63,7 +63,7 @@ export const accountWeights = [
 /** Identity events. */
 export const identityWeight = 145;
 
-/** Shares of posts by what they carry. */
+/** Shares of posts by content. */
 export const postShares = {
   reply: 10_866 / 22_611,
   facets: 5317 / 22_611,

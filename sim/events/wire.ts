@@ -4,7 +4,7 @@ import { productionJson } from './texts.ts';
 /** Jetstream's two protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. */
 export type Wire = 'jetstream.legacy' | 'jetstream.subscribeEvents';
 
-/** What a consumer is given of the events. */
+/** Filter of a consumer's events. */
 export interface Filter {
   readonly wire: Wire;
   /** Kinds of the method; empty for all. */
@@ -13,18 +13,18 @@ export interface Filter {
   readonly wantedCollections: readonly string[];
 }
 
-/** NSIDs of the two methods that a present host serves. */
+/** NSIDs of the two methods that current hosts serve. */
 export const subscribeEvents = 'network.bsky.jetstream.subscribeEvents';
 export const getZstdDictionary = 'network.bsky.jetstream.getZstdDictionary';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** In place of the two slots that stand where JSON wants a number. */
+/** Numbers in place of the two slots that appear where JSON requires a number. */
 const numbers = { time: 1_111_111_111_111_111, seq: 222_222_222_222_222 } as const;
 
 /**
- * The method's template of an event, from its legacy template: one truth, two spellings. A text that is no JSON is sent
- * as it is by both wires. `varied`: the keys stand in another order than production's.
+ * Converts the legacy template of an event to the method's: the same event in two formats. A text that is not JSON is
+ * sent unchanged on both wires. `varied`: the keys have another order than production's.
  */
 export function eventsTemplate(legacy: string, varied: boolean): string {
   let frame: unknown;
@@ -48,7 +48,7 @@ export function eventsTemplate(legacy: string, varied: boolean): string {
   return `{${(varied ? parts.toReversed() : parts).join(',')}}`;
 }
 
-/** An `#info` frame. */
+/** Builds an `#info` frame. */
 export function infoFrame(name: 'OutdatedCursor' | 'FutureCursor', message: string): string {
   return productionJson({
     $type: 'message',
@@ -56,7 +56,7 @@ export function infoFrame(name: 'OutdatedCursor' | 'FutureCursor', message: stri
   });
 }
 
-/** An error frame; the host closes after it. */
+/** Builds an error frame; the host closes after it. */
 export function errorFrame(error: string, message: string): string {
   return productionJson({ $type: 'error', error, message });
 }

@@ -1,4 +1,5 @@
 import { HttpHost, sendJson } from '../http-host.ts';
+import { ExportStream, exportStreamPath } from './export-stream.ts';
 
 /** Input of a labeler's DID document. */
 export interface Identified {
@@ -24,11 +25,25 @@ interface Entry {
   key: string | null;
 }
 
+/** A DID document as this directory serves it. */
+interface SimulatedDocument {
+  readonly '@context': readonly string[];
+  readonly id: string;
+  readonly alsoKnownAs: readonly string[];
+  readonly verificationMethod: readonly { readonly id: string; readonly publicKeyMultibase: string }[];
+  readonly service: readonly { readonly id: string; readonly type: string; readonly serviceEndpoint: string }[];
+}
+
 /** Where a directory serves the operations of a DID. */
 const auditLog = '/log/audit';
 
-/** The identity directory: `GET /did:plc:…`, their audit logs, and the documents that did:web labelers serve themselves. */
+/**
+ * The identity directory: `GET /did:plc:…`, their audit logs, its export stream, and the documents that did:web labelers
+ * serve themselves.
+ */
 export class Directory {
+  /** Operations that were entered, as consumers of the stream get them. */
+  readonly stream = new ExportStream();
   state: DirectoryState = 'up';
   /** Response time while it is slow, in milliseconds of the wall clock. */
   slowMs = 3_000;
@@ -37,6 +52,7 @@ export class Directory {
   readonly fired = new Map<DocumentState | DirectoryState, number>();
   readonly #entries = new Map<string, Entry>();
   readonly #host: HttpHost;
+  readonly #nowUs: () => number;
 
   readonly #pds: () => string;
   /** Answers for DIDs that were not entered; `asked` counts from 1. Null: not registered. */
@@ -45,8 +61,14 @@ export class Directory {
   /** `pds`: the origin of the host of their records. */
   constructor(nowUs: () => number, pds: () => string = () => 'https://pds.example.com') {
     this.#pds = pds;
+    this.#nowUs = nowUs;
     this.#host = new HttpHost({
       nowUs,
+      upgrade: (request, socket, head, target) => {
+        if (target.pathname === exportStreamPath && this.state === 'up') {
+          this.stream.upgrade(request, socket, head, target);
+        } else socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+      },
       request: (request, response, target) => {
         const isLog = target.pathname.endsWith(auditLog);
         const did = decodeURIComponent(target.pathname.slice(1, isLog ? -auditLog.length : undefined));
@@ -70,6 +92,12 @@ export class Directory {
   /** Enters a labeler. */
   enter(labeler: Identified, state: DocumentState = 'whole'): void {
     this.#entries.set(labeler.did, { labeler, state, endpoint: null, key: null });
+  }
+
+  /** Enters an operation into the stream: the document of a labeler as it is now, or no document any more. */
+  async publish(did: string): Promise<void> {
+    const document = await this.document(did);
+    this.stream.append(did, operationOf(document), this.#nowUs());
   }
 
   /** Changes how a DID is answered for. */
@@ -97,7 +125,7 @@ export class Directory {
   }
 
   /** The document of a DID as it is now; null where there is none. */
-  async document(did: string): Promise<unknown> {
+  async document(did: string): Promise<SimulatedDocument | null> {
     const entry = this.#entries.get(did);
     if (entry === undefined || entry.state === 'no_document' || entry.state === 'tombstone') return null;
     const { labeler, state } = entry;
@@ -169,4 +197,27 @@ export class Directory {
     if (entry === undefined) throw new RangeError(`no labeler ${did}`);
     return entry;
   }
+}
+
+/** The operation after which a document is served. */
+function operationOf(document: SimulatedDocument | null): unknown {
+  if (document === null) return { type: 'plc_tombstone', prev: 'bafyreiaaaa', sig: 'c2ln' };
+  const { alsoKnownAs, verificationMethod, service } = document;
+  return {
+    type: 'plc_operation',
+    rotationKeys: [],
+    verificationMethods: Object.fromEntries(
+      verificationMethod.map(({ id, publicKeyMultibase }) => [nameOf(id), `did:key:${publicKeyMultibase}`]),
+    ),
+    alsoKnownAs,
+    services: Object.fromEntries(
+      service.map(({ id, type, serviceEndpoint }) => [nameOf(id), { type, endpoint: serviceEndpoint }]),
+    ),
+    prev: null,
+    sig: 'c2ln',
+  };
+}
+
+function nameOf(id: string): string {
+  return id.slice(id.indexOf('#') + 1);
 }

@@ -15,6 +15,7 @@ export const faultNames = [
   'half_open',
   'slow',
   'skip',
+  'mute',
   'repeat',
   'reorder_at_cutover',
   'replay_earlier',
@@ -149,6 +150,24 @@ export class Faults implements HandshakeFaults {
     const to = seconds === undefined ? from + (events ?? 1) : source.seek(truth.timeOf(from) + seconds * 1_000_000);
     truth.hidden.add({ from, to });
     return this.#fire('skip', touched, from, to);
+  }
+
+  /**
+   * Keeps the next events of some collections (NSIDs) from every consumer for good, for so many seconds of the stream: a host
+   * that drops them. Their numbers are missing on the method's wire.
+   */
+  mute({ collections, seconds }: { readonly collections: readonly string[]; readonly seconds: number }): FaultRecord {
+    const { source, truth } = this.#scope;
+    const from = this.#edge();
+    const to = source.seek(truth.timeOf(from) + seconds * 1_000_000);
+    for (let seq = from; seq < to; ) {
+      const { first, count, species } = source.plan(seq);
+      for (; seq < Math.min(to, first + count); seq += 1) {
+        const collection = source.species[species[seq - first] ?? 0]?.collection ?? null;
+        if (collection !== null && collections.includes(collection)) truth.hidden.add({ from: seq, to: seq + 1 });
+      }
+    }
+    return this.#fire('mute', this.#scope.connections(), from, to);
   }
 
   /** Sends the last events again, with the numbers and times that they had. */

@@ -24,7 +24,7 @@ function keyOf(log: LabelLog, n: number): string {
   return JSON.stringify([uri, cid, val]);
 }
 
-it('what an account-replacing database shows is the newest label about each thing', () => {
+it('an account-replacing database contains the newest label of each subject and value', () => {
   const log = logOf('ozone');
   const newest = new Map<string, number>();
   for (let n = 1; n <= 3000; n++) newest.set(keyOf(log, n), n);
@@ -32,7 +32,7 @@ it('what an account-replacing database shows is the newest label about each thin
   expect(newest.size).toBeLessThan(2800);
 });
 
-it('a removal follows an application of the same thing, and a removal is renewed by an application', () => {
+it('a removal follows an application of the same subject and value, and an application may follow again', () => {
   const log = logOf('skyware');
   const negated = new Map<string, unknown[]>();
   for (let n = 1; n <= 3000; n++) {
@@ -45,7 +45,7 @@ it('a removal follows an application of the same thing, and a removal is renewed
   expect(histories.filter((history) => history.length > 2).length).toBeGreaterThan(5);
 });
 
-it('a database that was put back gives the lost numbers again, and one made anew begins at 1', () => {
+it('a restored database assigns the lost numbers again, and a recreated one begins at 1', () => {
   const database = new Database(logOf('skyware'), false);
   database.loseTail(3, 10);
   expect([...database.read(1, 12)].map((n) => [n, database.seqOf(n)]).slice(-3)).toEqual([

@@ -1,9 +1,9 @@
 import type { LabelLog } from './label-log.ts';
 
-/** A run of labels that the labeler's database holds, one behind the other. */
+/** Consecutive labels in the labeler's database. */
 interface Run {
   readonly fromN: number;
-  /** Number behind the last one; Infinity for the run that grows. */
+  /** Number after the last one; Infinity for the current run. */
   readonly toN: number;
   readonly firstSeq: number;
 }
@@ -17,25 +17,25 @@ export class Database {
   readonly #replacing: boolean;
   #runs: Run[] = [{ fromN: 1, toN: Number.POSITIVE_INFINITY, firstSeq: 1 }];
 
-  /** `replacing`: a newer label about the same thing takes the place of the older one, as Ozone's do. */
+  /** `replacing`: a newer label with the same subject and value replaces the older one, as in Ozone. */
   constructor(log: LabelLog, replacing: boolean) {
     this.#log = log;
     this.#replacing = replacing;
   }
 
-  /** The highest `seq` that was given by the time the log had reached `edge`; 0 for none. */
+  /** Returns the highest `seq` that was assigned when the log had reached `edge`; 0 for none. */
   newestSeq(edge: number): number {
     const run = this.#runs.findLast(({ fromN }) => fromN <= edge);
     return run === undefined ? 0 : run.firstSeq + Math.min(edge, run.toN - 1) - run.fromN;
   }
 
-  /** The `seq` of a label, or null where the database does not know it any more. */
+  /** Returns the `seq` of a label, or null if the database no longer contains it. */
   seqOf(n: number): number | null {
     const run = this.#runs.find(({ fromN, toN }) => fromN <= n && n < toN);
     return run === undefined ? null : run.firstSeq + n - run.fromN;
   }
 
-  /** The number of the first label whose `seq` is higher; it may not have been emitted yet. */
+  /** Returns the number of the first label with a higher `seq`; it may not have been emitted yet. */
   after(seq: number): number {
     for (const { fromN, toN, firstSeq } of this.#runs) {
       const n = fromN + Math.max(0, seq + 1 - firstSeq);
@@ -44,7 +44,7 @@ export class Database {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** The numbers from `fromN` up to `edge` that are there to be read, in the order of their `seq`. */
+  /** Yields the readable numbers from `fromN` up to `edge`, in the order of their `seq`. */
   *read(fromN: number, edge: number): Generator<number> {
     for (const run of this.#runs) {
       const last = Math.min(edge, run.toN - 1);
@@ -54,12 +54,12 @@ export class Database {
     }
   }
 
-  /** Makes the database anew: everything so far is gone from it, and `seq` begins again at 1. */
+  /** Recreates the database: all labels so far are lost, and `seq` begins again at 1. */
   recreate(edge: number): void {
     this.#runs = [{ fromN: edge + 1, toN: Number.POSITIVE_INFINITY, firstSeq: 1 }];
   }
 
-  /** Puts it back to an older state: the last labels are gone from it, and their `seq` are given again. */
+  /** Restores an older state: the last labels are lost, and their `seq` are assigned again. */
   loseTail(rows: number, edge: number): void {
     const cut = Math.max(0, this.newestSeq(edge) - rows);
     this.#runs = this.#runs

@@ -6,7 +6,7 @@ const collection = 'app.bsky.labeler.service';
 /** Operations on a labeler's declaration. */
 export type Declared = 'create' | 'update' | 'delete';
 
-/** The Jetstream frame of a labeler's declaration, as a template's text. */
+/** Returns the template text of the Jetstream frame for a labeler's declaration. */
 export function declarationFrame(did: string, { values }: LabelerProfile, operation: Declared): string {
   const head = { rev: slot.rev, operation, collection, rkey: 'self' };
   const commit =
@@ -16,13 +16,13 @@ export function declarationFrame(did: string, { values }: LabelerProfile, operat
   return `{"did":"${did}","time_us":${slot.time},"kind":"commit","commit":${JSON.stringify(commit)}}`;
 }
 
-/** The Jetstream frame that tells that an identity has changed, as a template's text. */
+/** Returns the template text of the Jetstream frame for a changed identity. */
 export function identityChangeFrame(did: string): string {
   const identity = `{"did":"${did}","seq":30340000000,"time":"${slot.created}"}`;
   return `{"did":"${did}","time_us":${slot.time},"kind":"identity","identity":${identity}}`;
 }
 
-/** The record `self`: what the values mean, in the labeler's own words. */
+/** Returns the record `self` with the labeler's own definitions of the values. */
 export function declaration(values: readonly string[]): Record<string, unknown> {
   return {
     $type: collection,

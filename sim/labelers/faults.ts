@@ -29,20 +29,20 @@ export const labelerFaultNames = [
   'rotate_key',
   'move',
 ] as const;
-/** The name of a fault, or of an oddity of labels. */
+/** Name of a fault, or of an oddity of labels. */
 export type LabelerFault = (typeof labelerFaultNames)[number] | OddKind;
 
 /** A fault that took effect. */
 export interface LabelerFaultRecord {
   readonly fault: LabelerFault;
-  /** The simulated clock then, in microseconds. */
+  /** Time on the simulated clock, in microseconds. */
   readonly atUs: number;
-  /** Numbers of the labels concerned: first one, and the one behind the last; null where it concerns none. */
+  /** Numbers of the affected labels, end exclusive; null if it affects no label. */
   readonly fromN: number | null;
   readonly toN: number | null;
 }
 
-/** The labeler that the switches act upon. */
+/** The labeler that the switches control. */
 export interface Switched {
   readonly profile: LabelerProfile;
   readonly log: LabelLog;
@@ -56,10 +56,10 @@ export interface Switched {
   rotateKey(): void;
 }
 
-/** An answer in the place of the sound one, so many times. */
+/** A faulty response, with the number of times that it replaces the regular one. */
 interface Armed {
   readonly answer: FaultyAnswer;
-  /** Pages of so many labels alone meet it; null for every one. */
+  /** Page size to which the fault is limited; null for any. */
   readonly limit: number | null;
   times: number;
 }
@@ -67,19 +67,19 @@ interface Armed {
 const logLimit = 1000;
 
 /**
- * The switches of one labeler. Those that alter answers wait for a request, and count when one meets them; the others
- * act at once. Odd labels are emitted at once, under the next numbers.
+ * The fault switches of one labeler. Those that change responses wait for a request and are counted when one arrives;
+ * the others act immediately. Odd labels are emitted immediately, with the next numbers.
  */
 export class LabelerFaults {
-  /** Number of times that each took effect; absent for never. */
+  /** Number of times that each fault took effect; absent for never. */
   readonly fired = new Map<LabelerFault, number>();
   /** Faults that took effect, oldest first; the oldest of very many are omitted. */
   readonly log: LabelerFaultRecord[] = [];
-  /** Labels that a frame of the stream may hold. Both programs send one. */
+  /** Maximum labels per stream frame. Both programs send one. */
   labelsPerFrame = 1;
   readonly #labeler: Switched;
   readonly #nowUs: () => number;
-  /** Streams give what is live alone, whatever cursor they are asked with. */
+  /** True if streams send only live labels, whatever cursor the consumer requests. */
   ignoresCursors = false;
   #query: Armed | null = null;
   #stream: Armed | null = null;
@@ -97,7 +97,10 @@ export class LabelerFaults {
     this.#unordered = labeler.profile.unordered;
   }
 
-  /** Answers pages (of `limit` labels alone, where that is given), handshakes or both in another way, `times` times or until `heal`. */
+  /**
+   * Replaces the responses to pages (optionally only of `limit` labels), handshakes or both, `times` times or until
+   * `heal`.
+   */
   answer(
     answer: FaultyAnswer,
     {
@@ -110,7 +113,7 @@ export class LabelerFaults {
     if (on !== 'query') this.#stream = { answer, limit: null, times };
   }
 
-  /** Ends what `answer`, `withoutCursor`, `withoutOrder`, `delayed` and `several` have set. */
+  /** Ends the effects of `answer`, `withoutCursor`, `withoutOrder`, `delayed` and `several`. */
   heal(): void {
     this.#query = null;
     this.#stream = null;
@@ -120,63 +123,63 @@ export class LabelerFaults {
     this.labelsPerFrame = 1;
   }
 
-  /** Every page is the newest one and carries no cursor. */
+  /** Makes every page the newest one, without a cursor. */
   withoutCursor(): void {
     this.#cursorless = true;
   }
 
-  /** Pages hold the next labels without an order, another one at every call, and the cursor of the last one. */
+  /** Makes pages return the next labels in a different random order on every call, with the cursor of the last one. */
   withoutOrder(): void {
     this.#unordered = true;
   }
 
-  /** Pages come that late, in milliseconds of the wall clock. */
+  /** Delays pages by milliseconds of the wall clock. */
   delayed(milliseconds: number): void {
     this.#delayMs = milliseconds;
   }
 
-  /** Frames hold up to that many labels, under the `seq` of the last one. */
+  /** Allows several labels per frame, with the `seq` of the last one. */
   several(labels: number): LabelerFaultRecord {
     this.labelsPerFrame = labels;
     return this.#fire('several_per_frame');
   }
 
-  /** The next streams with a cursor are answered as if it lay in the future, were too old, or they were too slow. */
+  /** Answers the next stream with a cursor as if the cursor was in the future or too old, or the consumer too slow. */
   nextCursor(condition: 'future' | 'outdated' | 'too_slow'): void {
     this.#cursor = condition;
   }
 
-  /** The next stream with a cursor misses so many of the newest labels, as if they came between replay and live. */
+  /** Omits the newest labels from the next stream with a cursor, as if they arrived between replay and live traffic. */
   missAtCutover(labels: number): void {
     this.#missed = labels;
   }
 
-  /** Refuses connections, until `revive` or for so many seconds of the simulation's clock. */
+  /** Refuses connections, until `revive` or for a number of seconds of the simulation's clock. */
   async dead({ seconds = Number.POSITIVE_INFINITY }: { readonly seconds?: number } = {}): Promise<LabelerFaultRecord> {
     this.#outageUntilUs = this.#nowUs() + seconds * 1_000_000;
     await this.#labeler.shut();
     return this.#fire('dead');
   }
 
-  /** Takes connections again. */
+  /** Accepts connections again. */
   async revive(): Promise<void> {
     this.#outageUntilUs = Number.POSITIVE_INFINITY;
     await this.#labeler.revive();
   }
 
-  /** Listens elsewhere from now on. The directory says so at once. */
+  /** Listens on another address from now on. The directory is updated immediately. */
   async move(): Promise<LabelerFaultRecord> {
     await this.#labeler.move();
     return this.#fire('move');
   }
 
-  /** Ends the sockets of all streams without a goodbye, or resets them. */
+  /** Ends the sockets of all streams without a close frame, or resets them. */
   drop(how: 'end' | 'reset' = 'end'): LabelerFaultRecord {
     for (const stream of [...this.#labeler.streams]) stream.drop(how);
     return this.#fire('drop');
   }
 
-  /** Sends nothing more on open streams until `resume`; pings are answered. */
+  /** Stops sending on open streams until `resume`; pings are answered. */
   silence(): LabelerFaultRecord {
     for (const stream of this.#labeler.streams) stream.mode = 'silent';
     return this.#fire('silence');
@@ -188,12 +191,12 @@ export class LabelerFaults {
     return this.#fire('half_open');
   }
 
-  /** Ends silence and half-openness. */
+  /** Ends `silence` and `halfOpen`. */
   resume(): void {
     for (const stream of this.#labeler.streams) stream.resume();
   }
 
-  /** Sends frames that nobody can read on open streams; by name, or all of them. */
+  /** Sends malformed frames on open streams; by name, or all of them. */
   garbage(names: readonly string[] = Object.keys(garbageFrames)): LabelerFaultRecord {
     for (const name of names) {
       const frame = garbageFrames[name];
@@ -203,7 +206,7 @@ export class LabelerFaults {
     return this.#fire('garbage');
   }
 
-  /** Makes the database anew: it is empty, `seq` begins at 1 again, and streams end as at a restart. */
+  /** Recreates the database: it is empty, `seq` begins at 1 again, and streams end as after a restart. */
   recreate(): LabelerFaultRecord {
     const { edge } = this.#labeler;
     this.#labeler.database.recreate(edge);
@@ -211,7 +214,10 @@ export class LabelerFaults {
     return this.#fire('recreate', 1, edge + 1);
   }
 
-  /** Puts the database back by so many labels: their `seq` are given again, and streams end as at a restart. */
+  /**
+   * Restores an older database without the last labels: their `seq` are assigned again, and streams end as after a
+   * restart.
+   */
   loseTail(labels: number): LabelerFaultRecord {
     const { edge } = this.#labeler;
     this.#labeler.database.loseTail(labels, edge);
@@ -219,30 +225,30 @@ export class LabelerFaults {
     return this.#fire('lose_tail', edge + 1 - labels, edge + 1);
   }
 
-  /** Signs with a new key from now on; the directory says so when it is told to. */
+  /** Signs with a new key from now on; the directory is updated separately. */
   rotateKey(): LabelerFaultRecord {
     this.#labeler.rotateKey();
     return this.#fire('rotate_key', this.#labeler.edge + 1, null);
   }
 
-  /** Emits so many ordinary labels at once, beside the rhythm. Returns the first of their numbers. */
+  /** Emits ordinary labels immediately, in addition to the regular ones. Returns the first of their numbers. */
   emit(count: number): number {
     return this.#labeler.log.pace.emit(count, this.#nowUs());
   }
 
-  /** Emits one label for each of these at once, with its fields in the place of ordinary ones. Returns the first number. */
+  /** Emits one label for each entry immediately, with its fields instead of ordinary ones. Returns the first number. */
   say(labels: readonly LabelFields[]): number {
     const fromN = this.#labeler.log.pace.emit(labels.length, this.#nowUs());
     this.#labeler.log.write(fromN, labels);
     return fromN;
   }
 
-  /** Emits labels at that rate a second from now on; 0 for none. */
+  /** Sets the rate of labels per second from now on; 0 for none. */
   setRate(rate: number): void {
     this.#labeler.log.pace.setRate(rate, this.#nowUs());
   }
 
-  /** Emits odd labels at once. `bytes` is the size of a `huge` one. */
+  /** Emits odd labels immediately. `bytes` is the size of a `huge` one. */
   labels(
     kind: OddKind,
     { count = 1, bytes = 10_000_000 }: { readonly count?: number; readonly bytes?: number } = {},
@@ -252,7 +258,7 @@ export class LabelerFaults {
     return this.#fire(kind, fromN, fromN + count);
   }
 
-  /** Sets what ails it from the start. Troubles of its identity are the directory's. */
+  /** Applies a permanent ailment. Ailments of its identity belong to the directory. */
   ail(ailment: Ailment): void {
     const status = /^status_(\d+)$/.exec(ailment)?.[1];
     if (status !== undefined) this.answer({ kind: 'status', status: Number(status) });
@@ -268,18 +274,18 @@ export class LabelerFaults {
     } else if (ailment === 'dead') this.#fire('dead');
   }
 
-  /** For the host: what a page of so many labels is answered with instead. */
+  /** Called by the host: returns the faulty response to a page of this many labels, or null. */
   onQuery(limit: number): FaultyAnswer | null {
     const armed = this.#query;
     return armed?.limit === null || armed?.limit === limit ? this.#meet(armed, 'query_answer') : null;
   }
 
-  /** For the host: what a handshake is answered with instead. */
+  /** Called by the host: returns the faulty response to a handshake, or null. */
   onStream(): FaultyAnswer | null {
     return this.#meet(this.#stream, 'stream_answer');
   }
 
-  /** For the host: how a cursor is to be taken. */
+  /** Called by the host: returns the condition of the next cursor, or null. */
   onCursor(): 'future' | 'outdated' | 'too_slow' | null {
     const condition = this.#cursor;
     this.#cursor = null;
@@ -289,7 +295,7 @@ export class LabelerFaults {
     return condition;
   }
 
-  /** For the host: the first label of a stream whose cursor means `honest`. */
+  /** Called by the host: returns the first label of a stream whose cursor regularly means `honest`. */
   firstOfStream(honest: number, edge: number): number {
     const missed = this.#missed;
     this.#missed = 0;
@@ -299,7 +305,7 @@ export class LabelerFaults {
     return first;
   }
 
-  /** For the host: what orders the next page, or null for the order of `seq`. */
+  /** Called by the host: returns the seed of the next page's order, or null for the order of `seq`. */
   unorderedPage(): number | null {
     if (!this.#unordered) return null;
     this.#fire('unordered');
@@ -307,24 +313,24 @@ export class LabelerFaults {
     return hash(this.#labeler.profile.index, 0x0de5, this.#pages);
   }
 
-  /** For the host: whether the next page goes without a cursor. */
+  /** Called by the host: returns true if the next page has no cursor. */
   cursorless(): boolean {
     if (this.#cursorless) this.#fire('no_cursor');
     return this.#cursorless;
   }
 
-  /** For the host: how long the next page waits, in milliseconds. */
+  /** Called by the host: returns the delay of the next page, in milliseconds. */
   delay(): number {
     if (this.#delayMs > 0) this.#fire('delay');
     return this.#delayMs;
   }
 
-  /** For the host: a consumer was put out because it fell behind. */
+  /** Called by the host: records that a consumer was disconnected because it was too slow. */
   tellTooSlow(): void {
     this.#fire('consumer_too_slow');
   }
 
-  /** For the host: whether an outage has lasted long enough. */
+  /** Called by the host: returns true if an outage has lasted long enough. */
   outageIsOver(): boolean {
     return this.#nowUs() >= this.#outageUntilUs;
   }

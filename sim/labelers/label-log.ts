@@ -6,7 +6,7 @@ import type { LabelerProfile } from './profile.ts';
 
 /** One label of a labeler's log. */
 export interface LoggedLabel {
-  /** Counted from 1 over the labeler's life and never used again, unlike `seq`. */
+  /** Counted from 1 over the labeler's lifetime and never reused, unlike `seq`. */
   readonly n: number;
   /** Emission time, on the simulation's clock. */
   readonly emittedUs: number;
@@ -15,23 +15,23 @@ export interface LoggedLabel {
   /** Kind of its oddity; null for an ordinary label. */
   readonly odd: OddKind | null;
   readonly flaw: Flaw | null;
-  /** The number whose label this one repeats; its own number otherwise. */
+  /** Number of the label that this one duplicates; its own number otherwise. */
   readonly original: number;
 }
 
-/** Distance to the label that a removal, or a renewed application, refers to. 1 is reserved for duplicates. */
+/** Distances to the label that a removal, or a renewed application, refers to. 1 is reserved for duplicates. */
 const distances = [2, 5, 17, 60, 240, 1000] as const;
 const followingShare = 0.12;
-/** Records of one account that very many labels are about. */
+/** Share of labels about one account with very many labeled records. */
 const denseShare = 0.02;
 
 /** Options of a log. */
 export interface LogOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
-  /** The moment of the first label that can be. */
+  /** Time of the earliest possible label. */
   readonly startUs: number;
-  /** 24 characters of did:plc for each account of the network, one behind the other. */
+  /** 24 characters of did:plc for each account of the network, concatenated. */
   readonly accounts: string;
 }
 
@@ -40,7 +40,7 @@ export interface LogOptions {
  * switches are stored.
  */
 export class LabelLog {
-  /** The labeler's DID; one with a port is known only once it listens. */
+  /** The labeler's DID; a DID with a port is known only once it listens. */
   did = '';
   readonly pace: Pace;
   readonly #options: LogOptions;
@@ -57,12 +57,12 @@ export class LabelLog {
     this.pace = new Pace({ seed: this.#seed, rate: profile.rate, startUs });
   }
 
-  /** Makes these numbers odd; only such that nobody has read yet. */
+  /** Makes labels odd that were never read. */
   alter(fromN: number, count: number, kind: OddKind, bytes: number): void {
     for (let n = fromN; n < fromN + count; n++) this.#odd.set(n, { kind, bytes });
   }
 
-  /** Gives these numbers fields in the place of their own; only such that nobody has read yet. */
+  /** Replaces the fields of labels that were never read. */
   write(fromN: number, fields: readonly LabelFields[]): void {
     for (const [at, one] of fields.entries()) this.#written.set(fromN + at, one);
   }
@@ -76,7 +76,7 @@ export class LabelLog {
     return oddKinds[hash(this.#seed, 3, n) % oddKinds.length] ?? null;
   }
 
-  /** Label `n`. */
+  /** Returns label `n`. */
   label(n: number): LoggedLabel {
     const odd = this.oddity(n);
     const emittedUs = this.pace.emittedUs(n);
@@ -113,7 +113,7 @@ export class LabelLog {
     return parent === null ? n : this.#root(parent);
   }
 
-  /** The earlier label that this one is about: it removes it, renews it or repeats it. */
+  /** Returns the earlier label that this one removes, renews or duplicates. */
   #parent(n: number): number | null {
     const odd = this.oddity(n);
     if (odd === 'duplicate') return n - 1;
@@ -139,14 +139,16 @@ export class LabelLog {
       src: this.did,
       ...subject,
       val: values[hash(this.#seed, 7, root) % values.length] ?? 'spam',
-      // Ozone leaves it out of what it signs where it is false; skyware always has it.
+      // Ozone omits a false neg from the signed label; skyware always includes it.
       ...(neg || software === 'skyware' ? { neg } : {}),
       cts: new Date(emittedMs).toISOString(),
       ...(chance % 50 === 0 ? { exp: new Date(emittedMs + 3_600_000 * (1 + (chance % 720))).toISOString() } : {}),
     };
   }
 
-  /** An account, or one of its records. What one labeler labels is all different, unless one label follows another. */
+  /**
+   * Returns an account, or one of its records. All subjects of one labeler differ, unless one label follows another.
+   */
   #subject(n: number, chance: number): { readonly uri: string; readonly cid?: string } {
     if (chance % 10 < 3) {
       const account = this.#account((n * 7919 + this.#options.profile.index * 104_729) % accountCount);

@@ -15,7 +15,7 @@ import { infoFrame, signed } from './wire.ts';
 
 const queryPath = '/xrpc/com.atproto.label.queryLabels';
 const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
-/** Nothing listens there: what is dead from the start refuses connections without taking anybody's port. */
+/** An origin without a listener: a labeler that is dead from the start refuses connections without occupying a port. */
 const deadOrigin = 'http://127.0.0.1:1';
 
 /** Options of a labeler. */
@@ -23,39 +23,39 @@ export interface LabelerOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
   readonly startUs: number;
-  /** 24 characters of did:plc for each account of the network, one behind the other. */
+  /** 24 characters of did:plc for each account of the network, concatenated. */
   readonly accounts: string;
   readonly nowUs: () => number;
-  /** The document that a did:web labeler serves itself; null while it has none. */
+  /** Returns the document that a did:web labeler serves itself; null before it exists. */
   readonly ownDocument: (did: string) => Promise<unknown>;
 }
 
 /** A key, and the number of the first label that was signed with it. */
 interface KeyPeriod {
   readonly fromN: number;
-  /** When the directory accepted it, in microseconds of the network's clock. */
+  /** Time at which the directory accepted the key, in microseconds of the network's clock. */
   readonly sinceUs: number;
   readonly key: SigningKey;
 }
 
 const yearUs = 31_536_000_000_000;
 
-/** One labeler on an origin of its own: `queryLabels`, `subscribeLabels`, and what its switches make of them. */
+/** One labeler with its own origin: `queryLabels` and `subscribeLabels`, modified by its fault switches. */
 export class Labeler {
-  /** Known once it has been started, as `endpoint` is. */
+  /** Known after the start, like `endpoint`. */
   did = '';
   endpoint = '';
   readonly profile: LabelerProfile;
   readonly log: LabelLog;
   readonly database: Database;
-  /** Numbers of labels that a consumer was given, by stream or by page. */
+  /** Numbers of labels that a consumer received, by stream or by page. */
   readonly served = new RangeSet();
   /** Consumers of the stream, oldest first. */
   readonly streams: LabelStream[] = [];
   readonly faults: LabelerFaults;
-  /** Requests for pages that it was asked, answered or not. */
+  /** Number of received page requests, answered or not. */
   queries = 0;
-  /** The most of them that were under way at once. */
+  /** Maximum number of concurrent page requests. */
   queriesAtOnce = 0;
   readonly #options: LabelerOptions;
   readonly #host: HttpHost;
@@ -82,27 +82,27 @@ export class Labeler {
     });
   }
 
-  /** Number of the newest label that has been emitted; 0 for none. */
+  /** Number of the newest emitted label; 0 for none. */
   get edge(): number {
     return this.log.pace.edge(this.#options.nowUs());
   }
 
-  /** The key that it signs with now. */
+  /** Its current key. */
   get key(): SigningKey {
     return this.#keyAt(Number.POSITIVE_INFINITY);
   }
 
-  /** All of its keys, oldest first, as the directory's audit log lists them. */
+  /** All of its keys, oldest first, as in the directory's audit log. */
   get keys(): readonly KeyPeriod[] {
     return this.#keys;
   }
 
-  /** Whether a label is served with the signature of a key that has since been replaced. */
+  /** Returns true if a label is served with the signature of a key that was replaced. */
   isSignedWithEarlierKey(n: number): boolean {
     return this.profile.software !== 'ozone' && this.#keyAt(n) !== this.key;
   }
 
-  /** Whether it takes connections. */
+  /** True while it accepts connections. */
   get listening(): boolean {
     return this.#host.open;
   }
@@ -118,12 +118,12 @@ export class Labeler {
     this.faults.ail(profile.ailment);
   }
 
-  /** Gives every consumer what is new, and ends an outage whose time has come. */
+  /** Sends new labels to every consumer, and ends an outage that is over. */
   pump(): void {
     for (const stream of this.streams) stream.pump();
     if (!this.#host.open && !this.#reviving && this.faults.outageIsOver()) {
       this.#reviving = true;
-      // The port may be taken for a moment; the next tick tries again.
+      // The port may be occupied briefly; the next tick tries again.
       this.revive()
         .catch(() => undefined)
         .finally(() => {
@@ -132,20 +132,20 @@ export class Labeler {
     }
   }
 
-  /** Ends every connection and takes no more. */
+  /** Ends every connection and refuses new ones. */
   shut(): Promise<void> {
     this.#endStreams();
     return this.#host.shut();
   }
 
-  /** Ends everything for good. */
+  /** Stops permanently. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#endStreams();
     await this.#host.stop();
   }
 
-  /** Takes connections again, on the port that it had. */
+  /** Accepts connections again on its earlier port. */
   async revive(): Promise<void> {
     if (!this.#host.open && !this.#stopped) this.endpoint = await this.#host.listen(this.#address);
   }
@@ -156,12 +156,12 @@ export class Labeler {
     this.endpoint = await this.#host.listen(this.#address, 0);
   }
 
-  /** Signs with a new key from the next label on; an Ozone signs what it has anew. */
+  /** Signs with a new key from the next label on; an Ozone signs its existing labels again. */
   rotateKey(): void {
     this.#keys.push({ fromN: this.edge + 1, sinceUs: this.#options.nowUs(), key: this.#newKey(this.#keys.length) });
   }
 
-  /** A label as it is served now. */
+  /** Returns a label as it is served now. */
   serve(n: number): unknown {
     const key = this.profile.software === 'ozone' ? this.key : this.#keyAt(n);
     return signed(this.log.label(n), key);

@@ -13,16 +13,16 @@ import { LabelTruth } from './truth.ts';
 
 /** Interval at which streams receive new labels, in milliseconds of the wall clock. */
 const tickMs = 10;
-/** Labelers that start listening at a time. */
+/** Number of labelers that start listening concurrently. */
 const startsAtOnce = 50;
-/** DIDs that relays list though nothing answers for them any more. */
+/** Number of listed DIDs without a labeler. */
 const deadDids = 5;
 
 /** Options of a network of labelers. */
 export interface LabelerNetworkOptions {
   readonly seed: number;
   readonly host: string;
-  /** The address that a labeler listens on; `host` unless given. */
+  /** Address of each labeler; default `host`. */
   readonly labelerHost?: (index: number) => string;
   readonly labelers: number;
   readonly labelRate: number;
@@ -31,25 +31,25 @@ export interface LabelerNetworkOptions {
   readonly historyHours: number;
   readonly nowUs: () => number;
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
-  /** Puts a frame among the events of the Jetstream, the next ones; null where it serves recorded frames. */
+  /** Replaces the next events of the Jetstream by frames; null if it serves recorded frames. */
   readonly announce: ((frames: readonly { readonly text: string; readonly species: Species }[]) => void) | null;
 }
 
-/** Addresses of the labelers and of the services that name them. */
+/** Addresses of the labelers and of the services that list them. */
 export interface LabelerAddresses {
   readonly plc: string;
   readonly relays: readonly string[];
   readonly labelers: readonly { readonly did: string; readonly endpoint: string }[];
-  /** Path of a seeds file; it goes away with the simulation. */
+  /** Path of a seeds file, which is removed with the simulation. */
   readonly seeds: string;
 }
 
-/** All labelers, the directory that names their endpoints and keys, and the relays that list them. */
+/** All labelers, the directory with their endpoints and keys, and the relays that list them. */
 export class LabelerNetwork {
-  /** The largest first. */
+  /** Labelers by volume, largest first. */
   readonly list: readonly Labeler[];
   readonly directory: Directory;
-  /** The host of their records. */
+  /** Host of their records. */
   readonly pds: Pds;
   readonly relays: readonly Relay[];
   /** Record of emitted and delivered labels. */
@@ -73,14 +73,14 @@ export class LabelerNetwork {
     this.truth = new LabelTruth(this.list);
   }
 
-  /** The labeler of a DID. */
+  /** Returns the labeler of a DID. */
   of(did: string): Labeler {
     const found = this.list.find((labeler) => labeler.did === did);
     if (found === undefined) throw new RangeError(`no labeler ${did}`);
     return found;
   }
 
-  /** Listens everywhere; rejects with the system's error when it cannot. */
+  /** Starts all listeners; rejects with the system's error on failure. */
   async start(): Promise<LabelerAddresses> {
     const { host, labelerHost = () => host } = this.#options;
     for (let from = 0; from < this.list.length; from += startsAtOnce) {
@@ -99,7 +99,7 @@ export class LabelerNetwork {
     const seeds = join(this.#folder, 'seeds.json');
     const seeded = this.list.filter(({ profile }) => profile.seeded);
     await writeFile(seeds, `${JSON.stringify(seeded.map(({ did }) => ({ did })))}\n`);
-    // Those that no list names make themselves known, where there is a way.
+    // Labelers that no list contains announce themselves if possible.
     const unlisted = this.list.filter(({ profile }) => !profile.seeded && profile.relays.length === 0);
     if (this.#options.announce !== null)
       this.#announce(unlisted.map(({ did, profile }) => declarationOf(did, profile, 'create')));
@@ -107,25 +107,25 @@ export class LabelerNetwork {
     return { plc, relays, labelers, seeds };
   }
 
-  /** Gives every consumer what is new, as every tick does. */
+  /** Sends new labels to every consumer, as every tick does. */
   pump(): void {
     for (const labeler of this.list) labeler.pump();
   }
 
-  /** The labeler writes or withdraws its declaration: an event of the Jetstream, and relays list it from then on. */
+  /** Writes or deletes a labeler's declaration: an event of the Jetstream, after which relays list it. */
   declare(did: string, operation: Declared = 'create'): void {
     const { profile } = this.of(did);
     this.#announce([declarationOf(did, profile, operation)]);
     if (operation === 'create') for (const { dids } of this.relays) if (!dids.includes(did)) dids.push(did);
   }
 
-  /** The Jetstream tells that a labeler's identity has changed. */
+  /** Announces on the Jetstream that a labeler's identity has changed. */
   announceIdentity(did: string): void {
     const species: Species = { outcome: 'event', collection: null, metrics: ['identity.event'] };
     this.#announce([{ text: identityChangeFrame(did), species }]);
   }
 
-  /** Ends everything and removes the seeds file. */
+  /** Stops everything and removes the seeds file. */
   async stop(): Promise<void> {
     if (this.#tick) clearInterval(this.#tick);
     await Promise.all([

@@ -1,12 +1,12 @@
 import { hash } from '../random.ts';
 
-/** A label's fields as they are emitted, without the signature. Odd ones hold anything, or are no object at all. */
+/** A label's fields as emitted, without the signature. Odd ones have any content, or are not objects at all. */
 export type LabelFields = Readonly<Record<string, unknown>>;
 
-/** Why an instrument must not take a label, whatever its clock shows. Null where only the dates decide. */
+/** Reason why an instrument must refuse a label at any time. Null if only the dates decide. */
 export type Flaw = 'foreign' | 'malformed' | 'oversized';
 
-/** Every way in which a label can be odd. */
+/** All oddities of labels. */
 export const oddKinds = [
   'foreign',
   'malformed',
@@ -24,7 +24,7 @@ export const oddKinds = [
   'bad_signature',
   'high_s',
 ] as const;
-/** The name of an oddity. */
+/** Name of an oddity. */
 export type OddKind = (typeof oddKinds)[number];
 
 /** Input of an odd label. */
@@ -32,7 +32,7 @@ export interface OddContext {
   readonly kind: OddKind;
   /** The ordinary fields. */
   readonly fields: LabelFields;
-  /** The labeler's number of the label; chooses the variant. */
+  /** Number of the label; selects the variant. */
   readonly n: number;
   /** Emission time, in milliseconds since 1970. */
   readonly emittedMs: number;
@@ -40,7 +40,7 @@ export interface OddContext {
   readonly hugeBytes: number;
 }
 
-/** An odd label, next to what it means. */
+/** An odd label with its expected treatment. */
 export interface OddLabel {
   readonly label: unknown;
   readonly flaw: Flaw | null;
@@ -48,7 +48,7 @@ export interface OddLabel {
 
 const dayMs = 86_400_000;
 
-/** Turns ordinary fields into odd ones. Duplicates and signatures are the log's affair: their fields stay as they are. */
+/** Makes ordinary fields odd. The log handles duplicates and signatures: their fields stay unchanged. */
 export function oddLabel({ kind, fields, n, emittedMs, hugeBytes }: OddContext): OddLabel {
   const dated = (ms: number): OddLabel => ({ label: { ...fields, cts: new Date(ms).toISOString() }, flaw: null });
   const chance = hash(n, 77);

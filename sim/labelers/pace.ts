@@ -1,10 +1,10 @@
 import { fraction } from '../random.ts';
 
-/** A stretch of numbers with one rhythm. */
+/** Consecutive numbers with one rate. */
 interface Stretch {
   readonly fromN: number;
   readonly fromUs: number;
-  /** Microseconds from one label to the next; 0: all of them at once; Infinity: none. */
+  /** Microseconds between labels; 0: all of them at once; Infinity: none. */
   readonly periodUs: number;
   /** Number of labels in the stretch; Infinity for the last stretch. */
   readonly count: number;
@@ -20,7 +20,7 @@ export class Pace {
     this.#stretches = [{ fromN: 1, fromUs: startUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY }];
   }
 
-  /** The newest number at that moment; 0 while there is none. */
+  /** Returns the newest number at a time; 0 if there is none. */
   edge(nowUs: number): number {
     const stretch = this.#stretches.findLast(({ fromUs }) => fromUs <= nowUs);
     if (stretch === undefined) return 0;
@@ -32,24 +32,24 @@ export class Pace {
     return Math.min(fromN + count - 1, this.#at(stretch, last) <= nowUs ? last : last - 1);
   }
 
-  /** Emission time of that number, in microseconds. */
+  /** Returns the emission time of a number, in microseconds. */
   emittedUs(n: number): number {
     return this.#at(this.#stretch(n), n);
   }
 
-  /** Returns true if that number is among labels that are emitted at one instant. */
+  /** Returns true if the number is among labels that are emitted at one instant. */
   atOnce(n: number): boolean {
     return this.#stretch(n).periodUs === 0;
   }
 
-  /** The next labels come at that rate a second, from that moment on. */
+  /** Sets the rate of the following labels, in labels per second. */
   setRate(rate: number, nowUs: number): void {
     this.#cut(nowUs);
     const fromN = this.edge(nowUs) + 1;
     this.#stretches.push({ fromN, fromUs: nowUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY });
   }
 
-  /** Emits that many at that moment, beside the rhythm; returns the first of their numbers. */
+  /** Emits labels at an instant, in addition to the regular ones; returns the first of their numbers. */
   emit(count: number, nowUs: number): number {
     const periodUs = this.#stretches.at(-1)?.periodUs ?? Number.POSITIVE_INFINITY;
     this.#cut(nowUs);
@@ -57,7 +57,7 @@ export class Pace {
     this.#stretches.push({ fromN, fromUs: nowUs, periodUs: 0, count });
     this.#stretches.push({
       fromN: fromN + count,
-      // Behind, not at, this moment: the stretch of the emitted ones must be the one that holds it.
+      // After, not at, this instant: the stretch of the emitted labels must be the one that contains it.
       fromUs: nowUs + 1,
       periodUs,
       count: Number.POSITIVE_INFINITY,
@@ -65,7 +65,7 @@ export class Pace {
     return fromN;
   }
 
-  /** Ends the last stretch with what it has emitted by then. */
+  /** Ends the last stretch after the labels that it has emitted by then. */
   #cut(nowUs: number): void {
     const edge = this.edge(nowUs);
     while ((this.#stretches.at(-1)?.fromN ?? 0) > edge) this.#stretches.pop();

@@ -3,7 +3,7 @@ import { ailments, createPopulation, labelerDid } from './profile.ts';
 
 const options = { seed: 5, labelers: 300, labelRate: 20, relays: 2, population: 'troubled' } as const;
 
-it('the ten largest labelers give 84 % of the labels, 81 give all of them', () => {
+it('the ten largest labelers emit 84 % of the labels, 81 emit all of them', () => {
   const rates = createPopulation(options).map(({ rate }) => rate);
   const share = (count: number) => rates.slice(0, count).reduce((sum, rate) => sum + rate, 0) / 20;
   expect([share(1), share(3), share(10), share(20), share(81)].map((one) => Math.round(one * 1000) / 10)).toEqual([
@@ -12,13 +12,13 @@ it('the ten largest labelers give 84 % of the labels, 81 give all of them', () =
   expect(rates.filter((rate) => rate > 0).length).toBe(81);
 });
 
-it('300 labelers have every trouble, and the ten largest none', () => {
+it('300 labelers include every ailment, but not among the ten largest', () => {
   const profiles = createPopulation(options);
   expect(new Set(profiles.map(({ ailment }) => ailment))).toEqual(new Set(ailments));
   expect(profiles.slice(0, 10).map(({ ailment }) => ailment)).toEqual(Array.from({ length: 10 }, () => 'none'));
 });
 
-it('a seed gives the same labelers again, and each of 700 a DID of its own', () => {
+it('a seed determines the labelers, and all of 700 have distinct DIDs', () => {
   expect(createPopulation(options)).toEqual(createPopulation(options));
   expect(new Set(Array.from({ length: 700 }, (_, index) => labelerDid(1, index))).size).toBe(700);
 });

@@ -29,7 +29,7 @@ export const ailments = [
   'no_service',
   'directory_down',
 ] as const;
-/** The name of an ailment. */
+/** Name of an ailment. */
 export type Ailment = (typeof ailments)[number];
 
 /** Properties of one labeler. */
@@ -38,39 +38,42 @@ export interface LabelerProfile {
   readonly index: number;
   readonly software: Software;
   readonly curve: Curve;
-  /** Labels a second. */
+  /** Labels per second. */
   readonly rate: number;
   readonly values: readonly string[];
   /** True if its DID is a did:web, whose document it serves itself. */
   readonly didWeb: boolean;
-  /** Share of its labels that are odd by nature, and how. */
+  /** Share of its labels that are odd permanently, and their oddity. */
   readonly oddShare: number;
   readonly oddKinds: readonly OddKind[];
-  /** Pages without an order, as Ozone's can be. */
+  /** True if pages have no order, as is possible in Ozone. */
   readonly unordered: boolean;
   readonly ailment: Ailment;
   /** True if the seeds file lists it. */
   readonly seeded: boolean;
-  /** Which of the relays know it, by their number. */
+  /** Indexes of the relays that list it. */
   readonly relays: readonly number[];
 }
 
-/** `plain`: all of them well; `troubled`: with the troubles of the network, in about the shares that were counted. */
+/**
+ * `plain`: no labeler has an ailment; `troubled`: with the ailments of the live network, in approximately the observed
+ * shares.
+ */
 export type Population = 'plain' | 'troubled';
 
 /** Options of a population. */
 export interface PopulationOptions {
   readonly seed: number;
   readonly labelers: number;
-  /** Labels a second of all of them. */
+  /** Labels per second of all labelers together. */
   readonly labelRate: number;
   readonly relays: number;
   readonly population: Population;
-  /** Changes a profile; for tests. */
+  /** Changes a profile, for tests. */
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
 }
 
-/** Values that labelers give; most keep to a few. */
+/** Values of labels; most labelers use a few. */
 const vocabulary = [
   'spam',
   'porn',
@@ -100,7 +103,7 @@ const vocabulary = [
   'scam',
 ] as const; // prettier-ignore
 
-/** Troubles of 150 labelers beyond the ten largest, about as they were counted in June 2026. */
+/** Ailments of 150 labelers beyond the ten largest, approximately as counted in June 2026. */
 const troubles: readonly (readonly [Ailment, number])[] = [
   ['dead', 17],
   ['status_401', 10],
@@ -123,10 +126,10 @@ const troubles: readonly (readonly [Ailment, number])[] = [
   ['directory_down', 1],
 ];
 const troubledOf = 150;
-/** The largest are well: they are what most of the volume depends on. */
+/** Number of the largest labelers without ailments: most of the volume depends on them. */
 const wellRanks = 10;
 
-/** Oddities that labels have by nature among a troubled population. */
+/** Permanent oddities of labels in a troubled population. */
 const naturalOddities: readonly OddKind[] = [
   'foreign',
   'malformed',
@@ -143,7 +146,7 @@ const naturalOddities: readonly OddKind[] = [
   'oversized',
 ];
 
-/** The labelers of a seed, the largest first. */
+/** Creates the labelers of a seed, largest first. */
 export function createPopulation(options: PopulationOptions): LabelerProfile[] {
   const { seed, labelers, labelRate, relays, population, shape } = options;
   const troubled = population === 'troubled';
@@ -170,12 +173,15 @@ export function createPopulation(options: PopulationOptions): LabelerProfile[] {
   });
 }
 
-/** A labeler's did:plc; it names nobody. */
+/** Returns a labeler's did:plc, which does not exist on the live network. */
 export function labelerDid(seed: number, index: number): string {
   return `did:plc:${dice((seed ^ 0x0d1d) + index * 7919).text(base32, 24)}`;
 }
 
-/** The skew of June 2026: one has 10.8 %, three 32 %, five 52 %, ten 84 %, twenty 98 %, 81 all, the others nothing. */
+/**
+ * The distribution of June 2026: one labeler has 10.8 %, three 32 %, five 52 %, ten 84 %, twenty 98 %, 81 all, the
+ * others none.
+ */
 function weightOf(rank: number): number {
   if (rank < 2) return 10.8;
   if (rank < 3) return 10.4;

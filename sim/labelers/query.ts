@@ -8,26 +8,26 @@ export interface QueryContext {
   readonly database: Database;
   /** Number of the newest label. */
   readonly edge: number;
-  /** A label as it is served. */
+  /** Returns a label as it is served. */
   readonly serve: (n: number) => unknown;
-  /** Pages hold labels without an order, another one for every call. */
+  /** Seed of the order of labels, different for every call; null for the regular order. */
   readonly unordered: number | null;
-  /** Every page is the newest one, and has no cursor. */
+  /** True if every page is the newest one, without a cursor. */
   readonly noCursor: boolean;
 }
 
-/** An answer to a query. */
+/** A response to a query. */
 export interface QueryAnswer {
   readonly status: number;
   readonly body: unknown;
-  /** Numbers of the labels that it holds. */
+  /** Numbers of the labels in the response. */
   readonly served: readonly number[];
 }
 
 const defaultLimit = 50;
 const maxLimit = 250;
 
-/** `com.atproto.label.queryLabels`, as the two programs that most labelers run answer it. */
+/** Answers `com.atproto.label.queryLabels` like the two programs that most labelers run. */
 export function answerQuery(params: URLSearchParams, context: QueryContext): QueryAnswer {
   const patterns = params.getAll('uriPatterns').filter((one) => one !== '');
   const limit = Number.parseInt(params.get('limit') || String(defaultLimit), 10);
@@ -56,7 +56,7 @@ function page(limit: number, cursor: number, context: QueryContext, wanted: (lab
     if (found.length >= enough) break;
   }
   if (unordered !== null) found = dice(unordered).shuffled(found).slice(0, limit);
-  // A skyware page shows each label's row number, which is not part of what was signed.
+  // A skyware page contains each label's row number, which was not signed.
   const labels = found.map(({ n, label }) =>
     software === 'skyware' && typeof label === 'object' && label !== null ? { id: database.seqOf(n), ...label } : label,
   );

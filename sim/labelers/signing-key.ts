@@ -1,10 +1,10 @@
 import { createECDH, createHash } from 'node:crypto';
 import { P256PrivateKey, Secp256k1PrivateKey } from '@atcute/crypto';
 
-/** The curves that labels are signed on. */
+/** The curves of label signatures. */
 export type Curve = 'k256' | 'p256';
 
-/** Numbers per curve that signatures are made with. */
+/** Number of nonces per curve. */
 const nonceCount = 32;
 
 const curves = {
@@ -27,8 +27,8 @@ interface Nonce {
 const nonces: Record<Curve, Nonce[]> = { k256: [], p256: [] };
 
 /**
- * A labeler's key, a function of its name. Signatures are real and always the same for the same bytes. They are cheap,
- * because nonces come from a short list: whoever sees two of these signatures can work out the key. It protects nothing.
+ * A labeler's key, derived from its name. Signatures are real and deterministic. They are cheap, because nonces come
+ * from a short list, which also allows anyone with two of these signatures to compute the key. It protects nothing.
  */
 export class SigningKey {
   readonly curve: Curve;
@@ -40,7 +40,7 @@ export class SigningKey {
     this.#secret = scalar(curve, `key ${name}`);
   }
 
-  /** 64 bytes, r and s; `highS` gives the malleable twin that verifiers must refuse. */
+  /** Returns 64 bytes, r and s; `highS` returns the malleable twin that verifiers must refuse. */
   sign(bytes: Uint8Array, { highS = false }: { readonly highS?: boolean } = {}): Uint8Array {
     const { order } = curves[this.curve];
     const digest = createHash('sha256').update(bytes).digest();
@@ -50,7 +50,7 @@ export class SigningKey {
     return Buffer.concat([to32(r), to32(isHigh === highS ? s : order - s)]);
   }
 
-  /** The public key as DID documents hold it: `publicKeyMultibase` of a Multikey. */
+  /** Returns the public key in the form of DID documents: `publicKeyMultibase` of a Multikey. */
   multikey(): Promise<string> {
     this.#multikey ??= exported(this.curve, this.#secret);
     return this.#multikey;
@@ -68,7 +68,7 @@ function nonceFor(curve: Curve, choice: number): Nonce {
   if (known) return known;
   const secret = scalar(curve, `nonce ${at}`);
   const { order } = curves[curve];
-  // The compressed point is one byte of sign and the x coordinate.
+  // The compressed point consists of one byte for the sign and the x coordinate.
   const x = BigInt(`0x${multiply(curve, secret).subarray(1).toString('hex')}`);
   const made = { r: x % order, inverse: inverted(secret, order) };
   nonces[curve][at] = made;

@@ -5,11 +5,11 @@ import type { Database } from './database.ts';
 import type { Software } from './profile.ts';
 import { errorFrame, labelsFrame } from './wire.ts';
 
-/** At most so many labels are sent in one go. */
+/** Maximum labels sent per call. */
 const labelsAtOnce = 500;
-/** Bytes that may wait in the process for one consumer. */
+/** Maximum bytes buffered for one consumer. */
 const waitingBytes = 1024 * 1024;
-/** Labels by which a consumer that had caught up may fall behind an Ozone, once its bytes wait. */
+/** Number of labels by which a live consumer of an Ozone may fall behind once its bytes are buffered. */
 const consumerBuffer = 500;
 
 /** Dependencies of a subscription. */
@@ -23,21 +23,21 @@ export interface StreamOptions {
   readonly next: number;
   readonly edge: () => number;
   readonly serve: (n: number) => unknown;
-  /** Numbers that any consumer was given. */
+  /** Numbers of labels that any consumer received. */
   readonly served: RangeSet;
   /** Maximum number of labels in a frame. */
   readonly labelsPerFrame: () => number;
-  /** Called when a consumer is put out because it is too slow. */
+  /** Called when a consumer is disconnected because it is too slow. */
   readonly tooSlow: () => void;
 }
 
-/** One consumer of a labeler's `subscribeLabels`: a position, and what waits in its socket. */
+/** One consumer of a labeler's `subscribeLabels`: a position, and the buffered bytes of its socket. */
 export class LabelStream {
   readonly id: number;
   readonly webSocket: WebSocket;
   /** `silent`: answers pings and sends nothing; `half_open`: does not even read. */
   mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
-  /** Number of the next label that has not been sent. */
+  /** Number of the next label to send. */
   next: number;
   readonly #options: StreamOptions;
   #caughtUp = false;
@@ -49,7 +49,7 @@ export class LabelStream {
     this.next = options.next;
   }
 
-  /** Sends what is new, as far as the consumer takes it. */
+  /** Sends new labels, as far as the consumer accepts them. */
   pump(): void {
     const { webSocket, database, serve, software, labelsPerFrame, tooSlow } = this.#options;
     if (this.mode !== 'flowing' || webSocket.readyState !== webSocket.OPEN) return;
@@ -77,7 +77,7 @@ export class LabelStream {
     this.#caughtUp ||= !cutShort;
   }
 
-  /** Tells an error and ends the stream, each program in its way. */
+  /** Sends an error and ends the stream, as the imitated program does. */
   refuse(error: string, message: string): void {
     const { webSocket, software } = this.#options;
     webSocket.send(errorFrame(error, message));
@@ -85,7 +85,7 @@ export class LabelStream {
     else webSocket.terminate();
   }
 
-  /** Ends the socket without a goodbye, or resets it. */
+  /** Ends the socket without a close frame, or resets it. */
   drop(how: 'end' | 'reset'): void {
     const { socket, webSocket } = this.#options;
     if (how === 'reset' && 'resetAndDestroy' in socket && typeof socket.resetAndDestroy === 'function')

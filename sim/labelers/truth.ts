@@ -1,7 +1,7 @@
 import type { LoggedLabel } from './label-log.ts';
 import type { Labeler } from './labeler.ts';
 
-/** Why an instrument does not store a label; the words of the published counts where there are any. */
+/** Reasons why an instrument does not store a label, named like the published counts if there are any. */
 export const refusals = [
   'foreign',
   'malformed',
@@ -18,7 +18,7 @@ export type Refusal = (typeof refusals)[number];
 /** A label that a labeler emitted. */
 export interface EmittedLabel extends LoggedLabel {
   readonly labeler: string;
-  /** Under which the database knows it now; null where it does not know it any more. */
+  /** Its current `seq` in the database; null if the database no longer contains it. */
   readonly seq: number | null;
   /** True if any consumer received it. */
   readonly served: boolean;
@@ -28,20 +28,20 @@ export interface EmittedLabel extends LoggedLabel {
 export interface Expected {
   readonly accepted: number;
   readonly refused: Readonly<Record<Refusal, number>>;
-  /** Accepted ones by labeler, by labeler and action, and by account. */
+  /** Accepted labels by labeler, by labeler and action, and by account. */
   readonly byLabeler: ReadonlyMap<string, number>;
   readonly byAction: ReadonlyMap<string, { readonly applied: number; readonly removed: number }>;
   readonly byAccount: ReadonlyMap<string, number>;
 }
 
-/** Question about the emitted labels. */
+/** Query about the emitted labels. */
 export interface Question {
   /** The instrument's epoch, in microseconds. */
   readonly epochUs: number;
-  /** Emitted from then on, and before then; everything unless given. */
+  /** Interval of emission, end exclusive; default everything. */
   readonly fromUs?: number;
   readonly toUs?: number;
-  /** Only labels that a consumer was given (the default), or all that exist. */
+  /** `served` (default): only labels that a consumer received; `emitted`: all. */
   readonly which?: 'served' | 'emitted';
   /** Time at which the instrument accepted a label; default: its emission. */
   readonly acceptedUs?: (label: EmittedLabel) => number;
@@ -58,7 +58,7 @@ export class LabelTruth {
     this.#labelers = labelers;
   }
 
-  /** Labels that one labeler, or each of them, emitted between two times, oldest first by labeler. */
+  /** Yields labels that one labeler, or each of them, emitted between two times, oldest first by labeler. */
   *emitted(fromUs = 0, toUs = Number.POSITIVE_INFINITY, labeler?: string): Generator<EmittedLabel> {
     for (const one of this.#labelers) {
       if (labeler !== undefined && one.did !== labeler) continue;
@@ -70,7 +70,9 @@ export class LabelTruth {
     }
   }
 
-  /** Labels that an instrument could have accepted, and the reasons for which it must have refused the others. */
+  /**
+   * Returns labels that an instrument could have accepted, and the reasons for which it must have refused the others.
+   */
   expected(question: Question): Expected {
     const { epochUs, fromUs = 0, toUs = Number.POSITIVE_INFINITY, which = 'served', acceptedUs } = question;
     const refused = Object.fromEntries(refusals.map((name) => [name, 0])) as Record<Refusal, number>;
@@ -78,7 +80,7 @@ export class LabelTruth {
     const byAction = new Map<string, { applied: number; removed: number }>();
     const byAccount = new Map<string, number>();
     let accepted = 0;
-    // Originals whose repetition has been met: the first of them that was given is the observation.
+    // Originals with a duplicate that was already seen: the first served one is the observation.
     const met = new Set<string>();
     for (const emitted of this.emitted(fromUs, toUs)) {
       if (which === 'served' && !emitted.served) continue;
@@ -111,7 +113,10 @@ export class LabelTruth {
   }
 }
 
-/** Why a label is refused, by its form and its dates; null where it can be accepted. Duplicates are not looked for. */
+/**
+ * Returns the reason why a label is refused because of its form and dates; null if it can be accepted. Ignores
+ * duplicates.
+ */
 export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedUs: number): Refusal | null {
   if (flaw !== null) return flaw;
   const authoredUs = authored(fieldsOf(label).cts);
@@ -122,7 +127,7 @@ export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedU
   return null;
 }
 
-/** The account that a label is about: its DID, or that of the record. */
+/** Returns the account of a label: its DID, or that of the record. */
 export function accountOf(uri: string): string {
   return uri.startsWith('at://') ? (uri.split('/')[2] ?? '') : uri;
 }

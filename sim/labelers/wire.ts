@@ -5,8 +5,8 @@ import type { SigningKey } from './signing-key.ts';
 const signedFields: ReadonlySet<string> = new Set(['ver', 'src', 'uri', 'cid', 'val', 'neg', 'cts', 'exp']);
 
 /**
- * A label as it is served, signature included; odd ones may be no object. Fields that the lexicon does not know were
- * added behind the signature, as real servers do with row numbers.
+ * Returns a label as it is served, with its signature; odd ones may not be objects. Fields that the lexicon does not
+ * define are added after signing, as real servers do with row numbers.
  */
 export function signed({ label, odd }: LoggedLabel, key: SigningKey | null): unknown {
   if (key === null || odd === 'unsigned' || typeof label !== 'object' || label === null) return label;
@@ -16,22 +16,22 @@ export function signed({ label, odd }: LoggedLabel, key: SigningKey | null): unk
   return { ...label, sig: toBytes(signature) };
 }
 
-/** A `#labels` frame. */
+/** Builds a `#labels` frame. */
 export function labelsFrame(seq: number, labels: readonly unknown[]): Uint8Array {
   return frame({ op: 1, t: '#labels' }, { seq, labels });
 }
 
-/** An `#info` frame. */
+/** Builds an `#info` frame. */
 export function infoFrame(name: string, message: string): Uint8Array {
   return frame({ op: 1, t: '#info' }, { name, message });
 }
 
-/** An error frame; the stream ends behind it. */
+/** Builds an error frame; the stream ends after it. */
 export function errorFrame(error: string, message: string): Uint8Array {
   return frame({ op: -1 }, { error, message });
 }
 
-/** Frames that no consumer can read, by name. */
+/** Malformed frames by name. */
 export const garbageFrames: Readonly<Record<string, Uint8Array | string>> = {
   text: 'hello',
   empty: new Uint8Array(0),

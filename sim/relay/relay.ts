@@ -6,15 +6,15 @@ const path = '/xrpc/com.atproto.sync.listReposByCollection';
 /** States of a relay. */
 export type RelayState = 'up' | 'down' | 'html' | 'hanging' | 'endless_pages';
 
-/** A relay: `listReposByCollection` for labelers' declarations, in the order in which it has first seen them. */
+/** A relay: `listReposByCollection` for labelers' declarations, in the order of their first appearance. */
 export class Relay {
   state: RelayState = 'up';
-  /** Most DIDs on a page, whatever is asked for. */
+  /** Maximum DIDs per page, whatever the request. */
   pageLimit = 2000;
-  /** Pages that were asked for, and each way in which they were answered. */
+  /** Number of requested pages, and of each kind of response. */
   requests = 0;
   readonly fired = new Map<RelayState, number>();
-  /** DIDs that it knows; once it has seen the collection it goes on listing an account, alive or not. */
+  /** Known DIDs; once it has seen the collection, it lists an account permanently, active or not. */
   readonly dids: string[] = [];
   readonly #host: HttpHost;
 
@@ -43,7 +43,7 @@ export class Relay {
     return this.#host.listen(host);
   }
 
-  /** Ends every connection and the listener. */
+  /** Ends every connection and closes the listener. */
   stop(): Promise<void> {
     return this.#host.stop();
   }
@@ -53,7 +53,7 @@ export class Relay {
     const asked = params.get('collection');
     if (asked === null) return refused('collection is required');
     const limit = Number(params.get('limit') ?? 500);
-    if (!(Number.isInteger(limit) && limit >= 1 && limit <= 2000)) return refused('limit must lie between 1 and 2000');
+    if (!(Number.isInteger(limit) && limit >= 1 && limit <= 2000)) return refused('limit must be between 1 and 2000');
     const cursor = params.get('cursor');
     const from = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64').toString());
     if (!Number.isInteger(from) || from < 0) return refused('invalid cursor');
@@ -65,7 +65,7 @@ export class Relay {
   }
 }
 
-/** Opaque to whoever gets it. */
+/** Returns an opaque cursor. */
 function cursorFor(position: number): string {
   return Buffer.from(String(position)).toString('base64');
 }

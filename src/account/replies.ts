@@ -4,7 +4,7 @@ import { allowedMethods, commonHeaders, type HeaderList } from '../http/headers.
 import { json, type Reply } from '../http/reply.ts';
 import type { AccountInterval } from '../store/port.ts';
 
-/** On every response of this surface, pages included: no storing, no indexing, no referrer. */
+/** Headers of every response of this surface, including pages: no storing, no indexing, no referrer. */
 export const privateHeaders: HeaderList = [
   'Cache-Control',
   'no-store',
@@ -14,7 +14,7 @@ export const privateHeaders: HeaderList = [
   'no-referrer',
 ];
 
-/** Headers of every response that is no page. */
+/** Headers of every response other than pages. */
 export const accountCommonHeaders: HeaderList = [
   ...commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date, Retry-After, Content-Disposition'),
   ...privateHeaders,
@@ -22,13 +22,13 @@ export const accountCommonHeaders: HeaderList = [
 
 /** Further fields of an error. */
 export interface ErrorDetails {
-  /** In the place of the code's own message, where more can be told. */
+  /** Replaces the code's own message with a more specific one. */
   readonly message?: string;
   readonly retryAfterSeconds?: number;
   readonly intervals?: readonly AccountInterval[];
 }
 
-/** The Error object of a code, with what goes with it. */
+/** Returns the error response of a code. */
 export function accountError(code: AccountErrorCode, more: ErrorDetails = {}): Reply {
   const { message, retryAfterSeconds, intervals } = more;
   const body = accountErrorBody(

@@ -8,7 +8,7 @@ const anything = (value: unknown): Recognised<unknown> => ({ kind: 'recognised',
 const decode = (bytes: Uint8Array) => decodeArtifact(bytes, 5, anything);
 
 describe('decodeArtifact', () => {
-  it('reads any JSON value, with the digest of its bytes', () => {
+  it('reads any JSON value and computes the digest of its bytes', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom('', ' ', '\n'), (json, space) => {
         const text = `${json}${space}`;
@@ -41,7 +41,7 @@ describe('decodeArtifact', () => {
     expect(decode(bytes)).toEqual({ kind: 'malformed', pointer: '', schema: null, why });
   });
 
-  it('takes the deepest that is allowed, and brackets in texts as text', () => {
+  it('accepts the maximum depth, and counts no brackets within strings', () => {
     expect(decode(Buffer.from('['.repeat(maxDepth) + ']'.repeat(maxDepth))).kind).toBe('readable');
     expect(decode(Buffer.from(JSON.stringify(`${'['.repeat(99)}"\\${'{'.repeat(99)}`))).kind).toBe('readable');
   });

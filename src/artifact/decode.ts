@@ -4,14 +4,14 @@ import { inputLimits } from '../input/limits.ts';
 import type { Malformed, Reading, Recogniser } from './reading.ts';
 import { repeatedTopLevelKey } from './repeated-key.ts';
 
-/** Deepest nesting of arrays and objects that an artifact may have; the known schemas need 5. */
+/** Maximum nesting of arrays and objects in an artifact; the known schemas need 5. */
 export const maxDepth = inputLimits.artifact.depth;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Bytes to a reading: strict UTF-8, one JSON value of bounded depth and size, then the instrument's recogniser.
- * The caller has bounded the number of bytes.
+ * Decodes bytes to a reading: strict UTF-8, one JSON value of bounded depth and size, then the instrument's recogniser.
+ * The caller has limited the number of bytes.
  */
 export function decodeArtifact<A>(bytes: Uint8Array, modifiedAt: number, recognise: Recogniser<A>): Reading<A> {
   const value = parseJson(bytes);

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { fileSource } from './file-source.ts';
 
-/** Every file has the same times and the same inode: a clock so coarse that no second write shows in them. */
+/** Every file has the same times and the same inode, as with a clock too coarse to distinguish two writes. */
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
   const coarse = (stats: object) => Object.assign(stats, { mtimeMs: 1_000, ctimeMs: 1_000, ino: 7 });
@@ -24,7 +24,7 @@ function sourceAt(clock: () => number) {
   return { path, source: fileSource({ path, recognise, maxBytes: 1_000, clock }) };
 }
 
-it('reads a young file again, since a second write may not change its times', async () => {
+it('a recently written file is read again, because a second write may not change its times', async () => {
   const { path, source } = sourceAt(() => 1_100);
   for (let n = 0; n < 3; n++) {
     writeFileSync(path, `{"n":${n}}`);
@@ -33,7 +33,7 @@ it('reads a young file again, since a second write may not change its times', as
   }
 });
 
-it('trusts the times of a file that is older than their grain', async () => {
+it('the times of a file older than their granularity are trusted', async () => {
   const { path, source } = sourceAt(() => 1_101);
   writeFileSync(path, '{"n":0}');
   const first = source.read();

@@ -30,7 +30,7 @@ function replace(text: string): void {
   renameSync(`${path}.new`, path);
 }
 
-it('sees the artifact come, change and go, once each', async () => {
+it('reports each time the artifact appears, changes and disappears, once', async () => {
   const artifact = source();
   expect(artifact.read()).toEqual({ kind: 'missing', why: 'there is no such file' });
   await nextTurn();
@@ -48,7 +48,7 @@ it('sees the artifact come, change and go, once each', async () => {
   expect(seen.map(({ kind }) => kind)).toEqual(['missing', 'readable', 'readable', 'missing']);
 });
 
-it('looks once in each turn of the event loop, and so at every request of the next', async () => {
+it('checks the file once per turn of the event loop, and therefore at every request of a later turn', async () => {
   const artifact = source();
   artifact.read();
   replace('{"n":1}');
@@ -57,7 +57,7 @@ it('looks once in each turn of the event loop, and so at every request of the ne
   expect(artifact.read().kind).toBe('readable');
 });
 
-it('a change of the same length in the same instant is not missed', async () => {
+it('detects a change of the same length in the same instant', async () => {
   const artifact = source();
   for (let n = 0; n < 10; n++) {
     writeFileSync(path, `{"n":${n}}`);
@@ -81,7 +81,7 @@ it('reads a file that is renamed into place with the same size and modification 
   expect(settled.read()).toMatchObject({ artifact: { n: 2 } });
 });
 
-it('gives the same reading for the same bytes at the same time', async () => {
+it('returns the same reading for the same bytes at the same time', async () => {
   writeFileSync(path, '{"n":1}');
   const at = new Date(Date.now() - 60_000);
   utimesSync(path, at, at);
@@ -92,7 +92,7 @@ it('gives the same reading for the same bytes at the same time', async () => {
   expect(first).toMatchObject({ modifiedAt: at.getTime() });
 });
 
-it('is unreadable above the bound, readable at it', async () => {
+it('reads a file of the maximum size, and a larger one is unreadable', async () => {
   const artifact = source(7);
   replace('{"n":1}');
   expect(artifact.read().kind).toBe('readable');
@@ -101,7 +101,7 @@ it('is unreadable above the bound, readable at it', async () => {
   expect(artifact.read()).toEqual({ kind: 'unreadable', why: 'it is larger than 7 bytes' });
 });
 
-it('is unreadable where no file is, and never waits for one', () => {
+it('anything but a regular file is unreadable, and reading it never blocks', () => {
   mkdirSync(path);
   expect(source().read()).toEqual({ kind: 'unreadable', why: 'it is not a regular file' });
   rmSync(path, { recursive: true });
@@ -114,13 +114,13 @@ it('is unreadable where no file is, and never waits for one', () => {
   });
 });
 
-it('a folder that is no folder is a missing artifact', () => {
+it('the artifact is missing if its directory is a file', () => {
   writeFileSync(path, '{}');
   path = join(path, 'artifact.json');
   expect(source().read()).toEqual({ kind: 'missing', why: 'there is no such file' });
 });
 
-it('reads what the atomic writer wrote', async () => {
+it('reads an artifact that the atomic writer wrote', async () => {
   await writeArtifact(path, { n: 1 });
   expect(source().read()).toMatchObject({ kind: 'readable', artifact: { n: 1 } });
 });

@@ -5,28 +5,28 @@ import { decodeArtifact } from './decode.ts';
 import type { Missing, Reading, Recogniser, Unreadable } from './reading.ts';
 import type { ArtifactSource, ReadingObserver } from './source.ts';
 
-/** Settings of a file source. */
+/** Options of a file source. */
 export interface FileSourceOptions<A> {
   readonly path: string;
   readonly recognise: Recogniser<A>;
-  /** A larger file is unreadable. */
+  /** Maximum size; a larger file is unreadable. */
   readonly maxBytes: number;
-  /** Milliseconds since 1970; only to tell whether a file is still being written. */
+  /** Milliseconds since 1970; used only to detect whether a file is still being written. */
   readonly clock: () => number;
   readonly observe?: ReadingObserver<A>;
 }
 
 /**
- * A file younger than this may change again without its times changing: kernel timestamps have a grain of some
- * milliseconds. Until it is older it is read again each time.
+ * Age in milliseconds below which a file may change again without a change of its times: kernel timestamps have a
+ * granularity of some milliseconds. A younger file is read again each time.
  */
 const settledAfterMs = 100;
 
 type Bytes = { kind: 'bytes'; bytes: Buffer; modifiedAt: number; stamp: string } | Missing | Unreadable;
 
 /**
- * An artifact in a file, seen as it is now: one `stat` in each turn of the event loop that asks for it, and a
- * read only when the file changed. A file that is replaced by rename is never seen in part.
+ * An artifact in a file, as it is now: one `stat` per turn of the event loop with a request, and a read only if the
+ * file has changed. A file that is replaced by rename is never seen in part.
  */
 export function fileSource<A>(options: FileSourceOptions<A>): ArtifactSource<A> {
   const { path, recognise, maxBytes, clock, observe } = options;
@@ -78,7 +78,7 @@ function statOf(path: string): Stats | Missing | Unreadable {
 function readBytes(path: string, maxBytes: number, clock: () => number): Bytes {
   let descriptor: number;
   try {
-    // Not blocking: a FIFO in the artifact's place must not stop the service.
+    // Non-blocking: a FIFO in the artifact's place must not stop the service.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return failure(error);
@@ -99,7 +99,7 @@ function readBytes(path: string, maxBytes: number, clock: () => number): Bytes {
   }
 }
 
-/** Reads to the end, or null when there is more than the bound: the size may have grown since it was asked. */
+/** Reads to the end; returns null beyond the limit, because the file may have grown since `stat`. */
 function readBounded(descriptor: number, maxBytes: number): Buffer | null {
   const chunks: Buffer[] = [];
   let total = 0;

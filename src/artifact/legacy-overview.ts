@@ -3,7 +3,7 @@ import { maxTopLabelers } from '../contract/limits.ts';
 import { adequacies } from '../contract/vocabulary.ts';
 import { anyTime, anyWord, check, count, labelerDid, measure, nullable } from './schema.ts';
 
-/** The label overview of the observatory that runs today: `schema_version: 23` and no `schema`. */
+/** The label overview of the legacy observatory: `schema_version: 23` and no `schema`. */
 
 const censusMap = () => Type.Record(Type.String(), count());
 
@@ -28,7 +28,7 @@ const LegacyOverviewSchema = Type.Object({
     supports_negative_claim: Type.Boolean(),
   }),
   observation: Type.Optional(
-    // Null is how a producer may spell that there is none.
+    // A producer may write null for an absent value.
     nullable(
       Type.Object({
         adequacy: Type.Unsafe<(typeof adequacies)[number]>({ type: 'string', enum: [...adequacies] }),
@@ -58,8 +58,8 @@ const LegacyOverviewSchema = Type.Object({
   }),
 });
 
-/** The legacy label overview, as read: the parts of it that are published, and nothing else. */
+/** The published parts of the legacy label overview. */
 export type LegacyOverview = Type.Static<typeof LegacyOverviewSchema>;
 
-/** Checks an artifact whose `schema_version` says that it is the legacy producer's. */
+/** Checks an artifact with the `schema_version` of the legacy producer. */
 export const checkLegacyOverview = check(LegacyOverviewSchema);

@@ -1,44 +1,44 @@
-/** Artifact readings: the result of opening an artifact is one of five kinds, and only one of them can be published. */
+/** Artifact readings: opening an artifact has one of five results, and only one of them can be published. */
 
-/** A fault of an artifact's bytes, in words for the operator's log; it never holds the artifact's content. */
+/** A failure to read an artifact, described for the operator's log; never contains the artifact's content. */
 interface Fault {
   readonly why: string;
 }
 
-/** There is no artifact at that place. */
+/** The artifact does not exist. */
 export interface Missing extends Fault {
   readonly kind: 'missing';
 }
 
-/** There is something, but its bytes cannot be had: no permission, no file, too large, an unreachable address. */
+/** The artifact exists but cannot be read: no permission, not a file, too large, an unreachable address. */
 export interface Unreadable extends Fault {
   readonly kind: 'unreadable';
 }
 
-/** The bytes are no JSON of a known schema's shape; `pointer` (RFC 6901) names the first fault. */
+/** The bytes are not JSON of a known schema's shape; `pointer` (RFC 6901) locates the first error. */
 export interface Malformed extends Fault {
   readonly kind: 'malformed';
   readonly pointer: string;
-  /** The schema that it claims; null when the bytes are no JSON value at all. */
+  /** The schema that the artifact names; null if the bytes are not JSON. */
   readonly schema: string | null;
 }
 
-/** One JSON value, but of no schema that this instrument is known to write. */
+/** A JSON value with a schema that this instrument is not known to write. */
 export interface UnknownSchema extends Fault {
   readonly kind: 'unknown_schema';
 }
 
-/** The artifact was read whole, and every part of it that is ever published has the right shape. */
+/** The artifact was read completely, and every part that is ever published has the right shape. */
 export interface Readable<A> {
   readonly kind: 'readable';
   readonly artifact: A;
-  /** SHA-256 of the artifact's bytes, in hex: the same on every node that reads the same bytes. */
+  /** SHA-256 of the artifact's bytes, in hex: equal on every node that reads the same bytes. */
   readonly digest: string;
   /** Modification time of the artifact, in milliseconds since 1970. */
   readonly modifiedAt: number;
 }
 
-/** A refusal: why there is nothing to publish. */
+/** A result without a publishable artifact. */
 export type Refusal = Missing | Unreadable | Malformed | UnknownSchema;
 
 /** The result of opening an artifact of type `A`. */
@@ -47,5 +47,5 @@ export type Reading<A> = Readable<A> | Refusal;
 /** The result of detecting the schema of one parsed JSON value. */
 export type Recognised<A> = { readonly kind: 'recognised'; readonly artifact: A } | Malformed | UnknownSchema;
 
-/** Recognises an instrument's artifact by content alone and checks every part of it that is published. */
+/** Detects the schema of an instrument's artifact from its content alone and checks every part that is published. */
 export type Recogniser<A> = (value: unknown) => Recognised<A>;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type ArtifactFixture, fixture, type JsonObject } from '../../test/support/fixtures.ts';
+import { type ArtifactFixture, fixture, type JsonObject } from '../../harness/artifacts/fixtures.ts';
 import { recogniseLabels, recogniseWeather } from './recognise.ts';
 
 const recognise = (name: ArtifactFixture, value: unknown) =>
   name === 'recent' || name === 'legacy' ? recogniseLabels(value) : recogniseWeather(value);
 
-/** The fixture with one member changed, by its pointer. */
+/** Returns the fixture with one value changed, by its pointer. */
 function changed(name: ArtifactFixture, pointer: string, value: unknown): JsonObject {
   const artifact = fixture(name);
   const steps = pointer.slice(1).split('/');
@@ -16,7 +16,7 @@ function changed(name: ArtifactFixture, pointer: string, value: unknown): JsonOb
   return artifact;
 }
 
-describe('content alone tells whose artifact it is', () => {
+describe('detecting the schema from the content alone', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', 'labels.recent-overview.v1'],
     ['legacy', '23'],
@@ -41,18 +41,18 @@ describe('content alone tells whose artifact it is', () => {
     { schema: 'other', schema_version: 23 },
     { schema: null, schema_version: 23 },
     JSON.parse('{"__proto__": {"schema": "labels.recent-overview.v1"}}'),
-  ])('%j is of no known schema', (value) => {
+  ])('%j has no known schema', (value) => {
     expect(recogniseLabels(value).kind).toBe('unknown_schema');
     expect(recogniseWeather(value).kind).toBe('unknown_schema');
   });
 
-  it("an instrument's artifact is unknown to the other", () => {
+  it('an artifact of one instrument has an unknown schema for the other', () => {
     expect(recogniseWeather(fixture('recent')).kind).toBe('unknown_schema');
     expect(recogniseLabels(fixture('weather')).kind).toBe('unknown_schema');
   });
 });
 
-describe('the first fault is named by its pointer', () => {
+describe('the pointer locates the first error', () => {
   const nan = Number.NaN;
   it.each<[ArtifactFixture, string, unknown]>([
     // counts
@@ -87,7 +87,7 @@ describe('the first fault is named by its pointer', () => {
     ['recent', '/coverage/warmup', { start: 'x', end: 'y', reason: 'not_observed' }],
     ['weather', '/window/start', '2026-11-19'],
     ['weatherwatch', '/interval/first_bucket_start', 1e15],
-    // closed words
+    // closed vocabularies
     ['recent', '/acquisition/basis', 'wall_clock'],
     ['recent', '/origin', 'dreamt'],
     ['legacy', '/observation/adequacy', 'fine'],
@@ -115,7 +115,7 @@ describe('the first fault is named by its pointer', () => {
     );
   });
 
-  it('an interval that ends before it starts', () => {
+  it('an interval that ends before it starts is malformed', () => {
     const gap = { start: '2026-10-28T02:00:00.000001Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap))).toMatchObject({
       pointer: '/coverage/gaps/1',
@@ -131,12 +131,12 @@ describe('the first fault is named by its pointer', () => {
     });
   });
 
-  it('but not one without a length', () => {
+  it('an interval without a length is valid', () => {
     const gap = { start: '2026-10-28T02:00:00Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap)).kind).toBe('recognised');
   });
 
-  it('alerts that add up to more than a count can be', () => {
+  it('alerts with a sum beyond the range of a count are malformed', () => {
     const rules = { a: Number.MAX_SAFE_INTEGER, b: 1 };
     expect(recognise('legacy', changed('legacy', '/alerts_by_rule_7d', rules))).toMatchObject({
       pointer: '/alerts_by_rule_7d',
@@ -144,14 +144,14 @@ describe('the first fault is named by its pointer', () => {
   });
 });
 
-it('counts of one census map that add up to more than a count can be', () => {
+it('counts of one census map with a sum beyond the range of a count are malformed', () => {
   const auditability = { unknown: Number.MAX_SAFE_INTEGER, foo: 5 };
   expect(recognise('legacy', changed('legacy', '/census/auditability', auditability))).toMatchObject({
     pointer: '/census/auditability',
   });
 });
 
-describe('a time of the wrong type is unusable, and the artifact still readable', () => {
+describe('an artifact with a time of the wrong type stays readable', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', '/generated_at'],
     ['recent', '/coverage/observed_through'],
@@ -164,11 +164,11 @@ describe('a time of the wrong type is unusable, and the artifact still readable'
   });
 });
 
-it('null is a way to say that there is no observation', () => {
+it('null means that there is no observation', () => {
   expect(recogniseLabels(changed('legacy', '/observation', null)).kind).toBe('recognised');
 });
 
-describe('what is not there may be absent', () => {
+describe('optional fields may be absent', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', '/generated_at'],
     ['recent', '/coverage/observed_through'],

@@ -1,13 +1,14 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { type CensusMap, censusKeys } from '../contract/vocabulary.ts';
+import { isObject } from '../input/json-object.ts';
 import { checkLegacyOverview, type LegacyOverview } from './legacy-overview.ts';
 import type { Malformed, Recognised, UnknownSchema } from './reading.ts';
 import { checkRecentOverview, type RecentOverview } from './recent-overview.ts';
-import { type Check, isObject, own } from './schema.ts';
+import { type Check, own } from './schema.ts';
 import { checkWeatherSummary, type WeatherSummary } from './weather-summary.ts';
 import { checkWeatherwatchSummary, type WeatherwatchSummary } from './weatherwatch-summary.ts';
 
-/** Each instrument has two known producers; content alone tells their artifacts apart. */
+/** Each instrument has two known producers, distinguished by their artifacts' content alone. */
 
 /** An artifact of the label instrument, ours or the legacy producer's. */
 export type LabelArtifact =
@@ -19,7 +20,7 @@ export type WeatherArtifact =
   | { readonly schema: 'weather.summary.v1'; readonly summary: WeatherSummary }
   | { readonly schema: 'weatherwatch.summary/v2'; readonly summary: WeatherwatchSummary };
 
-/** Recognises either label artifact. */
+/** Detects which label artifact a value is. */
 export function recogniseLabels(value: unknown): Recognised<LabelArtifact> {
   if (!isObject(value)) return unknownSchema();
   const schema = own(value, 'schema');
@@ -32,7 +33,7 @@ export function recogniseLabels(value: unknown): Recognised<LabelArtifact> {
   return unknownSchema();
 }
 
-/** Recognises either weather artifact. */
+/** Detects which weather artifact a value is. */
 export function recogniseWeather(value: unknown): Recognised<WeatherArtifact> {
   if (!isObject(value)) return unknownSchema();
   const schema = own(value, 'schema');
@@ -65,7 +66,7 @@ function unknownSchema(): UnknownSchema {
   return { kind: 'unknown_schema', why: 'its schema is not known for this instrument' };
 }
 
-/** An interval that ends before it starts says nothing about any time. */
+/** Returns an error for an interval that ends before it starts. */
 function inverted(interval: { start: string; end: string }, pointer: string): Fault | null {
   const start = parseTimestamp(interval.start);
   const end = parseTimestamp(interval.end);
@@ -94,7 +95,10 @@ function invertedUnixInterval({ interval }: WeatherwatchSummary): Fault | null {
 
 const censusMaps = Object.keys(censusKeys) as CensusMap[];
 
-/** Every published sum must itself be a count: the sum of all rules, and the sum over the keys of a census map. */
+/**
+ * Returns an error if a published sum is too large for a count: the sum over all rules, or over the keys of a census
+ * map.
+ */
 function overflowing({ alerts_by_rule_7d: rules = {}, census }: LegacyOverview): Fault | null {
   const sums: [string, Record<string, number>][] = [['/alerts_by_rule_7d', rules]];
   for (const map of censusMaps) sums.push([`/census/${map}`, census[map]]);

@@ -1,6 +1,6 @@
 /**
- * A top-level key that occurs twice in a JSON object, or null. JSON parsers differ in which of the two values counts, so
- * two readers could take one artifact differently. The text must have been accepted by `JSON.parse`.
+ * Returns a top-level key that occurs twice in a JSON object, or null. JSON parsers differ in which of the two values
+ * they use, so two readers could interpret one artifact differently. The text must have been accepted by `JSON.parse`.
  */
 export function repeatedTopLevelKey(text: string): string | null {
   const seen = new Set<string>();
@@ -32,7 +32,7 @@ export function repeatedTopLevelKey(text: string): string | null {
   return null;
 }
 
-/** The index after the closing quote of the string that begins at `start`. */
+/** Returns the index after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

@@ -7,8 +7,8 @@ import { parseTimestamp } from '../contract/timestamp.ts';
 import type { Malformed } from './reading.ts';
 
 /**
- * Pieces of the artifacts' schemas. Unlike the published shapes these are open: an artifact may have any
- * fields besides the named ones, because only named fields are ever read.
+ * Building blocks of the artifacts' schemas. Unlike the published schemas, they are open: an artifact may have further
+ * fields, because only named fields are ever read.
  */
 
 const instant = 'almanac-instant';
@@ -23,7 +23,7 @@ Format.Set('almanac-uuid', (text) => uuid.test(text));
 export const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** A rate, ratio or duration: finite and not negative. */
 export const measure = () => Type.Number({ minimum: 0 });
-/** A timestamp that must be usable; elsewhere any text is taken, and judged when it is used. */
+/** A timestamp that must be valid. Other time fields accept any text, which is validated when it is used. */
 export const usableInstant = () => Type.String({ format: instant });
 /** A DID of a labeler. */
 export const labelerDid = () => Type.String({ format: did });
@@ -31,19 +31,19 @@ export const labelerDid = () => Type.String({ format: did });
 export const uuidText = () => Type.String({ format: 'almanac-uuid' });
 /** A value or null. */
 export const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
-/** One word of a closed list; any other word makes the artifact malformed. */
+/** One value of a closed vocabulary; any other value makes the artifact malformed. */
 export const oneOf = <const W extends readonly string[]>(words: W) =>
   Type.Unsafe<W[number]>({ type: 'string', enum: [...words] });
-/** A word of an open list: an unknown one is dropped or becomes `unknown` when it is published. */
+/** A value of an open vocabulary: an unknown one is dropped or published as `unknown`. */
 export const anyWord = () => Type.String();
 
-/** A check that narrows a foreign value to the schema's type or names the first fault. */
+/** Narrows a foreign value to the schema's type or locates the first error. */
 export type Check<T> = (value: unknown) => { readonly ok: true; readonly value: T } | FirstFault;
 
 /** The first place where a value does not match its schema. */
 export type FirstFault = { readonly ok: false } & Pick<Malformed, 'pointer' | 'why'>;
 
-/** Compiles a schema into a check. Compiling happens at the first use, never at import. */
+/** Compiles a schema into a check, on the first call and not on import. */
 export function check<S extends Type.TSchema>(schema: S): Check<Type.Static<S>> {
   let compiled: ReturnType<typeof Compile<S>> | undefined;
   return (value) => {
@@ -59,7 +59,7 @@ const formatFaults: Readonly<Record<string, string>> = {
   'almanac-uuid': 'is not a UUID',
 };
 
-/** A missing member is named by the pointer that it would have. */
+/** A missing property is located by the pointer that it would have. */
 function firstFault(error: TLocalizedValidationError | undefined): FirstFault {
   if (error?.keyword === 'required') {
     return { ok: false, pointer: `${error.instancePath}/${error.params.requiredProperties[0]}`, why: 'is missing' };
@@ -68,18 +68,13 @@ function firstFault(error: TLocalizedValidationError | undefined): FirstFault {
   return { ok: false, pointer: error?.instancePath ?? '', why: why ?? error?.message ?? 'does not match its schema' };
 }
 
-/** Returns true for a JSON object, not for an array or null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The value of an object's own key: what the artifact says, never what JavaScript adds. */
+/** Returns the value of an object's own property, never an inherited one. */
 export function own(object: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 /**
- * A time as an artifact may carry it: anything or nothing, because an unusable one does not make the artifact
- * unreadable; it is judged when the fact is asked for.
+ * A time field with any value or none: an invalid time does not make the artifact unreadable; it is validated when the
+ * fact is requested.
  */
 export const anyTime = () => Type.Optional(Type.Unknown());

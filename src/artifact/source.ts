@@ -2,13 +2,13 @@ import type { Reading } from './reading.ts';
 
 /** A source of an artifact: read at every request, at low cost. */
 export interface ArtifactSource<A> {
-  /** The artifact as it is now. The same object as long as nothing about the artifact changed. */
+  /** Returns the artifact as it is now; the same object until the artifact changes. */
   read(): Reading<A>;
   /** Starts background work; resolves after the first attempt to read. */
   start(): Promise<void>;
-  /** Ends it. */
+  /** Stops background work. */
   stop(): Promise<void>;
 }
 
-/** Told of every change of a reading, the first one included; for the log. */
+/** Called with the first reading and with every change, for the log. */
 export type ReadingObserver<A> = (reading: Reading<A>) => void;

@@ -7,7 +7,7 @@ import { urlSource } from './url-source.ts';
 
 const recognise = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });
 
-/** Longer than a busy machine needs for anything here, in milliseconds. */
+/** Timeout in milliseconds, longer than anything here takes on a busy machine. */
 const patienceMs = 30_000;
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -52,7 +52,7 @@ function at(options: { maxBytes?: number; timeoutMs?: number; graceMs?: number; 
   return source;
 }
 
-/** Waits for the next answered poll that began after now. */
+/** Waits for the next completed poll that began after now. */
 async function polled(times = 2): Promise<void> {
   const wanted = asked.length + times;
   await vi.waitFor(() => expect(asked.length).toBeGreaterThanOrEqual(wanted), { timeout: patienceMs, interval: 2 });
@@ -60,14 +60,14 @@ async function polled(times = 2): Promise<void> {
 
 const modified = 'Fri, 20 Nov 2026 11:59:00 GMT';
 
-it('reads what the address answers, with its own time of modification', async () => {
+it('reads the response, with its own modification time', async () => {
   answer = (_request, response) => response.writeHead(200, { 'Last-Modified': modified }).end('{"n":1}');
   await at().start();
   expect(asked[0]?.headers).toMatchObject({ 'user-agent': 'Almanac/test' });
   expect(source.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 }, modifiedAt: Date.parse(modified) });
 });
 
-it('without one, the time is when these bytes first came', async () => {
+it('without Last-Modified, the modification time is when these bytes first arrived', async () => {
   answer = (_request, response) => response.writeHead(200).end('{"n":1}');
   await at().start();
   const first = source.read();
@@ -77,7 +77,7 @@ it('without one, the time is when these bytes first came', async () => {
   expect(first).toMatchObject({ modifiedAt: now - 5_000 });
 });
 
-it('asks conditionally, and an unchanged answer changes nothing', async () => {
+it('sends conditional requests, and a 304 changes nothing', async () => {
   answer = (request, response) => {
     if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
     else response.writeHead(200, { ETag: '"v1"', 'Last-Modified': modified }).end('{"n":1}');
@@ -90,7 +90,7 @@ it('asks conditionally, and an unchanged answer changes nothing', async () => {
   expect(seen).toHaveLength(1);
 });
 
-it.each([404, 410])('%d is missing at once', async (status) => {
+it.each([404, 410])('a response of %d makes the artifact missing immediately', async (status) => {
   answer = (_request, response) => response.writeHead(200).end('{"n":1}');
   await at().start();
   answer = (_request, response) => response.writeHead(status).end();
@@ -98,7 +98,7 @@ it.each([404, 410])('%d is missing at once', async (status) => {
   expect(source.read()).toEqual({ kind: 'missing', why: 'the URL responds that there is no artifact' });
 });
 
-it('what cannot be reached keeps its last reading for the grace, and is then unreadable', async () => {
+it('an unreachable artifact keeps its last reading during the grace period and is then unreadable', async () => {
   answer = (_request, response) => response.writeHead(200).end('{"n":1}');
   await at().start();
   answer = (_request, response) => response.writeHead(500).end('{"n":2}');
@@ -114,7 +114,7 @@ it('what cannot be reached keeps its last reading for the grace, and is then unr
   expect(source.read()).toMatchObject({ artifact: { n: 3 } });
 });
 
-it('a poll that hangs does not keep an old reading alive', async () => {
+it('a hanging poll does not extend the grace period', async () => {
   answer = (_request, response) => response.writeHead(200).end('{"n":1}');
   await at().start();
   answer = () => undefined;
@@ -125,7 +125,7 @@ it('a poll that hangs does not keep an old reading alive', async () => {
   expect(source.read()).toEqual({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
 });
 
-it('follows no redirect', async () => {
+it('does not follow redirects', async () => {
   answer = (request, response) => {
     if (request.url === '/labels.json') response.writeHead(302, { Location: '/other.json' }).end();
     else response.writeHead(200).end('{"n":1}');
@@ -136,7 +136,7 @@ it('follows no redirect', async () => {
   expect(asked.filter(({ url }) => url !== '/labels.json')).toEqual([]);
 });
 
-it('an endless body is cut at the bound and unreadable', async () => {
+it('an endless body is aborted at the size limit and unreadable', async () => {
   let sent = 0;
   answer = (_request, response) => {
     response.writeHead(200);
@@ -154,7 +154,7 @@ it('an endless body is cut at the bound and unreadable', async () => {
   expect(sent).toBeLessThan(64 * 1024 * 1024);
 });
 
-it('an answer that drips is given up at the deadline', async () => {
+it('a slow response is aborted at the deadline', async () => {
   answer = (_request, response) => {
     response.writeHead(200);
     response.write('{');
@@ -166,7 +166,7 @@ it('an answer that drips is given up at the deadline', async () => {
   );
 });
 
-it('a page that is no artifact is malformed at once', async () => {
+it('a page that is not an artifact is malformed immediately', async () => {
   answer = (_request, response) => response.writeHead(200).end('<!doctype html>');
   await at().start();
   expect(source.read()).toMatchObject({ kind: 'malformed', why: 'it is not one JSON value' });

@@ -4,18 +4,21 @@ import { decodeArtifact } from './decode.ts';
 import type { Reading, Recogniser } from './reading.ts';
 import type { ArtifactSource, ReadingObserver } from './source.ts';
 
-/** Settings of a URL source; all times in milliseconds. */
+/** Options of a URL source; all times in milliseconds. */
 export interface UrlSourceOptions<A> {
   /** The operator's own address, `http:` or `https:`. */
   readonly url: URL;
-  /** Sent with every request. */
+  /** `User-Agent` of every request. */
   readonly userAgent: string;
   readonly recognise: Recogniser<A>;
   readonly maxBytes: number;
   readonly pollMs: number;
-  /** A whole answer must arrive within this. */
+  /** Timeout of a whole response. */
   readonly timeoutMs: number;
-  /** Not reachable for this long: unreadable. Until then the last reading stands, at its true age. */
+  /**
+   * Grace period of an unreachable artifact, in which the last reading stays with its true age; afterwards it is
+   * unreadable.
+   */
   readonly graceMs: number;
   /** Maximum time that `start` waits for the first response. */
   readonly firstAnswerMs: number;
@@ -32,8 +35,8 @@ type Answer =
   | { kind: 'unreachable'; why: string };
 
 /**
- * An artifact behind an address, polled with conditional requests. A request for a fact never waits for the
- * address: it sees the last answer, judged by its own age.
+ * An artifact at a URL, polled with conditional requests. A request for a fact never waits for the URL: it uses the
+ * last response and its age.
  */
 export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
   const { url, userAgent, recognise, maxBytes, pollMs, timeoutMs, graceMs, firstAnswerMs, clock, observe } = options;

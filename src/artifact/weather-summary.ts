@@ -10,7 +10,7 @@ import {
 } from '../contract/vocabulary.ts';
 import { anyTime, check, count, measure, nullable, oneOf, usableInstant } from './schema.ts';
 
-/** `weather.summary.v1`: what our weather instrument hands over. */
+/** `weather.summary.v1`: the artifact of our weather instrument. */
 
 const Collection = Type.Object({
   total: count(),
@@ -20,17 +20,17 @@ const Collection = Type.Object({
   unobserved_windows: count(),
 });
 
-/** One collection of either weather artifact, as read. */
+/** One collection of either weather artifact as read. */
 export type CollectionSummary = Type.Static<typeof Collection>;
 
-/** The published collections by name; other names of the artifact are never looked at. */
+/** Returns the schema of the published collections by name; other names in the artifact are ignored. */
 export function collections() {
   const named: Record<string, Type.TSchema> = {};
   for (const name of collectionNames) named[name] = Type.Optional(nullable(Collection));
   return Type.Unsafe<Partial<Record<CollectionName, CollectionSummary | null>>>(Type.Object(named));
 }
 
-/** Conditions of either weather artifact; an unusable `as_of` is published as null. */
+/** Conditions of either weather artifact; an invalid `as_of` is published as null. */
 export const Conditions = () =>
   Type.Object({
     state: oneOf(conditionStates),
@@ -80,8 +80,8 @@ const WeatherSummarySchema = Type.Object({
   caveats: Type.Optional(Type.Array(Type.String())),
 });
 
-/** Our weather summary, as read; also what our instrument writes. */
+/** Our weather summary as read; also the type that our instrument writes. */
 export type WeatherSummary = Type.Static<typeof WeatherSummarySchema>;
 
-/** Checks an artifact whose `schema` says that it is ours. */
+/** Checks an artifact whose `schema` is our weather summary's. */
 export const checkWeatherSummary = check(WeatherSummarySchema);

@@ -3,9 +3,9 @@ import { weatherFreshnessStates } from '../contract/vocabulary.ts';
 import { anyTime, check, count, measure, nullable, oneOf } from './schema.ts';
 import { Conditions, collections } from './weather-summary.ts';
 
-/** `weatherwatch.summary/v2`: what the weather observatory that runs today writes. */
+/** `weatherwatch.summary/v2`: the artifact of the legacy weather observatory. */
 
-/** The year 9999 ends here: a bucket beyond it has no RFC 3339 spelling. */
+/** Ends with the year 9999: a later time has no RFC 3339 representation. */
 const unixSeconds = () => Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
 
 const WeatherwatchSummarySchema = Type.Object({
@@ -34,8 +34,8 @@ const WeatherwatchSummarySchema = Type.Object({
   }),
 });
 
-/** The weatherwatch summary, as read: the parts of it that are published, and nothing else. */
+/** The published parts of the weatherwatch summary. */
 export type WeatherwatchSummary = Type.Static<typeof WeatherwatchSummarySchema>;
 
-/** Checks an artifact whose `schema` says that it is weatherwatch's second version. */
+/** Checks an artifact whose `schema` is weatherwatch's second version. */
 export const checkWeatherwatchSummary = check(WeatherwatchSummarySchema);

@@ -18,7 +18,7 @@ it('replaces the artifact atomically and leaves no other file', async () => {
   expect(readdirSync(folder)).toEqual(['artifact.json']);
 });
 
-it('a reader that has the old artifact open reads it to its end', async () => {
+it('a reader that has the old artifact open can read it to its end', async () => {
   const path = join(folder, 'artifact.json');
   await writeArtifact(path, { n: 1 });
   const reader = openSync(path, 'r');
@@ -30,7 +30,7 @@ it('a reader that has the old artifact open reads it to its end', async () => {
   }
 });
 
-it('a write that fails leaves the old artifact in place and nothing beside it', async () => {
+it('a failed write leaves the old artifact in place and no other file', async () => {
   const path = join(folder, 'artifact.json');
   await writeArtifact(path, { n: 1 });
   const unwritable = { toJSON: () => JSON.parse('{') as never };

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Default names of the artifacts in the artifact folder. */
+/** Default names of the artifacts in the artifact directory. */
 export const artifactNames = { labels: 'labels-overview.json', weather: 'weather-summary.json' } as const;
 
 /**
- * Replaces an artifact atomically: temporary file in the same directory, fsync, rename, fsync of the directory. A reader sees the
- * old bytes or the new ones, never a mixture, and a crash at any point leaves one of the two in place.
- * Rejects when any step fails (a full disk, say); the artifact in place is then still the old one.
+ * Replaces an artifact atomically: temporary file in the same directory, fsync, rename, fsync of the directory. A
+ * reader sees the old bytes or the new ones, never a mixture, and a crash at any point leaves one of the two in place.
+ * Rejects if any step fails (for example, on a full disk); the old artifact then stays in place.
  */
 export async function writeArtifact(path: string, artifact: object): Promise<void> {
   const folder = dirname(path);
@@ -21,7 +21,7 @@ export async function writeArtifact(path: string, artifact: object): Promise<voi
     await rename(temporary, path);
   } catch (error) {
     await unlink(temporary).catch(() => {
-      // It may never have been made; the first error is the one that counts.
+      // The temporary file may not exist; only the first error is reported.
     });
     throw error;
   }

@@ -4,42 +4,45 @@ import type { InstrumentIndex, LabelsOverview, WeatherConditionsEnvelope, Weathe
 
 /** Options of a client. */
 export interface FactsClientOptions {
-  /** The platform's own unless given. */
+  /** Default: the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** A whole answer must arrive within this, in milliseconds; 10,000 unless given. */
+  /** Timeout of a whole response, in milliseconds; default 10,000. */
   readonly timeoutMs?: number;
-  /** Largest answer that is read, in bytes; 4 MiB unless given. */
+  /** Maximum size of a response, in bytes; default 4 MiB. */
   readonly maxBytes?: number;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Milliseconds since 1970; default `Date.now`. */
   readonly now?: () => number;
 }
 
 /** Options of one request. */
 export interface AskOptions {
-  /** Takes this caller out: its promise rejects with the signal's reason. */
+  /** Ends this caller's wait: its promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** Asks one path. Rejects with FactsError, NetworkError, AnswerError or the signal's reason. */
+/** Requests one path. Rejects with FactsError, NetworkError, AnswerError or the signal's reason. */
 export type Ask<E> = (options?: AskOptions) => Promise<Reading<E>>;
 
-/** The facts of one service. Asking as often as one likes is polite: within `max-age` nothing is sent. */
+/** The facts of one service. Calls within a response's `max-age` send no request, so frequent calls are fine. */
 export interface FactsClient {
-  /** Every instrument, and what can be read of it. */
+  /** All instruments, with the data that can be read of each. */
   readonly instruments: Ask<InstrumentIndex>;
   /** Observed label events, with coverage and freshness. */
   readonly labelsOverview: Ask<LabelsOverview>;
-  /** Network conditions, in words. */
+  /** Network conditions as text. */
   readonly weatherConditions: Ask<WeatherConditionsEnvelope>;
   /** Observed events and rates by collection. */
   readonly weatherMetrics: Ask<WeatherMetricsEnvelope>;
 }
 
-/** A client of the service at a base address, such as `https://facts.example/atproto`. Throws TypeError for any other. */
+/**
+ * Creates a client of the service at a base address, such as `https://facts.example/atproto`. Throws TypeError for an
+ * invalid address.
+ */
 export function createFactsClient(baseUrl: string | URL, options: FactsClientOptions = {}): FactsClient {
   const shared = {
     base: baseOf(baseUrl),
-    // Called as a plain function: a browser's own refuses any other receiver than its window.
+    // Called as a plain function: a browser's `fetch` refuses any receiver other than its window.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     timeoutMs: options.timeoutMs ?? 10_000,
     maxBytes: options.maxBytes ?? 4 * 1024 * 1024,

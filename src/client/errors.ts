@@ -4,8 +4,8 @@ import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 export type FactsErrorCode = ErrorBody['error']['code'] | (string & {});
 
 /**
- * The service answered, and the answer is an error: a fact that is refused (503), or a request that it cannot serve.
- * This is the current answer. Nothing stands in for it: no zero, and no reading from before.
+ * An error response of the service: a refused fact (503), or a request that it cannot serve. It is the current
+ * response; neither a zero nor an earlier reading replaces it.
  */
 export class FactsError extends Error {
   readonly kind = 'refused';
@@ -13,7 +13,7 @@ export class FactsError extends Error {
   readonly path: string;
   readonly status: number;
   readonly code: FactsErrorCode;
-  /** Why a label reading was refused; null where the service could read none, or the error is another one. */
+  /** Reason why a label artifact was refused; null if the service could read none, or for any other error. */
   readonly freshness: LabelFreshness | null;
   /** Seconds to wait before a retry, if the service states them. */
   readonly retryAfterSeconds: number | null;
@@ -28,7 +28,7 @@ export class FactsError extends Error {
   }
 }
 
-/** No answer: nothing is known of the fact, not even that it is refused. `cause` is the platform's own error. */
+/** No response: nothing is known about the fact, not even whether it is refused. `cause` is the platform's error. */
 export class NetworkError extends Error {
   readonly kind = 'network';
   override readonly name = 'NetworkError';
@@ -45,7 +45,7 @@ export class NetworkError extends Error {
   }
 }
 
-/** An answer that is not one of this contract: a proxy's error page, too large, no JSON, or another contract. */
+/** A response outside this contract: a proxy's error page, too large, not JSON, or another contract. */
 export class AnswerError extends Error {
   readonly kind = 'answer';
   override readonly name = 'AnswerError';

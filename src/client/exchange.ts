@@ -5,21 +5,24 @@ export interface Question {
   readonly fetch: typeof globalThis.fetch;
   readonly base: string;
   readonly path: string;
-  /** Sent back exactly as it came. */
+  /** Validator of the last response, sent back verbatim. */
   readonly etag: string | null;
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** A whole answer within its bounds. */
+/** A whole response within the limits. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** Asks once. Throws NetworkError without an answer in time, AnswerError beyond the bounds, and the signal's reason. */
+/**
+ * Sends one request. Throws NetworkError without a response in time, AnswerError beyond the limits, and the signal's
+ * reason.
+ */
 export async function exchange(question: Question): Promise<Answer> {
   const { path, signal, timeoutMs } = question;
   const stop = new AbortController();

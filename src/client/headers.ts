@@ -1,5 +1,5 @@
-/** However long an answer says, it is asked again after an hour: a fact is not kept for ever. */
-const mostSeconds = 3600;
+/** Maximum lifetime of a response, whatever its headers state: one hour. */
+const maxSeconds = 3600;
 
 /** Time for which a response may be reused without a request, in milliseconds: `max-age` less the response's `Age`. */
 export function maxAgeMs(headers: Headers): number {
@@ -11,15 +11,15 @@ export function maxAgeMs(headers: Headers): number {
   const stated = directives.find((part) => part.startsWith('max-age='))?.slice('max-age='.length);
   const seconds = wholeSeconds(stated ?? null) ?? 0;
   const age = wholeSeconds(headers.get('age')) ?? 0;
-  return Math.max(0, Math.min(seconds, mostSeconds) - age) * 1000;
+  return Math.max(0, Math.min(seconds, maxSeconds) - age) * 1000;
 }
 
-/** `Retry-After` in seconds from now (milliseconds since 1970), from either of its spellings; null when there is none. */
+/** Returns `Retry-After` in seconds from now (milliseconds since 1970), for both of its formats; null if absent. */
 export function retryAfterSeconds(headers: Headers, now: number): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;
   const seconds = wholeSeconds(text) ?? Math.ceil((Date.parse(text) - now) / 1000);
-  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), mostSeconds);
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), maxSeconds);
 }
 
 function wholeSeconds(text: string | null): number | null {

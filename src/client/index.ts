@@ -1,4 +1,4 @@
-/** `almanac/client`: the facts API for programs, in Node and in browsers, with nothing but `fetch`. */
+/** `almanac/client`: a client of the facts API for programs in Node and in browsers; requires only `fetch`. */
 export { type Ask, type AskOptions, createFactsClient, type FactsClient, type FactsClientOptions } from './client.ts';
 export { AnswerError, FactsError, type FactsErrorCode, NetworkError } from './errors.ts';
 export type { Reading } from './reading.ts';

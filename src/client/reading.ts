@@ -1,13 +1,13 @@
 import type { LabelsOverview, WeatherMetricsEnvelope } from './schemas.ts';
 
-/** A fact as the service gave it, and how current it is. */
+/** A fact as the service sent it, with its currency. */
 export interface Reading<E> {
-  /** The body exactly as it came, with its own times: `retrieved_at` and `age_seconds` are of that moment. */
+  /** The body exactly as it arrived, with its own times: `retrieved_at` and `age_seconds` refer to that moment. */
   readonly value: E;
   /**
-   * `fetched`: it came just now. `revalidated`: it came before, and the service said just now that it still stands.
-   * `kept`: it is younger than the `max-age` it came with, so the service was not asked. `kept_newer`: the service
-   * gave an older reading just now, which does not replace this newer one.
+   * `fetched`: the body arrived just now. `revalidated`: it arrived earlier, and the service has just confirmed it.
+   * `kept`: it is younger than its `max-age`, so no request was sent. `kept_newer`: the service has just sent an older
+   * reading, which does not replace this newer one.
    */
   readonly via: 'fetched' | 'revalidated' | 'kept' | 'kept_newer';
   /** Time at which the body arrived, on this client's clock, in milliseconds since 1970. */
@@ -23,19 +23,19 @@ export interface Identified {
   readonly age_seconds?: number | null;
 }
 
-/** A reading that is kept for the next question. */
+/** A reading that is cached for the next call. */
 export interface Kept<E> {
   readonly value: E;
   readonly etag: string | null;
   readonly receivedAt: number;
   readonly confirmedAt: number;
-  /** Not asked again for this long after `confirmedAt`, in milliseconds. */
+  /** Time after `confirmedAt` without further requests, in milliseconds. */
   readonly maxAgeMs: number;
 }
 
 /**
- * An older reading is turned away this long after the newer one was last confirmed, in milliseconds. It comes from a
- * node that lags or from a cache, and passes. What is still given after that was put there on purpose.
+ * Time after the last confirmation of a newer reading during which an older one is ignored, in milliseconds. Lagging
+ * nodes and caches send older readings briefly; one that is still sent after this time was published deliberately.
  */
 export const supersedeMs = 15 * 60_000;
 
@@ -49,7 +49,7 @@ export function supersedes<E extends Identified>(kept: Kept<E>, next: E, now: nu
   const before = instantOf(kept.value);
   const after = instantOf(next);
   if (before === null || after === null || before <= after) return false;
-  // Dated ahead of the service's own clock, so its date proves nothing.
+  // Its date is ahead of the service's own clock and therefore proves nothing.
   if ((kept.value.age_seconds ?? 0) < 0) return false;
   return seriesOf(kept.value) === seriesOf(next) && within(kept.confirmedAt, supersedeMs, now);
 }

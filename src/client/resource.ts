@@ -5,22 +5,22 @@ import { type Identified, type Kept, type Reading, supersedes, within } from './
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 import { shared } from './shared.ts';
 
-/** One path of the contract, and how it is asked. */
+/** One path of the contract, with the options of its requests. */
 export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
-  /** The contract that an answer must name. */
+  /** The contract id that a response must have. */
   readonly contract: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** A path that is asked again and again: what was kept of it, and what must be waited for. */
+/** Creates the cached reading of one path, and its shared request. */
 export function createResource<E extends Identified>(options: ResourceOptions) {
   const { path, contract, now } = options;
   let kept: Kept<E> | null = null;
   let pause: { error: FactsError | AnswerError; since: number; spanMs: number } | null = null;
 
   function accepted(answer: Answer, signal: AbortSignal): Reading<E> {
-    // An aborted request must not be kept: a later request may have been answered meanwhile.
+    // An aborted request must not be cached: a later request may have completed meanwhile.
     signal.throwIfAborted();
     const at = now();
     if (answer.status === 304 && kept) {
@@ -46,7 +46,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     const error = body
       ? new FactsError(path, { ...body, status: answer.status }, wait)
       : new AnswerError(path, answer.status, 'the response is not from this service', wait);
-    // The service itself has refused the fact: the reading from before is over.
+    // The service itself has refused the fact: the earlier reading is no longer valid.
     if (error instanceof FactsError) kept = null;
     if (wait !== null) pause = { error, since: at, spanMs: wait * 1000 };
     return error;
@@ -69,7 +69,7 @@ function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<
   return { value, via, receivedAt, confirmedAt };
 }
 
-/** The body of an answer of this contract; its shape beyond these members is the service's promise. */
+/** Parses the body of a response; beyond these properties, the service guarantees its shape. */
 function parsed<E extends Identified>({ text, status }: Answer, path: string, contract: string): E {
   const value = objectIn(text);
   if (value === null) throw new AnswerError(path, status, 'the response is not one JSON object');

@@ -1,6 +1,6 @@
 /**
- * One run at a time: who asks while a run is under way shares it. An aborted signal takes its own caller out at once;
- * when the last caller has gone the run itself is aborted, and the next caller begins another.
+ * Shares one run among all callers while it is pending. An aborted signal rejects its own caller immediately; when the
+ * last caller has left, the run itself is aborted, and the next caller starts another.
  */
 export function shared<T>(run: (signal: AbortSignal) => Promise<T>): (signal?: AbortSignal) => Promise<T> {
   let current: Run<T> | null = null;

@@ -5,7 +5,7 @@ import { closed, count, timestamp, word } from './schema.ts';
 
 const { bad_request, not_found, method_not_allowed, request_timeout, uri_too_long, headers_too_large } = errorTable;
 
-/** Every error that a client of the account-view surface can meet: one table of code, status and message. */
+/** All errors of the account-view surface: one table of code, status and message. */
 export const accountErrorTable = {
   bad_request,
   not_found,
@@ -88,7 +88,7 @@ export const FittingInterval = closed(
 /** A part of an interval that fits into one export. */
 export type FittingInterval = Type.Static<typeof FittingInterval>;
 
-/** The Error object of this surface; `intervals` with `export_too_large` alone. */
+/** The Error object of this surface; `intervals` only with `export_too_large`. */
 export const AccountErrorBody = closed(
   {
     error: closed({
@@ -108,7 +108,7 @@ export const AccountErrorBody = closed(
 /** The Error object of this surface. */
 export type AccountErrorBody = Type.Static<typeof AccountErrorBody>;
 
-/** The Error object of a code; with words of its own where more can be told than the code does. */
+/** Returns the Error object of a code; `message` replaces the default message by a more specific one. */
 export function accountErrorBody(
   code: AccountErrorCode,
   intervals?: readonly FittingInterval[],

@@ -9,7 +9,7 @@ import { coverageStatuses, labelActions, signatureVerdicts, targetKinds } from '
  * of it may enter an aggregate fact.
  */
 
-/** Names the shape of an export's manifest and rows, with its major version. */
+/** Id of the format of an export's manifest and rows, with its major version. */
 export const accountExportSchema = 'atproto.account.export/v1';
 
 /** Paths of the account-view surface, relative to `{account_url}`, matched exactly. */
@@ -21,17 +21,17 @@ export const accountPaths = {
   openapi: '/openapi.json',
 } as const;
 
-/** Most gaps that are listed of one labeler; the nearest ones are joined beyond it. */
+/** Maximum number of gaps listed per labeler; beyond it the closest ones are merged. */
 export const maxGapsPerLabeler = 16;
 
-/** Most bytes of a `value` filter: what the label lexicon allows a value. */
+/** Maximum bytes of a `value` filter: the label lexicon's limit of a value. */
 export const maxValueBytes = 128;
 
 function did(description: string) {
   return Type.String({ pattern: `${didPlcPattern}|${didWebPattern}`, maxLength: maxDidLength, description });
 }
 
-/** One observation: a labeler's label on the account or one of its records, as it was accepted. */
+/** One observation: a labeler's label on the account or on one of its records, as it was accepted. */
 export const AccountRow = closed(
   {
     labeler_did: Type.String({ description: 'DID of the labeler.' }),
@@ -46,10 +46,10 @@ export const AccountRow = closed(
   },
   { title: 'AccountRow' },
 );
-/** One observation as it is handed out. */
+/** One published observation. */
 export type AccountRow = Type.Static<typeof AccountRow>;
 
-/** The asked interval, clipped to the window. */
+/** The requested interval, clipped to the window. */
 export const ExportInterval = closed(
   {
     start: timestamp('Start, inclusive.'),
@@ -59,7 +59,7 @@ export const ExportInterval = closed(
   { title: 'ExportInterval' },
 );
 
-/** Filters as they were asked for; an absent one lets everything through. */
+/** Filters as requested; an absent one matches everything. */
 export const ExportFilters = closed(
   {
     labeler: Type.Optional(did('Labels of this labeler.')),
@@ -172,7 +172,7 @@ const sha256 = Type.String({
 });
 const total = count('Rows of the whole export.');
 
-/** A page that others follow. It may be short, even empty. */
+/** A page that is not the last. It may be short, even empty. */
 export const ExportNextPage = closed(
   {
     manifest: ExportManifest,
@@ -183,7 +183,7 @@ export const ExportNextPage = closed(
   { title: 'ExportNextPage' },
 );
 
-/** A page that others follow. */
+/** A page that is not the last. */
 export type ExportNextPage = Type.Static<typeof ExportNextPage>;
 
 /** The last page. */
@@ -202,7 +202,7 @@ export const ExportLastPage = closed(
 /** The last page. */
 export type ExportLastPage = Type.Static<typeof ExportLastPage>;
 
-/** A page of an export. An export is whole only with its terminal page. */
+/** A page of an export. An export is complete only with its terminal page. */
 export const ExportPage = Type.Union([ExportNextPage, ExportLastPage], { title: 'ExportPage' });
 /** A page of an export. */
 export type ExportPage = Type.Static<typeof ExportPage>;

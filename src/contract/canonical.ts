@@ -1,7 +1,7 @@
 /**
- * A JSON value in the canonical form of RFC 8785 (JCS), which digests are computed over: keys sorted by their UTF-16 units,
- * no spaces, strings and numbers as ECMAScript serializes them. Members that are undefined are left out. Strings must be
- * well-formed Unicode; RFC 8785 has no form for others.
+ * Returns the canonical form of a JSON value (RFC 8785, JCS), over which digests are computed: keys sorted by their
+ * UTF-16 units, no spaces, strings and numbers as ECMAScript serializes them. Undefined properties are omitted. Strings
+ * must be well-formed Unicode; RFC 8785 defines no form for others.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

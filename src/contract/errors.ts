@@ -3,8 +3,8 @@ import { LabelFreshness } from './freshness.ts';
 import { closed, word } from './schema.ts';
 
 /**
- * Every error that a client of the facts API can meet: one table of code, status and message.
- * A message says what happened and what to do, and never shows a path, a query or a stack.
+ * All errors of the facts API: one table of code, status and message. A message states the problem and the remedy, and
+ * never contains a path, a query or a stack.
  */
 export const errorTable = {
   bad_request: {
@@ -50,7 +50,7 @@ export type ErrorCode = keyof typeof errorTable;
 /** All error codes, in the order of the table. */
 export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
-/** The Error object (contract, "Error object"); `freshness` only where a label artifact was read and refused. */
+/** The Error object (contract, "Error object"); `freshness` only if a label artifact was read and refused. */
 export const ErrorBody = closed(
   {
     error: closed({
@@ -67,7 +67,7 @@ export const ErrorBody = closed(
 );
 export type ErrorBody = Type.Static<typeof ErrorBody>;
 
-/** The Error object of a code. */
+/** Returns the Error object of a code. */
 export function errorBody(code: ErrorCode, freshness?: LabelFreshness): ErrorBody {
   const { status, message } = errorTable[code];
   return { error: { status, code, message, ...(freshness ? { freshness } : {}) } };

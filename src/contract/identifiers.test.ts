@@ -8,7 +8,7 @@ describe('isDid', () => {
     'did:web:example.com',
     'did:web:labeler.sub.example.com',
     'did:web:localhost%3A8080',
-  ])('takes %s', (did) => {
+  ])('accepts %s', (did) => {
     expect(isDid(did)).toBe(true);
   });
 

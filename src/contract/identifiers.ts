@@ -1,4 +1,4 @@
-/** Names that clients pin against, and the identifier syntaxes that may appear on the wire. */
+/** Names that clients depend on, and the syntax of identifiers on the wire. */
 
 /** Contract ids: each carries its major version (contract, section "Versioning"). */
 export const contractIds = {
@@ -34,7 +34,7 @@ export const didWebPattern =
 /** Describes the syntax of a DID to a person who entered something else. */
 export const didInWords = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
 
-/** Longest DID accepted anywhere, in characters. */
+/** Maximum length of a DID, in characters. */
 export const maxDidLength = 261;
 
 const didPlc = new RegExp(didPlcPattern);
@@ -45,7 +45,9 @@ export function isDid(text: string): boolean {
   return text.length <= maxDidLength && (didPlc.test(text) || didWeb.test(text));
 }
 
-/** A DID as AT Protocol writes it: the host name of a did:web is the same in capitals, and is written without. */
+/**
+ * Returns a DID in AT Protocol's normal form: the host name of a did:web is case-insensitive and written in lower case.
+ */
 export function canonicalDid(did: string): string {
   return did.startsWith('did:web:') ? did.toLowerCase().replace('%3a', '%3A') : did;
 }

@@ -36,7 +36,7 @@ export const InstrumentIndex = closed(
 );
 export type InstrumentIndex = Type.Static<typeof InstrumentIndex>;
 
-/** Liveness of the publication service only; it says nothing of the instruments. */
+/** Liveness of the publication service only; independent of the instruments. */
 export const Health = closed(
   { status: Type.Literal('ok'), service: Type.String({ description: 'Name of the answering service.' }) },
   { title: 'Health' },

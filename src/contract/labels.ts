@@ -8,10 +8,10 @@ import {
   censusKeys,
   coverageStatuses,
   gapReasons,
-  signalWords,
+  networkSignals,
 } from './vocabulary.ts';
 
-/** A stretch of the window that was not observed: start inclusive, end exclusive. */
+/** An unobserved part of the window: start inclusive, end exclusive. */
 export const Gap = closed(
   {
     start: timestamp('Start, inclusive.'),
@@ -22,7 +22,7 @@ export const Gap = closed(
 );
 export type Gap = Type.Static<typeof Gap>;
 
-/** The source roster in counts (contract, `sources` fields). */
+/** Numbers of sources (contract, `sources` fields). */
 export const CoverageSources = closed(
   {
     enrolled: count('All enrolled sources: seeded and discovered.'),
@@ -151,10 +151,10 @@ export const LegacyObservation = closed(
   { title: 'LegacyObservation' },
 );
 
-/** Signals of the legacy producer; never calm without standing. */
+/** Signals of the legacy producer; calm only with adequate observation. */
 export const NetworkWeather = closed(
   {
-    signals: Type.Array(word(signalWords, 'A signal.'), { minItems: 1 }),
+    signals: Type.Array(word(networkSignals, 'A signal.'), { minItems: 1 }),
     attribution: Type.String({ description: 'Why each signal fired, in words.' }),
     supports_negative_claim: Type.Boolean({
       description: 'False when the window lacked standing to say that something did not happen.',

@@ -12,10 +12,10 @@ export const defaultMaxAgeSeconds = 7200;
 /** Maximum time that a usable label timestamp may be ahead of the service's clock, in seconds. */
 export const futureToleranceSeconds = 300;
 
-/** Most gaps that `coverage.gaps` lists; more make the whole window one unknown gap. */
+/** Maximum number of gaps in `coverage.gaps`; with more, the whole window becomes one unknown gap. */
 export const maxGaps = 128;
 
-/** Most entries of `top_labelers_7d`. */
+/** Maximum number of entries in `top_labelers_7d`. */
 export const maxTopLabelers = 10;
 
 /** Default bound on the size of an artifact, in bytes: 4 MiB. */

@@ -2,8 +2,8 @@ import Type from 'typebox';
 import { didPlcPattern, didWebPattern, maxDidLength } from './identifiers.ts';
 
 /**
- * Schema pieces that every published shape is made of. Objects are closed here: a key that no line of code names fails a
- * test. The OpenAPI documents leave them open, so that a client accepts the fields of a later version.
+ * Building blocks of every published schema. Objects are closed here: a key that no line of code names fails a test.
+ * The OpenAPI documents leave them open, so that clients accept the fields of a later version.
  */
 
 /** A closed object. */
@@ -16,7 +16,7 @@ export function orNull<S extends Type.TSchema>(schema: S, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }
 
-/** One word of a closed list. */
+/** One value of a closed vocabulary. */
 export function word<const W extends readonly string[]>(words: W, description: string) {
   return Type.Unsafe<W[number]>({ type: 'string', enum: [...words], description });
 }
@@ -26,7 +26,7 @@ export function constant<const C extends string>(value: C, description: string) 
   return Type.Literal(value, { description });
 }
 
-/** A count of observed things: an integer from 0 to 2^53-1. */
+/** A number of observed things: an integer from 0 to 2^53-1. */
 export function count(description: string) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
 }
@@ -41,7 +41,7 @@ export function timestamp(description: string) {
   return Type.String({ format: 'date-time', description });
 }
 
-/** The DID of a labeler, a public moderation service. */
+/** The DID of a labeler, which is a public moderation service. */
 export function labelerDid() {
   return Type.String({
     pattern: `${didPlcPattern}|${didWebPattern}`,

@@ -21,7 +21,7 @@ describe('parseTimestamp', () => {
     ['2024-02-29T00:00:00Z', 1709164800000000],
     ['1969-12-31T23:59:59.999999Z', -1],
     ['0001-01-01T00:00:00Z', -62135596800000000],
-  ])('reads %s', (text, micros) => {
+  ])('parses %s', (text, micros) => {
     expect(parseTimestamp(text)).toBe(micros);
   });
 
@@ -49,7 +49,7 @@ describe('parseTimestamp', () => {
     expect(parseTimestamp(text)).toBeNull();
   });
 
-  it('reads back every instant that the service writes', () => {
+  it('parses every instant that the service writes', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }), (date) => {
         expect(parseTimestamp(formatTimestamp(date.getTime()))).toBe(date.getTime() * 1000);
@@ -59,7 +59,7 @@ describe('parseTimestamp', () => {
 });
 
 describe('secondsBetween', () => {
-  it('is exact to the microsecond, either way', () => {
+  it('is exact to the microsecond, in both directions', () => {
     const now = microsFromMillis(1795176000123);
     const seen = parseTimestamp('2026-11-20T12:05:00.123456Z');
     expect(seen === null ? null : secondsBetween(seen, now)).toBe(-300.000456);
@@ -68,7 +68,7 @@ describe('secondsBetween', () => {
 });
 
 describe('an instant with microseconds', () => {
-  it('is read back from what is written, whatever zone a client takes for it', () => {
+  it('survives formatting and parsing, in any time zone that a client uses', () => {
     const instants = fc.integer({ min: 0, max: 4_000_000_000_000_000 });
     fc.assert(
       fc.property(instants, fc.integer({ min: -1439, max: 1439 }), (instant, minutes) => {
@@ -85,7 +85,7 @@ describe('an instant with microseconds', () => {
     expect(formatMicros(1_795_176_000_000_007 as Micros)).toBe('2026-11-20T12:00:00.000007Z');
   });
 
-  it('is refused without a zone', () => {
+  it('without a time zone is refused', () => {
     expect(parseInstant('2026-11-20T12:00:00')).toBeNull();
     expect(parseInstant('2026-11-20T12:00:00+24:00')).toBeNull();
   });
@@ -97,7 +97,7 @@ describe('an instant with microseconds', () => {
     expect(parseInstant('9999-12-31T23:59:59Z')).toBe(Date.UTC(9999, 11, 31, 23, 59, 59) * 1000);
   });
 
-  it('is rounded up to the next microsecond where it is finer', () => {
+  it('is rounded up to the next microsecond if it is finer', () => {
     expect(parseInstant('2026-11-20T12:00:00.0000070Z')).toBe(1_795_176_000_000_007);
     expect(parseInstant('2026-11-20T12:00:00.0000070001Z')).toBe(1_795_176_000_000_008);
     expect(parseInstant('2026-11-20T13:00:00.0000079+01:00')).toBe(1_795_176_000_000_008);

@@ -1,22 +1,22 @@
 /**
- * The one spelling of time on the wire: RFC 3339 in UTC, with `Z` or `+00:00`.
- * Instruments' timestamps pass through verbatim, so they are parsed to be judged and never re-formatted.
+ * The format of timestamps on the wire: RFC 3339 in UTC, with `Z` or `+00:00`. Instruments' timestamps pass through
+ * verbatim: they are parsed for validation and never reformatted.
  */
 
 const spelling = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|\+00:00)$/;
-/** Digits of a fraction have no end in RFC 3339; a text longer than this is no timestamp here. */
-const longest = 64;
+/** Maximum length of a timestamp: RFC 3339 does not limit the digits of a fraction. */
+const maxLength = 64;
 
-/** An instant in microseconds since 1970-01-01T00:00:00Z; finer digits of the spelling are cut off. */
+/** An instant in microseconds since 1970-01-01T00:00:00Z; finer digits are truncated. */
 export type Micros = number & { readonly __unit: 'microseconds' };
 
 /**
- * Reads a timestamp of the contract (RFC 3339; section "Timestamps in artifacts" of the decisions).
- * Null when the text is no timestamp, names a day that does not exist, or carries any offset but UTC:
- * such a time is unusable and is never guessed at.
+ * Parses a timestamp of the contract (RFC 3339; section "Timestamps in artifacts" of the decisions). Null if the text
+ * is not a timestamp, contains a day that does not exist, or has any offset other than UTC: such a time is unusable and
+ * never guessed.
  */
 export function parseTimestamp(text: unknown): Micros | null {
-  if (typeof text !== 'string' || text.length > longest) return null;
+  if (typeof text !== 'string' || text.length > maxLength) return null;
   const match = spelling.exec(text);
   if (!match) return null;
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
@@ -38,14 +38,14 @@ export function parseTimestamp(text: unknown): Micros | null {
 
 const offset = /([+-])([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** A fraction of a second with a digit other than 0 after the sixth. */
+/** Matches a fraction of a second with a digit other than 0 after the sixth. */
 const finerThanMicros = /\.\d{6}0*[1-9]/;
 
 /**
- * Reads an instant that a client gives as the bound of an interval: as `parseTimestamp`, but with any offset of RFC 3339.
- * An instant between two microseconds is rounded up: as a start it excludes, and as an exclusive end it includes, exactly
- * the rows that the finer instant would. Before 1684 and after 2255 the result is the nearest number of microseconds that
- * a double holds, off by less than 50. Null when the text is not such an instant.
+ * Parses an instant that a client gives as the bound of an interval: like `parseTimestamp`, but with any RFC 3339
+ * offset. An instant between two microseconds is rounded up: as a start it excludes, and as an exclusive end it
+ * includes, exactly the rows that the finer instant would. Before 1684 and after 2255 the result is the nearest number
+ * of microseconds that a double represents, off by less than 50. Null if the text is not such an instant.
  */
 export function parseInstant(text: string): Micros | null {
   const zone = offset.exec(text);
@@ -57,29 +57,29 @@ export function parseInstant(text: string): Micros | null {
   return (local + rounding - minutes * 60_000_000) as Micros;
 }
 
-/** An instant with all its microseconds: UTC, six decimals, `Z`. */
+/** Formats an instant with all its microseconds: UTC, six decimals, `Z`. */
 export function formatMicros(instant: Micros): string {
   const milliseconds = Math.floor(instant / 1000);
   const rest = String(instant - milliseconds * 1000).padStart(3, '0');
   return `${new Date(milliseconds).toISOString().slice(0, -1)}${rest}Z`;
 }
 
-/** The timestamp verbatim, or null when it is absent, a dash, or otherwise unusable: it is published or not, never mended. */
+/** Returns the timestamp verbatim, or null if it is absent, a dash, or otherwise unusable; never corrects it. */
 export function usableTimestamp(value: unknown): string | null {
   return typeof value === 'string' && parseTimestamp(value) !== null ? value : null;
 }
 
-/** The service's own spelling of an instant given in milliseconds since 1970: UTC, milliseconds, `Z`. */
+/** Formats an instant in milliseconds since 1970 as the service does: UTC, milliseconds, `Z`. */
 export function formatTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** Seconds from `earlier` to `later`, exact to the microsecond; negative when `earlier` lies ahead. */
+/** Returns the seconds from `earlier` to `later`, exact to the microsecond; negative if `earlier` is after `later`. */
 export function secondsBetween(earlier: Micros, later: Micros): number {
   return (later - earlier) / 1_000_000;
 }
 
-/** Milliseconds of a wall clock as microseconds. */
+/** Converts milliseconds to microseconds. */
 export function microsFromMillis(milliseconds: number): Micros {
   return (milliseconds * 1000) as Micros;
 }

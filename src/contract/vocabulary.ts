@@ -1,4 +1,4 @@
-/** The closed vocabularies of the contract. A word outside its list is never published as it came. */
+/** The closed vocabularies of the contract. A value outside its vocabulary is never published verbatim. */
 
 /** Instrument index states (contract, "Instrument index"). PRESENT means readable, not servable. */
 export const instrumentStates = ['PRESENT', 'UNAVAILABLE', 'NOT_PUBLISHED'] as const;
@@ -7,7 +7,7 @@ export const instrumentStates = ['PRESENT', 'UNAVAILABLE', 'NOT_PUBLISHED'] as c
 export const freshnessStates = ['fresh', 'warming_up', 'stale', 'held', 'unavailable'] as const;
 export type FreshnessState = (typeof freshnessStates)[number];
 
-/** Which rule decided a label freshness state. */
+/** The rule that decided a label freshness state. */
 export const freshnessBases = ['artifact_generated_at', 'collection_observed_through'] as const;
 export type FreshnessBasis = (typeof freshnessBases)[number];
 
@@ -15,7 +15,7 @@ export type FreshnessBasis = (typeof freshnessBases)[number];
 export const coverageStatuses = ['warming_up', 'gapped', 'no_recorded_gaps', 'unknown'] as const;
 export type CoverageStatus = (typeof coverageStatuses)[number];
 
-/** Why a part of the window was not observed (warmup and gaps). */
+/** Reasons why a part of the window was not observed (warm-up and gaps). */
 export const gapReasons = [
   'not_observed',
   'source_unavailable',
@@ -30,11 +30,11 @@ export type GapReason = (typeof gapReasons)[number];
 /** Basis of a label epoch's start. */
 export const acquisitionBases = ['local_acceptance_clock'] as const;
 
-/** Legacy observation adequacy: whether the window has standing for a negative claim. */
+/** Adequacy of the legacy observation: whether the window supports a negative claim. */
 export const adequacies = ['adequate', 'partial', 'unobserved'] as const;
 
-/** Legacy label-network signal words. */
-export const signalWords = [
+/** Signals of the legacy label network. */
+export const networkSignals = [
   'noisy',
   'conflicted',
   'churny',
@@ -43,7 +43,7 @@ export const signalWords = [
   'unobserved',
   'under-observed',
 ] as const;
-export type SignalWord = (typeof signalWords)[number];
+export type SignalWord = (typeof networkSignals)[number];
 
 /** Keys of the legacy census's four maps. */
 export const censusKeys = {
@@ -59,13 +59,13 @@ export const origins = ['live', 'simulated', 'sample'] as const;
 export type Origin = (typeof origins)[number];
 
 /**
- * Jetstream's protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. They deliver other
- * events, so a series is of one host and one wire.
+ * Jetstream's protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. They deliver
+ * different events, so a series belongs to one host and one wire.
  */
 export const wires = ['jetstream.legacy', 'jetstream.subscribeEvents'] as const;
 export type Wire = (typeof wires)[number];
 
-/** How a fact was obtained. */
+/** Methods by which a fact was obtained. */
 export const methods = ['label_stream_and_poll', 'legacy_label_poll', 'jetstream_windows'] as const;
 
 /** Published weather collections, by name. */
@@ -126,9 +126,9 @@ export const targetKinds = ['account', 'post', 'record'] as const;
 export type TargetKind = (typeof targetKinds)[number];
 
 /**
- * The result of checking a label's signature: `verified_earlier_key` when a key that the labeler had at the label's `cts`
- * fits and the current one does not, `unverified` when no key was available.
+ * Results of checking a label's signature. `verified_earlier_key`: a key that the labeler had at the label's `cts`
+ * matches, but the current one does not. `unverified`: no key was available.
  */
 export const signatureVerdicts = ['verified', 'verified_earlier_key', 'invalid', 'unsigned', 'unverified'] as const;
-/** What was found when a label's signature was checked. */
+/** Result of checking a label's signature. */
 export type SignatureVerdict = (typeof signatureVerdicts)[number];

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { closed, count, measure, orNull, timestamp, word } from './schema.ts';
 import { type CollectionName, collectionNames, conditionStates, confidences } from './vocabulary.ts';
 
-/** The interval that the weather facts speak of, exactly as the instrument cut it. */
+/** The interval of the weather facts, exactly as the instrument delimited it. */
 export const WeatherWindow = closed(
   {
     start: orNull(timestamp('Instant.'), 'Start, inclusive; null when nothing was observed.'),
@@ -21,7 +21,7 @@ export const WeatherWindow = closed(
 );
 export type WeatherWindow = Type.Static<typeof WeatherWindow>;
 
-/** The conditions in words. */
+/** The conditions as text. */
 export const WeatherConditions = closed(
   {
     state: word(

@@ -30,7 +30,7 @@ export interface Refusal {
   readonly intervals: readonly FittingInterval[];
 }
 
-/** Most parts that an answer may name. */
+/** Maximum number of parts in a response. */
 const maxIntervals = 10_000;
 
 /**
@@ -43,18 +43,18 @@ export function isOfService(text: string): boolean {
     const object = recordOf(JSON.parse(text));
     return object !== null && ('manifest' in object || 'cursor' in object);
   } catch {
-    // An object that was cut short or altered on its way.
+    // An object that was truncated or altered in transit.
     return true;
   }
 }
 
-/** Reads the answer that creates an export. Members that are not known here are let through: v1 may gain some. */
+/** Parses the response that creates an export. Unknown properties are ignored: v1 may gain some. */
 export function parseCreated(text: string): Created {
   const { manifest, cursor } = objectOf(text);
   return { manifest: manifestOf(manifest), cursor: textOf(cursor, 'cursor') };
 }
 
-/** Reads a page. */
+/** Parses a page. */
 export function parsePage(text: string): Page {
   const { manifest, rows, terminal, next_cursor, count, content_sha256 } = objectOf(text);
   if (!Array.isArray(rows) || typeof terminal !== 'boolean') throw damaged('a page without rows or an end');
@@ -68,7 +68,7 @@ export function parsePage(text: string): Page {
   };
 }
 
-/** Reads an error. Null if the body is not from this service, for example a proxy's page. */
+/** Parses an error. Null if the body is not from this service, for example a proxy's page. */
 export function parseRefusal(status: number, text: string): Refusal | null {
   let error: unknown;
   try {
@@ -124,7 +124,7 @@ function objectOf(text: string): Record<string, unknown> {
     const object = recordOf(JSON.parse(text));
     if (object) return object;
   } catch {
-    // Said below, like any other text that is no object.
+    // Reported below, like any other text that is not an object.
   }
   throw damaged('a response that is not one JSON object');
 }

@@ -8,8 +8,8 @@ const sha256 = (...parts: (string | Buffer)[]): Buffer => {
   return hash.digest();
 };
 
-describe('the chain', () => {
-  it('begins with the manifest and goes on with each row, keys sorted and without spaces', () => {
+describe('startChain', () => {
+  it('begins with the manifest and continues with each row, in canonical JSON', () => {
     const chain = startChain({ b: [1, { d: 'é', c: null }], a: true });
     const first = sha256('{"a":true,"b":[1,{"c":null,"d":"é"}]}');
     expect([chain.count, chain.sha256]).toEqual([0, first.toString('hex')]);

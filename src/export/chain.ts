@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../contract/canonical.ts';
 
-/** The digest of an export as it grows: it ends as the `content_sha256` of its rows in their order. */
+/** The digest of an export so far; after the last row it equals the `content_sha256`. */
 export interface Chain {
-  /** Adds a row; returns its canonical text, which is what was digested. */
+  /** Adds a row; returns its canonical text, which the digest includes. */
   add(row: object): string;
-  /** Rows so far. */
+  /** Number of rows so far. */
   readonly count: number;
   /** In lower-case hex. */
   readonly sha256: string;
 }
 
-/** Begins the chain of an export with its manifest. */
+/** Starts the chain of an export with its manifest. */
 export function startChain(manifest: object): Chain {
   let digest = createHash('sha256').update(canonicalJson(manifest)).digest();
   let count = 0;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCsv, rowOfCells } from '../../test/support/csv.ts';
+import { parseCsv, rowOfCells } from '../../harness/process/csv.ts';
 import type { AccountRow } from '../contract/account.ts';
 import { csvColumns, csvHead, csvRecord } from './csv.ts';
 
@@ -15,7 +15,7 @@ const row: AccountRow = {
 };
 
 describe('a CSV file of rows', () => {
-  it('names its columns first, and leaves cells empty that a row lacks', () => {
+  it('begins with the column names, and has empty cells for absent fields', () => {
     expect(csvHead + csvRecord(row)).toBe(
       'observed_at,labeler_did,action,value,uri,cid,source_timestamp,expires_at,signature\r\n' +
         '2026-11-19T08:12:45.220417Z,did:plc:ar7c4by46qjdydhdevvrndac,application_observed,spam,did:plc:ewvi7nxzyoun6zhxrhs64oiz,,2026-11-19T08:12:44.031Z,,verified\r\n',
@@ -44,7 +44,7 @@ describe('a CSV file of rows', () => {
     expect(csvRecord({ ...row, value })).toBe(csvRecord(row).replace(',spam,', () => `,${cell},`));
   });
 
-  it('gives back every row, whatever its labeler wrote, and no cell that begins like a formula', () => {
+  it('preserves every row, whatever text its labeler wrote, and no cell begins like a formula', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string({ unit: fc.constantFrom('=', "'", '"', ',', ';', '\r', '\n', '+', '\t', 'a') }),
@@ -76,12 +76,12 @@ describe('a CSV file of rows', () => {
     );
   });
 
-  it('begins no cell like a formula where another program separates cells by semicolons or tabs', () => {
+  it('no cell begins like a formula in a program that separates cells by semicolons or tabs', () => {
     const text = fc.string({ unit: fc.constantFrom('=', '"', ',', ';', '\r', '\n', '+', '\t', '@', 'a') });
     fc.assert(
       fc.property(text, (value) => {
         const record = csvRecord({ ...row, value });
-        // Quotes that are not around a whole cell are text to such a program, and one at its start is dropped.
+        // Such a program treats quotes within a cell as text, and drops a quote at its start.
         const cells = record.split(/[;\t\r\n]/).map((cell) => cell.replace(/^"+/, ''));
         expect(cells.filter((cell) => /^[=+\-@]/.test(cell))).toEqual([]);
       }),

@@ -1,17 +1,17 @@
-/** Why an export did not come about, and by it the exit code of the command. */
+/** Kinds of export failures, which determine the exit code of the command. */
 export type FailureKind =
-  /** The service refuses what is asked for. */
+  /** The service refuses the request. */
   | 'refused'
-  /** No usable answer for as long as was to be waited. */
+  /** No usable response within the time limit. */
   | 'unreachable'
-  /** The export expired again and again before its last page. */
+  /** The export expired repeatedly before its last page. */
   | 'expired'
   /** The response differs from what the service sent: digest, count, order, shape or coverage of the interval. */
   | 'damaged'
   /** The file cannot be written. */
   | 'unwritable';
 
-/** An export that is not complete. Nothing of it stands under the name of the file; the message says what to do. */
+/** A failed export. No file exists under the requested name; the message states the remedy. */
 export class ExportFailure extends Error {
   readonly kind: FailureKind;
 

@@ -8,7 +8,7 @@ export const exportFormats = ['json', 'ndjson', 'csv'] as const;
 /** A format of the file. */
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Which part of the file is meant: its place, and whether there are others. */
+/** Position of a part in the file, and whether there are others. */
 export interface PartPlace {
   readonly index: number;
   readonly several: boolean;
@@ -23,7 +23,7 @@ export interface Layout {
   finish(rows: number, several: boolean): string;
 }
 
-/** As `/download` gives it; several parts are a list of such documents. */
+/** As `/download` returns it; several parts form a list of such documents. */
 const json: Layout = {
   begin: (manifest, { index, several }) =>
     `${several ? (index === 0 ? '{"parts":[\n' : ',\n') : ''}{"manifest":${canonicalJson(manifest)},"rows":[\n`,
@@ -32,7 +32,7 @@ const json: Layout = {
   finish: (rows, several) => (several ? `\n],"count":${rows}}\n` : '\n'),
 };
 
-/** The manifest, the rows, and a last line with their count and digest; several parts follow one another. */
+/** The manifest, the rows, and a last line with their count and digest; several parts are concatenated. */
 const ndjson: Layout = {
   begin: (manifest) => `${canonicalJson(manifest)}\n`,
   row: (_row, text) => `${text}\n`,
@@ -51,7 +51,7 @@ const csv: Layout = {
 /** The layout of each format. */
 export const layouts: Record<ExportFormat, Layout> = { json, ndjson, csv };
 
-/** A finished part: all of it but its rows. */
+/** A finished part without its rows. */
 export interface PartSummary extends Total {
   readonly manifest: ExportManifest;
 }

@@ -58,8 +58,8 @@ function intervals(edges: readonly number[]) {
   return edges.slice(1).map((end, index) => ({ start: at(edges[index] ?? 0), end: at(end), rows: 1 }));
 }
 
-describe('the parts that a service names', () => {
-  it('are taken as they are where each begins at the end of the one before', () => {
+describe('the parts that a service returns', () => {
+  it('are accepted if each begins at the end of the previous one', () => {
     fc.assert(
       fc.property(cuts, fc.constantFrom(explicit, firstPart, laterPart, lastPart), (edges, asked) => {
         const { first, last } = asked.kind === 'part' ? asked : { first: true, last: true };
@@ -76,7 +76,7 @@ describe('the parts that a service names', () => {
     );
   });
 
-  it('are refused where one is missing, twice, empty, turned round, or outside of what was asked', () => {
+  it('are refused if one is missing, duplicated, empty, reversed, or outside the request', () => {
     const wrong = fc.constantFrom<(parts: ReturnType<typeof intervals>) => unknown>(
       (parts) => parts.splice(1, 1),
       (parts) => parts.splice(1, 0, ...parts.slice(0, 1)),
@@ -103,13 +103,13 @@ describe('the parts that a service names', () => {
     ['a first part', firstPart],
     ['a part', laterPart],
     ['a last part', lastPart],
-  ])('of %s are the whole of it, whatever of it is kept', (_what, asked) => {
+  ])('of %s must cover the whole request, including time that is no longer retained', (_what, asked) => {
     expect(() => partsOf(asked, intervals([11, 15, 20]))).toThrow('do not cover');
     expect(() => partsOf(asked, intervals([10, 15, 19]))).toThrow('do not cover');
     expect(partsOf(asked, intervals([10, 15, 20]))).toHaveLength(2);
   });
 
-  it('of days are as long as they', () => {
+  it('of a number of days must have that length', () => {
     const week = { kind: 'days', days: 7 } as const;
     expect(partsOf(week, intervals([0, 15, 7 * 1440]))).toHaveLength(2);
     for (const edges of [

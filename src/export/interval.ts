@@ -3,11 +3,11 @@ import type { FittingInterval } from '../contract/account-errors.ts';
 import { type Micros, parseInstant } from '../contract/timestamp.ts';
 import { ExportFailure } from './failure.ts';
 
-/** The requested interval: the last days, or an interval by its texts; start inclusive, end exclusive. */
+/** The requested interval: the last days, or start and end as text; start inclusive, end exclusive. */
 export type AskedInterval =
   | { readonly kind: 'days'; readonly days: number }
   | { readonly kind: 'explicit'; readonly start: string; readonly end: string }
-  /** A part of a larger interval. Only the start and the end of the whole may lie outside of the window. */
+  /** A part of a larger interval. Only the start and the end of the whole may be outside the window. */
   | {
       readonly kind: 'part';
       readonly start: string;
@@ -16,12 +16,12 @@ export type AskedInterval =
       readonly last: boolean;
     };
 
-/** The interval as parameters of a query. */
+/** Returns the query parameters of an interval. */
 export function intervalQuery(asked: AskedInterval): Record<string, string> {
   return asked.kind === 'days' ? { days: String(asked.days) } : { start: asked.start, end: asked.end };
 }
 
-/** Fails when the export is not of the interval that was asked for, or says less than how it differs. */
+/** Throws if the export's interval differs from the request without being marked as clipped. */
 export function checkInterval(asked: AskedInterval, { interval, clipped }: ExportManifest): void {
   const [start, end] = [instant(interval.start), instant(interval.end)];
   if (start >= end) throw other();
@@ -36,7 +36,7 @@ export function checkInterval(asked: AskedInterval, { interval, clipped }: Expor
   if ((start !== wantedStart && !asked.first) || (end !== wantedEnd && !asked.last)) throw other();
 }
 
-/** The parts that the service names, checked: each follows the one before, and together they are what was asked. */
+/** Validates the parts that the service returns: each follows the previous one, and together they cover the request. */
 export function partsOf(asked: AskedInterval, intervals: readonly FittingInterval[]): AskedInterval[] {
   const [first] = intervals;
   if (!first) return [];

@@ -6,14 +6,14 @@ import { type Chain, startChain } from './chain.ts';
 import { ExportFailure } from './failure.ts';
 import { type AskedInterval, checkInterval } from './interval.ts';
 
-/** One export of the service while it is read: every row of it is checked before it is passed on. */
+/** One export of the service during download: every row is validated before it is passed on. */
 export interface Part {
   readonly manifest: ExportManifest;
-  /** Rows so far. */
+  /** Number of rows so far. */
   readonly count: number;
-  /** Checks the rows of a page; returns each with its canonical text. Throws ExportFailure `damaged`. */
+  /** Validates the rows of a page; returns each with its canonical text. Throws ExportFailure `damaged`. */
   accept(page: Page): { readonly row: AccountRow; readonly text: string }[];
-  /** Checks count and digest of the whole against what the terminal page says. Throws ExportFailure `damaged`. */
+  /** Compares count and digest with the terminal page. Throws ExportFailure `damaged`. */
   verify(total: Total): void;
 }
 
@@ -23,7 +23,7 @@ export interface AskedExport {
   readonly filters: ExportManifest['filters'];
 }
 
-/** Begins to read a created export. Throws ExportFailure `damaged` if it does not match the request. */
+/** Starts reading a created export. Throws ExportFailure `damaged` if it does not match the request. */
 export function beginPart({ manifest }: Created, asked: AskedExport, interval: AskedInterval): Part {
   const same = manifest.account === asked.account && canonicalJson(manifest.filters) === canonicalJson(asked.filters);
   if (!same) throw damaged('does not match the requested account and filters');
@@ -61,14 +61,14 @@ export function beginPart({ manifest }: Created, asked: AskedExport, interval: A
   };
 }
 
-/** The account itself, or whatever an AT-URI says behind its DID. */
+/** Matches the account itself and every AT-URI below its DID. */
 function isAbout(uri: string, account: string): boolean {
   if (uri === account) return true;
   const beginning = `at://${account}`;
   return uri.startsWith(beginning) && !/^[A-Za-z0-9._:%-]/.test(uri.slice(beginning.length));
 }
 
-/** The manifest fields that identify an export; coverage is excluded, because it may differ between pages. */
+/** Returns the manifest fields that identify an export; coverage is excluded, because it may differ between pages. */
 function identityOf({
   account,
   interval,

@@ -14,8 +14,8 @@ function shown(terminal: boolean) {
   return { progress, text: () => text, pass: (ms: number) => (now += ms) };
 }
 
-describe('progress', () => {
-  it('rewrites one line on a terminal, and clears it for any other line and at the end', () => {
+describe('showProgress', () => {
+  it('rewrites one line on a terminal, and clears it for other output and at the end', () => {
     const { progress, text } = shown(true);
     progress.rows(0, 1200, 1, 1);
     progress.rows(500, 1200, 1, 1);
@@ -29,7 +29,7 @@ describe('progress', () => {
     );
   });
 
-  it('is plain lines elsewhere, one in five seconds', () => {
+  it('prints plain lines elsewhere, at most one in five seconds', () => {
     const { progress, text, pass } = shown(false);
     progress.rows(0, 1200, 1, 3);
     pass(4999);

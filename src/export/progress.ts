@@ -1,11 +1,11 @@
 /** Receives progress reports of a running export. */
 export interface Progress {
-  /** Rows so far, at most how many there can be, and which part of how many is read. */
+  /** Reports the rows so far, their maximum, and the number of the current part and of all parts. */
   rows(done: number, bound: number, part: number, parts: number): void;
   waiting(why: string, milliseconds: number): void;
   restarted(): void;
   narrowed(parts: number): void;
-  /** Ends the line that was rewritten. */
+  /** Ends the line that is rewritten. */
   end(): void;
 }
 
@@ -17,7 +17,7 @@ export interface ProgressOutput {
   readonly clock: () => number;
 }
 
-/** Not a terminal: a line of rows at most this often, in milliseconds. */
+/** Minimum interval of row reports if the output is not a terminal, in milliseconds. */
 const everyMs = 5_000;
 
 /** Shows progress: on a terminal one line that is rewritten, elsewhere plain lines. */
@@ -52,7 +52,7 @@ export function showProgress({ write, terminal, clock }: ProgressOutput): Progre
   };
 }
 
-/** A count with its thousands apart. */
+/** Formats a count with thousands separators. */
 export function number(value: number): string {
   return value.toLocaleString('en-US');
 }

@@ -23,8 +23,8 @@ const maxRestarts = 3;
 const maxParts = 10_000;
 
 /**
- * Writes the whole of what was ordered into the target, part by part, each verified before the next is asked for.
- * Rejects with ExportFailure when it cannot; what the target holds is then of no use.
+ * Writes the requested export into the target, part by part, each verified before the next is requested. Rejects with
+ * ExportFailure; the target's content is then unusable.
  */
 export async function runExport(
   order: ExportOrder,
@@ -52,7 +52,7 @@ export async function runExport(
   await target.write(layout.finish(rows, parts.length > 1));
   return parts;
 
-  /** Reads one part into the file; or, where it is too large, gives the parts of it. */
+  /** Reads one part into the file; if it is too large, returns its parts. */
   async function readPart(interval: AskedInterval): Promise<PartSummary | AskedInterval[]> {
     const mark = target.mark();
     for (let restarts = 0; restarts <= maxRestarts; restarts++) {
@@ -60,15 +60,15 @@ export async function runExport(
         progress.restarted();
         await target.rewind(mark);
       }
-      const said = await askExports({ did: order.account, ...intervalQuery(interval), ...order.filters }, service);
-      if (said.kind === 'refusal') {
-        const { code, intervals } = said.refusal;
-        // An account beyond all counting is refused without parts.
-        if (code !== 'export_too_large' || intervals.length === 0) throw refused(said.refusal);
+      const reply = await askExports({ did: order.account, ...intervalQuery(interval), ...order.filters }, service);
+      if (reply.kind === 'refusal') {
+        const { code, intervals } = reply.refusal;
+        // An account with too many rows to count is refused without parts.
+        if (code !== 'export_too_large' || intervals.length === 0) throw refused(reply.refusal);
         return partsOf(interval, intervals);
       }
-      if (!isOfService(said.text)) throw noService('does not respond with an export');
-      const created = parseCreated(said.text);
+      if (!isOfService(reply.text)) throw noService('does not respond with an export');
+      const created = parseCreated(reply.text);
       const part = beginPart(created, order, interval);
       await target.write(
         layout.begin(part.manifest, { index: parts.length, several: parts.length + queue.length > 0 }),
@@ -79,18 +79,18 @@ export async function runExport(
     throw new ExportFailure('expired', `the export expired ${maxRestarts + 1} times before its last page`);
   }
 
-  /** Reads the pages of a part; null when it expired on the way. */
+  /** Reads the pages of a part; returns null if the export expired meanwhile. */
   async function readPages(part: Part, first: string): Promise<Total | null> {
     let cursor = first;
     progress.rows(rows, part.manifest.count_bound + rows, parts.length + 1, parts.length + 1 + queue.length);
     for (;;) {
-      const said = await askExports({ cursor }, service);
-      if (said.kind === 'refusal') {
-        // `invalid_cursor` is the response of a service whose secret was changed.
-        if (['snapshot_expired', 'invalid_cursor'].includes(said.refusal.code)) return null;
-        throw refused(said.refusal);
+      const reply = await askExports({ cursor }, service);
+      if (reply.kind === 'refusal') {
+        // A service whose secret was changed responds with `invalid_cursor`.
+        if (['snapshot_expired', 'invalid_cursor'].includes(reply.refusal.code)) return null;
+        throw refused(reply.refusal);
       }
-      const page = parsePage(said.text);
+      const page = parsePage(reply.text);
       const before = part.count;
       const accepted = part.accept(page);
       await target.write(accepted.map(({ row, text }, nth) => layout.row(row, text, before + nth)).join(''));

@@ -6,15 +6,15 @@ import { type ExportOrder, runExport } from './run.ts';
 import type { ServiceOptions } from './service.ts';
 import { openTarget, type Target } from './target.ts';
 
-/** Path of the manifest of a CSV file. */
+/** Returns the path of the manifest of a CSV file. */
 export function manifestPath(path: string): string {
   return `${path}.manifest.json`;
 }
 
 /**
- * Exports into a file that appears under its name when it is whole and verified, and not before; a CSV file's manifest
- * appears first, so that the rows never stand without it. Rejects with ExportFailure, or with the reason of the
- * service's signal, and then leaves nothing behind.
+ * Exports into a file that gets its name only when it is complete and verified. A CSV file's manifest appears first, so
+ * that the rows never exist without it. Rejects with ExportFailure, or with the reason of the service's signal, and
+ * then leaves no file behind.
  */
 export async function saveExport(
   order: ExportOrder,
@@ -48,7 +48,7 @@ export async function saveExport(
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (stats) => stats.isDirectory(),
-    // None there yet, or it cannot be looked at: opening it will say.
+    // The file does not exist yet, or is inaccessible: opening it reports the error.
     () => false,
   );
 }

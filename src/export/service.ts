@@ -2,46 +2,50 @@ import { AnswerError, NetworkError } from '../client/errors.ts';
 import { type Answer, exchange } from '../client/exchange.ts';
 import { retryAfterSeconds } from '../client/headers.ts';
 import { accountPaths } from '../contract/account.ts';
-import { createBackoff } from '../network/backoff.ts';
-import { codeInWords, systemCode } from '../ops/errors.ts';
+import { createBackoff } from '../network/websocket/backoff.ts';
+import { describeCode, systemCode } from '../ops/errors.ts';
 import { parseRefusal, type Refusal } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 
 /** Dependencies of requests to the service. */
 export interface ServiceOptions {
-  /** Base address of an account-view surface, without a slash at its end. */
+  /** Base address of an account-view surface, without a trailing slash. */
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;
-  /** A whole answer must arrive within this, in milliseconds. */
+  /** Timeout of a whole response, in milliseconds. */
   readonly timeoutMs: number;
-  /** Given up after this long without a usable answer, in milliseconds. */
+  /** Maximum time without a usable response, in milliseconds. */
   readonly giveUpMs: number;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** Resolves after so many milliseconds; rejects when the signal is aborted. */
+  /** Resolves after a number of milliseconds; rejects when the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly waiting: (why: string, milliseconds: number) => void;
-  /** Ends everything: what is under way rejects with its reason. */
+  /** Aborts everything: pending calls reject with its reason. */
   readonly signal: AbortSignal;
 }
 
-/** A usable answer: a body, or an error of the service that asking again will not change. */
-export type Said =
+/** A usable response: a body, or an error of the service that a retry will not change. */
+export type ServiceReply =
   | { readonly kind: 'body'; readonly text: string }
   | { readonly kind: 'refusal'; readonly refusal: Refusal };
 
-/** Largest answer that is read: a page of 500 rows with its manifest is far smaller. */
+/** Maximum size of a response: a page of 500 rows with its manifest is far smaller. */
 const maxBytes = 32 * 1024 * 1024;
 const transient = [429, 502, 503, 504];
 
 /**
- * Asks `/exports`, and again while there is no answer or the service is busy, no sooner than it says. Rejects with
- * ExportFailure `unreachable` when it gives up, and `damaged` for an answer that is no service's.
+ * Requests `/exports`, and retries without a response or while the service is busy, not before the time it states.
+ * Rejects with ExportFailure `unreachable` after the time limit, and `damaged` for a response that is not from such a
+ * service.
  */
-export async function askExports(query: Readonly<Record<string, string>>, options: ServiceOptions): Promise<Said> {
+export async function askExports(
+  query: Readonly<Record<string, string>>,
+  options: ServiceOptions,
+): Promise<ServiceReply> {
   const { clock, giveUpMs, wait, waiting, signal, random } = options;
   const backoff = createBackoff({ firstMs: 1000, capMs: 30_000, random });
   const since = clock();
@@ -60,7 +64,10 @@ export async function askExports(query: Readonly<Record<string, string>>, option
 
 type Nothing = { readonly kind: 'nothing'; readonly why: string; readonly retryAfterMs: number };
 
-async function once(path: string, { base, fetch, timeoutMs, clock, signal }: ServiceOptions): Promise<Said | Nothing> {
+async function once(
+  path: string,
+  { base, fetch, timeoutMs, clock, signal }: ServiceOptions,
+): Promise<ServiceReply | Nothing> {
   let answer: Answer;
   try {
     answer = await exchange({ base, path, fetch, timeoutMs, maxBytes, signal, etag: null });
@@ -72,7 +79,7 @@ async function once(path: string, { base, fetch, timeoutMs, clock, signal }: Ser
   }
   const { status, headers, text } = answer;
   if (status === 200) return { kind: 'body', text };
-  // No path of such a service is unknown to it: another kind of server, or another path of this one.
+  // Every such service knows these paths: this is another kind of server, or a wrong base path.
   if (status === 404) throw noService(`responds with status ${status}`);
   const refusal = parseRefusal(status, text);
   if (transient.includes(status)) {
@@ -83,7 +90,7 @@ async function once(path: string, { base, fetch, timeoutMs, clock, signal }: Ser
   throw noService(`responds with status ${status}`);
 }
 
-/** The failure for an address that is not an account-view service. */
+/** Creates the failure for an address that is not an account-view service. */
 export function noService(does: string): ExportFailure {
   return new ExportFailure(
     'refused',
@@ -94,5 +101,5 @@ export function noService(does: string): ExportFailure {
 function noAnswer({ reason, cause }: NetworkError): string {
   if (reason === 'timeout') return 'the service does not respond in time';
   const code = systemCode(cause instanceof Error ? cause.cause : cause);
-  return `the service cannot be reached${code === null ? '' : `: ${codeInWords(code)}`}`;
+  return `the service cannot be reached${code === null ? '' : `: ${describeCode(code)}`}`;
 }

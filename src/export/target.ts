@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { ExportFailure } from './failure.ts';
 
-/** A place in the file to which it can be taken back. */
+/** A position in the file to which it can be rewound. */
 export interface Mark {
   readonly bytes: number;
   readonly hash: Hash;
@@ -12,20 +12,20 @@ export interface Mark {
 
 /**
  * A file that is written atomically: a temporary file in the same directory, fsync, rename, fsync of the directory.
- * Every method rejects with ExportFailure `unwritable` when the disk refuses.
+ * Every method rejects with ExportFailure `unwritable` if the disk refuses.
  */
 export interface Target {
   write(text: string): Promise<void>;
   mark(): Mark;
-  /** Takes back all that was written after the mark. */
+  /** Discards everything written after the mark. */
   rewind(mark: Mark): Promise<void>;
-  /** SHA-256 of what was written, in lower-case hex. */
+  /** SHA-256 of the written bytes, in lower-case hex. */
   sha256(): string;
-  /** Makes the bytes durable without giving them their name. */
+  /** Makes the bytes durable without renaming the file. */
   seal(): Promise<void>;
-  /** Gives a sealed file its name; an earlier file of that name is replaced. */
+  /** Renames a sealed file to its name; replaces an existing file. */
   publish(): Promise<void>;
-  /** Leaves nothing behind; after `publish` it does nothing. */
+  /** Removes the temporary file; no effect after `publish`. */
   discard(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function openTarget(path: string): Promise<Target> {
   return {
     async write(text) {
       const chunk = Buffer.from(text);
-      // At its place, not at the handle's: after a rewind that one lies beyond the end.
+      // At an explicit position: after a rewind, the handle's own position is beyond the end.
       for (let at = 0; at < chunk.length; ) {
         at += (await done(file.write(chunk, at, chunk.length - at, bytes + at))).bytesWritten;
       }
@@ -68,7 +68,7 @@ export async function openTarget(path: string): Promise<Target> {
     },
     async discard() {
       if (state === 'over') return;
-      // The first error is the one that counts; these files may be gone already.
+      // Only the first error is reported; these files may not exist.
       if (state === 'open') await file.close().catch(() => undefined);
       state = 'over';
       await unlink(temporary).catch(() => undefined);

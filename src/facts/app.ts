@@ -1,11 +1,11 @@
 import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
 import type { ArtifactSource } from '../artifact/source.ts';
 import { paths } from '../contract/identifiers.ts';
-import { chooseCoding } from '../http/accept-encoding.ts';
 import { commonHeaders } from '../http/headers.ts';
-import { matchesEntityTag } from '../http/if-none-match.ts';
 import type { ReadRequest } from '../http/read-request.ts';
 import { errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
+import { chooseCoding } from '../http/representation/accept-encoding.ts';
+import { matchesEntityTag } from '../http/representation/if-none-match.ts';
 import { below, pathOf } from '../http/target.ts';
 import type { FactsDocuments } from './documents.ts';
 import { instrumentIndex } from './instruments.ts';
@@ -22,14 +22,17 @@ export interface FactsAppOptions {
   readonly labels: ArtifactSource<LabelArtifact>;
   readonly weather: ArtifactSource<WeatherArtifact>;
   readonly bounds: FreshnessBounds;
-  /** Prefix of every path, `''` or `/name` without a slash at its end. */
+  /** Prefix of every path: `''` or `/name` without a trailing slash. */
   readonly basePath: string;
   readonly documents: FactsDocuments;
   /** Link to the account-view surface on the page; no link if absent. */
   readonly accounts?: AccountLinks | null;
-  /** Told when a fact could not be built, with the reason that no client is shown. */
+  /** Called if a fact could not be built, with the reason, which no client is shown. */
   readonly alarm: (path: string, error: unknown) => void;
-  /** Told of every answer; `route` is a path of the closed list, or `other`; `client` where the server tells it. */
+  /**
+   * Called for every response. `route` is a path of the closed list, or `other`; `client` is set if the server provides
+   * it.
+   */
   readonly answered?: (route: string, status: number, client: string | undefined) => void;
 }
 
@@ -39,12 +42,12 @@ export const pagePath = '/';
 /** Headers of every response of the facts API. */
 export const factsCommonHeaders = commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date');
 
-/** The headers that may change an answer. */
+/** Headers that may change a response. */
 type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>;
 
 type Route = (conditions: Conditions, now: number) => Reply;
 
-/** The facts application: a closed table of paths, each exact. */
+/** Creates the facts application: a closed table of exact paths. */
 export function createFactsApp(options: FactsAppOptions) {
   const { labels, weather, bounds, basePath, documents, alarm, answered } = options;
   const common = factsCommonHeaders;
@@ -102,7 +105,7 @@ export function createFactsApp(options: FactsAppOptions) {
   };
 }
 
-/** Refusal comes before the conditional: a validator of an old reading never turns a 503 into a 304. */
+/** Refusals take precedence over conditional requests: a validator of an old reading never turns a 503 into a 304. */
 function factReply(conditions: Conditions, resource: FactResource, now: number): Reply {
   const outcome = resource(now);
   if (outcome.kind === 'refused') {

@@ -4,7 +4,7 @@ import { recentLabelCaveats, weatherCaveatsFor } from './caveats.ts';
 const simulated = 'These facts come from a simulated network. They say nothing about the real one.';
 const sample = 'These facts come from a bundled sample. They say nothing about the network now.';
 
-it('facts that were not observed of the live network say so first', () => {
+it('the first caveat of facts from another origin than live names that origin', () => {
   expect([recentLabelCaveats('simulated', [])[0], weatherCaveatsFor('simulated', false, [])[0]]).toEqual([
     simulated,
     simulated,
@@ -21,7 +21,7 @@ it("an artifact's own caveats follow the fixed ones", () => {
   expect(recentLabelCaveats('live', own)).toEqual([...recentLabelCaveats('live', []), ...own]);
 });
 
-it('weather from the future says that a clock is wrong', () => {
+it('weather with a future timestamp has a caveat about a wrong clock', () => {
   const [ahead] = weatherCaveatsFor('live', true, []).slice(-1);
   expect(ahead).toContain("ahead of this service's clock");
   expect(weatherCaveatsFor('live', false, [])).not.toContain(ahead);

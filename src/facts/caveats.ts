@@ -1,6 +1,6 @@
 import type { Origin } from '../contract/vocabulary.ts';
 
-/** The fixed caveats: what each instrument structurally cannot see. The artifact's own follow them. */
+/** The fixed caveats: what each instrument cannot observe in principle. The artifact's own caveats follow them. */
 
 /** First caveat of facts that were not observed on the live network. */
 export const originCaveats: Record<Exclude<Origin, 'live'>, string> = {
@@ -37,17 +37,20 @@ function ofOrigin(origin: Origin): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
-/** Caveats of the rolling epoch: origin, fixed, then the artifact's own. */
+/** Returns the caveats of the rolling epoch: origin, fixed ones, then the artifact's own. */
 export function recentLabelCaveats(origin: Origin, own: readonly string[]): string[] {
   return [...ofOrigin(origin), ...labelCaveats.recent, ...own];
 }
 
-/** Caveats of the legacy label producer. */
+/** Returns the caveats of the legacy label producer. */
 export function legacyLabelCaveats(): string[] {
   return [...labelCaveats.legacy];
 }
 
-/** Caveats of either weather producer: origin, fixed, then the artifact's own; `ahead` when generated_at lies in the future. */
+/**
+ * Returns the caveats of either weather producer: origin, fixed ones, then the artifact's own. `ahead` is true if
+ * generated_at is in the future.
+ */
 export function weatherCaveatsFor(origin: Origin, ahead: boolean, own: readonly string[]): string[] {
   return [...ofOrigin(origin), ...weatherCaveats, ...(ahead ? [aheadCaveat] : []), ...own];
 }

@@ -16,7 +16,7 @@ const documents = () =>
   factsDocuments(assets, common, 'https://facts.example', { userAgent: 'Almanac/1.2.3', contact: null });
 
 describe('a document of the closed list', () => {
-  it('is answered as the file is now', () => {
+  it('is served as its file is now', () => {
     const { answer } = documents();
     writeFileSync(join(assets, 'openapi.json'), '{"openapi":"3.1.0"}');
     expect(answer('/openapi.json', 'identity')?.reply).toMatchObject({
@@ -27,7 +27,7 @@ describe('a document of the closed list', () => {
     expect(answer('/openapi.json', 'identity')?.reply.status).toBe(503);
   });
 
-  it('that is missing is 503 asset_unavailable, and nothing is said about storing that', () => {
+  it('is answered with 503 asset_unavailable and no Cache-Control if its file is missing', () => {
     const reply = documents().answer('/openapi.json', 'br')?.reply;
     expect(reply?.status).toBe(503);
     expect(JSON.parse(reply?.body?.toString('utf8') ?? '')).toEqual(errorBody('asset_unavailable'));
@@ -36,7 +36,7 @@ describe('a document of the closed list', () => {
     expect(reply?.headers).toEqual(expect.arrayContaining(common));
   });
 
-  it('carries the address that clients know in its links', () => {
+  it('contains links with the public address', () => {
     writeFileSync(join(assets, 'llms.txt'), 'see {base}/docs');
     expect(documents().answer('/llms.txt', 'identity')?.reply.body?.toString('utf8')).toBe(
       'see https://facts.example/docs',
@@ -51,22 +51,22 @@ describe('the page for operators of labelers', () => {
     return factsDocuments(assets, common, '', reader).answer('/for-labelers', 'identity')?.reply.body?.toString('utf8');
   };
 
-  it('names the operator, and nothing of the contact is markup', () => {
+  it("shows the operator's contact, with markup escaped", () => {
     expect(pageFor('https://a.example/?b=1&c=$&')).toBe(
       '<p>Almanac/1.2.3 (+https://a.example/?b=1&amp;c=$&amp;). ' +
         'The operator of this service can be reached at <code>https://a.example/?b=1&amp;c=$&amp;</code>.</p>',
     );
   });
-  it('says where no contact is set', () => {
+  it('reports that no contact is set', () => {
     expect(pageFor(null)).toBe('<p>Almanac/1.2.3. The operator of this service has set no contact address.</p>');
   });
 });
 
-describe('what a page is made of', () => {
+describe('an asset of a page', () => {
   const asked = (etag?: string) => documents().answer('/assets/docs.js', 'identity', etag)?.reply;
   const etagOf = (headers: readonly string[] = []) => headers[headers.indexOf('ETag') + 1] ?? '';
 
-  it('is confirmed at each use, and sent again when a release changed it', () => {
+  it('is revalidated at each use, and sent again after a release changed it', () => {
     writeFileSync(join(assets, 'docs.js'), 'one');
     const first = asked();
     const etag = etagOf(first?.headers);
@@ -86,7 +86,7 @@ describe('what a page is made of', () => {
   });
 });
 
-it('no other path is a document', () => {
+it('any other path is not a document', () => {
   for (const path of ['/', '/assets/', '/assets/nothing.js', '/openapi.json/', '/docs/', '/etc/passwd']) {
     expect(documents().answer(path, 'identity'), path).toBeNull();
   }

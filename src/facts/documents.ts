@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { paths } from '../contract/identifiers.ts';
-import type { Coding } from '../http/accept-encoding.ts';
-import { type AssetFile, assetFile } from '../http/asset-file.ts';
 import type { HeaderList } from '../http/headers.ts';
-import { matchesEntityTag } from '../http/if-none-match.ts';
 import { errorReply, jsonType, type Reply, withBody } from '../http/reply.ts';
+import type { Coding } from '../http/representation/accept-encoding.ts';
+import { type AssetFile, assetFile } from '../http/representation/asset-file.ts';
+import { matchesEntityTag } from '../http/representation/if-none-match.ts';
 
-/** The documents served besides the facts: the OpenAPI file, the API reference, and its assets. */
+/** The documents served besides the facts: the OpenAPI file, the API reference, and their assets. */
 export interface FactsDocuments {
   /** All paths of the list. */
   readonly routes: readonly string[];
   /**
-   * The answer for a path of the closed list, or null when the path is not on it: 304 where `ifNoneMatch` names what
-   * a part of a page is now.
+   * Returns the response for a path of the closed list, or null for any other path; 304 if `ifNoneMatch` matches the
+   * current asset of a page.
    */
   answer(path: string, coding: Coding, ifNoneMatch?: string): { readonly route: string; readonly reply: Reply } | null;
 }
@@ -27,14 +27,14 @@ interface Document {
 }
 
 const cached: HeaderList = ['Cache-Control', 'public, max-age=3600'];
-/** Parts of pages are revalidated at each use: a new page never runs with an older release's script or style. */
+/** Assets of pages are revalidated at each use: a new page never runs with an older release's script or style. */
 const confirmed: HeaderList = ['Cache-Control', 'public, no-cache'];
 const html = 'text/html; charset=utf-8';
 const script = 'text/javascript; charset=utf-8';
 const css = 'text/css; charset=utf-8';
 const text = 'text/plain; charset=utf-8';
 
-/** The reference's renderer sets styles of its own making; everything else comes from this origin alone. */
+/** The API reference's renderer sets inline styles; everything else comes from this origin alone. */
 const pagePolicy: HeaderList = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -42,7 +42,7 @@ const pagePolicy: HeaderList = [
   'no-referrer',
 ];
 
-/** A page without scripts. */
+/** Policy of a page without scripts. */
 const textPolicy: HeaderList = [
   'Content-Security-Policy',
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -50,11 +50,11 @@ const textPolicy: HeaderList = [
   'no-referrer',
 ];
 
-/** Who reads from labelers: what `/for-labelers` tells their operators. */
+/** Identification of the party that reads from labelers, shown to their operators on `/for-labelers`. */
 export interface LabelerReader {
   /** The `User-Agent` of every request of the instruments. */
   readonly userAgent: string;
-  /** Web or mail address of the operator; null where none is set. */
+  /** Web or mail address of the operator; null if none is set. */
   readonly contact: string | null;
 }
 
@@ -72,8 +72,8 @@ function escapeText(text: string): string {
 }
 
 /**
- * The documents in the asset folder of the built program. `common` are the headers of every response, `base` is
- * the address that links start with: the public URL, or the base path where none is known.
+ * The documents in the asset directory of the built program. `common` are the headers of every response; `base` is the
+ * prefix of links: the public URL, or the base path if that is unknown.
  */
 export function factsDocuments(
   assets: string,
@@ -131,7 +131,7 @@ export function factsDocuments(
       if (!document) return null;
       const { route, file, contentType, headers, validated } = document;
       const found = file.bytes(coding);
-      // A missing document says nothing about the facts, so nothing is said about storing the answer.
+      // The error does not concern the facts, so it has no caching headers.
       if (!found) return { route, reply: errorReply('asset_unavailable', common) };
       const tag = validated ? ['ETag', found.etag] : [];
       const all = [...tag, 'Vary', 'Accept-Encoding', ...headers, ...common];

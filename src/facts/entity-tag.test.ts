@@ -4,13 +4,13 @@ import { ageBucket, entityTag } from './entity-tag.ts';
 
 const digest = 'ab'.repeat(32);
 
-it('is weak, quoted, and the same for the same contract, bytes and bucket in every process', () => {
-  // Written out: another process, node or version must come to the same text.
+it('is weak, quoted, and equal in every process for the same contract, bytes and bucket', () => {
+  // A literal value: another process, node or version must compute the same text.
   expect(entityTag(contractIds.labelsOverview, digest, 3)).toMatch(/^W\/"[A-Za-z0-9_-]{27}"$/);
   expect(entityTag(contractIds.labelsOverview, digest, 3)).toBe(entityTag(contractIds.labelsOverview, digest, 3));
 });
 
-it('changes with the contract, the bytes and the bucket', () => {
+it('differs for another contract, other bytes or another bucket', () => {
   const tags = [
     entityTag(contractIds.labelsOverview, digest, 3),
     entityTag(contractIds.weatherMetrics, digest, 3),
@@ -28,6 +28,6 @@ it.each([
   [-0.001, -1],
   [-60, -1],
   [-60.001, -2],
-])('an age of %d s lies in bucket %d', (age, bucket) => {
+])('an age of %d s is in bucket %d', (age, bucket) => {
   expect(ageBucket(age)).toBe(bucket);
 });

@@ -3,15 +3,15 @@ import type { FactContractId } from '../contract/identifiers.ts';
 import { bucketSeconds } from '../contract/limits.ts';
 
 /**
- * The weak validator of a fact: over the contract, the artifact's bytes and the age bucket, and nothing that
- * differs between processes, nodes or content codings.
+ * Returns the weak validator of a fact. It depends on the contract, the artifact's bytes and the age bucket, and on
+ * nothing that differs between processes, nodes or content codings.
  */
 export function entityTag(contract: FactContractId, artifactDigest: string, bucket: number): string {
   const token = createHash('sha256').update(`${contract}\n${artifactDigest}\n${bucket}`).digest('base64url');
   return `W/"${token.slice(0, 27)}"`;
 }
 
-/** The bucket of an age in seconds; ages below zero have buckets too. */
+/** Returns the bucket of an age in seconds; negative ages have buckets too. */
 export function ageBucket(ageSeconds: number): number {
   return Math.floor(ageSeconds / bucketSeconds);
 }

@@ -1,9 +1,10 @@
 /**
- * Finds names of accounts in a text. A handle is a domain name, and so are hosts, versions and names of collections
- * nearly: an alarm is a name that is used as one (`@name.tld`), or one below a domain that is in use for handles.
+ * Finds handles in a text. A handle is a domain name, and so are hosts, and almost also versions and collection names.
+ * The scan reports a name that is written as a handle (`@name.tld`) and a name below a domain that is in use for
+ * handles.
  */
 
-/** Generic domains that handles are below, besides the two letters of a country. */
+/** Generic top-level domains with handles, besides the two-letter country codes. */
 const domains = new Set(
   (
     'app art bio blog blue chat click cloud club com dev earth email fyi gay games gg gov info ink int land lgbt life live link lol mil ' +
@@ -12,10 +13,10 @@ const domains = new Set(
   ).split(' '),
 );
 
-/** Services of the network that a text may name: none of them is an account. */
+/** Services of the network that a text may name: they are not accounts. */
 const services = /(?:^|\.)bsky\.network$|^plc\.directory$|^bsky\.(?:app|social)$/;
 
-/** Names of lexicons, which are domain names the other way round. */
+/** Names of lexicons, which are reversed domain names. */
 const lexicons = /^(?:app\.bsky|chat\.bsky|com\.atproto|network\.bsky|tools\.ozone)\./;
 
 const token = /[a-z0-9._@-]+/gi;
@@ -41,18 +42,18 @@ function isHandle(found: string, hosts: ReadonlySet<string>): boolean {
   return domains.has(last) || /^[a-z]{2}$/.test(last);
 }
 
-/** The domain name at the end of a token, of two labels at least; null when there is none. */
+/** Returns the domain name at the end of a token, with at least two labels; null if there is none. */
 function domainName(text: string): string | null {
   const labels = text.replace(/^[.-]+|[.-]+$/g, '').split('.');
   let from = labels.length;
   while (from > 0 && domainLabel.test(labels[from - 1] ?? '')) from -= 1;
-  // An underscore is no part of a name: `_alice` holds one.
+  // An underscore cannot be part of a handle: `_alice` contains one.
   const rest = /[a-z0-9-]+$/i.exec(labels[from - 1] ?? '');
   const name = [...(rest ?? []), ...labels.slice(from)];
   return name.length >= 2 && /^[a-z][a-z0-9-]*[a-z0-9]$/i.test(name.at(-1) ?? '') ? name.join('.') : null;
 }
 
-/** `ended.It`: a missing space after a sentence. */
+/** Matches `ended.It`: a missing space after a sentence. */
 function isSentenceEnd(name: string): boolean {
   return /^[a-z0-9-]+\.[A-Z][a-z]*$/.test(name);
 }

@@ -6,7 +6,9 @@ import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import { weatherTime } from './weather-resource.ts';
 
-/** The instrument index: what can be read now, nothing omitted, and nothing said of what can be served. */
+/**
+ * The instrument index: every instrument with what can be read now. It does not predict whether a fact can be served.
+ */
 export function instrumentIndex(
   weather: Reading<WeatherArtifact>,
   labels: Reading<LabelArtifact>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aLegacyOverview, aRecentOverview } from '../../test/support/overviews.ts';
+import { aLegacyOverview, aRecentOverview } from '../../harness/artifacts/overviews.ts';
 import type { LegacyOverview } from '../artifact/legacy-overview.ts';
 import type { RecentOverview } from '../artifact/recent-overview.ts';
 import { formatTimestamp } from '../contract/timestamp.ts';
@@ -8,7 +8,7 @@ import { judgeLabels, labelEvidence } from './judge.ts';
 const now = Date.parse('2026-11-20T12:00:00.000Z');
 const bounds = { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 };
 
-/** A timestamp that lies so many seconds before now. */
+/** Returns a timestamp that is this many seconds before now. */
 function ago(seconds: number): string {
   return formatTimestamp(now - seconds * 1000);
 }
@@ -56,7 +56,7 @@ describe('the age of the artifact', () => {
   });
 
   it.each([null, '', 'yesterday', '2026-11-20T12:00:00', '2026-11-20T13:00:00+01:00'])(
-    'is unusable when generated_at is %j',
+    'is unusable if generated_at is %j',
     (generated_at) => {
       expect(verdict(recent({ generated_at }))).toBe('unavailable by artifact_generated_at');
       expect(verdict(legacy({ generated_at }))).toBe('unavailable by artifact_generated_at');
@@ -64,7 +64,7 @@ describe('the age of the artifact', () => {
   );
 });
 
-it('an artifact that says nothing of when it was made is unavailable', () => {
+it('a label artifact without any time is unavailable', () => {
   const { generated_at: _, ...overview } = aRecentOverview();
   expect(verdict(labelEvidence({ schema: 'labels.recent-overview.v1', overview }))).toBe(
     'unavailable by artifact_generated_at',
@@ -82,11 +82,11 @@ describe('the age of the collection', () => {
     expect(verdict(recent({ observed_through: ago(age) }))).toBe(expected);
   });
 
-  it.each([null, '', '2026-11-20T12:00:00'])('is unusable when observed_through is %j', (observed_through) => {
+  it.each([null, '', '2026-11-20T12:00:00'])('is unusable if observed_through is %j', (observed_through) => {
     expect(verdict(recent({ observed_through }))).toBe('unavailable by collection_observed_through');
   });
 
-  it('has a bound of its own', () => {
+  it('has its own bound', () => {
     const evidence = recent({ observed_through: ago(61) });
     const judged = judgeLabels(evidence, { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 60 }, now);
     expect(judged).toEqual({
@@ -109,45 +109,45 @@ describe('the order of the rules', () => {
   const warmup = { start: ago(86_400), end: ago(3600), reason: 'not_observed' };
   const coverage = { ...aRecentOverview().coverage, warmup };
 
-  it('an unusable time is unavailable, even under a hold', () => {
+  it('an unusable time is unavailable, even during a hold', () => {
     expect(verdict(recent({ generated_at: 'no', hold: true }))).toBe('unavailable by artifact_generated_at');
     expect(verdict(recent({ observed_through: null, hold: true }))).toBe('unavailable by collection_observed_through');
   });
-  it('of two unusable times the artifact decides', () => {
+  it("the artifact's time decides if both times are unusable", () => {
     expect(verdict(recent({ generated_at: 'no', observed_through: null }))).toBe(
       'unavailable by artifact_generated_at',
     );
   });
-  it('held comes before stale', () => {
+  it('held precedes stale', () => {
     expect(verdict(recent({ generated_at: old, hold: true }))).toBe('held by artifact_generated_at');
     expect(verdict(legacy({ generated_at: old, hold: true }))).toBe('held by artifact_generated_at');
   });
-  it('when both stale rules apply the age of the artifact decides', () => {
+  it("the artifact's age decides if both stale rules apply", () => {
     expect(verdict(recent({ generated_at: old, observed_through: old }))).toBe('stale by artifact_generated_at');
   });
-  it('stale comes before warming up', () => {
+  it('stale precedes warming up', () => {
     expect(verdict(recent({ generated_at: old, coverage }))).toBe('stale by artifact_generated_at');
   });
 });
 
 describe('warming up', () => {
   const { coverage } = aRecentOverview();
-  it('is an epoch with a warm-up', () => {
+  it('applies to an epoch with a warm-up', () => {
     const warmup = { start: ago(86_400), end: ago(3600), reason: 'not_observed' };
     expect(verdict(recent({ coverage: { ...coverage, warmup } }))).toBe('warming_up by artifact_generated_at');
   });
-  it('is an epoch that has not seen a whole window', () => {
+  it('applies to an epoch shorter than a whole window', () => {
     expect(verdict(recent({ coverage: { ...coverage, observed_days: 29 } }))).toBe(
       'warming_up by artifact_generated_at',
     );
     expect(verdict(recent({ coverage: { ...coverage, observed_days: 30 } }))).toBe('fresh by artifact_generated_at');
   });
-  it('is never said of the legacy producer', () => {
+  it('never applies to the legacy producer', () => {
     expect(verdict(legacy({ window_days: 30 }))).toBe('fresh by artifact_generated_at');
   });
 });
 
-it('the legacy producer hands over no collection clock', () => {
+it('the legacy producer has no collection clock', () => {
   expect(judgeLabels(legacy({ generated_at: ago(30) }), bounds, now)).toEqual({
     servable: true,
     ageSeconds: 30,
@@ -155,7 +155,7 @@ it('the legacy producer hands over no collection clock', () => {
   });
 });
 
-it('a refused time is null, a time ahead is the exact negative difference', () => {
+it('a refused time is null, and a future time is the exact negative difference', () => {
   expect(judgeLabels(recent({ generated_at: ago(-12.25) }), bounds, now).freshness.age_seconds).toBe(-12.25);
   expect(judgeLabels(recent({ generated_at: ago(-301) }), bounds, now).freshness.age_seconds).toBeNull();
   expect(judgeLabels(recent({ observed_through: ago(-301) }), bounds, now).freshness.collection_age_seconds).toBeNull();

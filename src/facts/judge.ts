@@ -5,27 +5,27 @@ import { type Micros, microsFromMillis, parseTimestamp, secondsBetween } from '.
 import type { FreshnessBasis, FreshnessState } from '../contract/vocabulary.ts';
 
 /**
- * The judge of label freshness: pure, with the clock of the request. The states are tried in the order of the
- * contract: unavailable, held, stale, warming_up, fresh; the first that applies is the verdict.
+ * Label freshness: a pure function of the artifact and the request's clock. The states are tried in the order of the
+ * contract: unavailable, held, stale, warming_up, fresh. The first that applies is the verdict.
  */
 
-/** The operator's bounds, in seconds. */
+/** Bounds set by the operator, in seconds. */
 export interface FreshnessBounds {
   readonly maxAgeSeconds: number;
   readonly collectionMaxAgeSeconds: number;
 }
 
-/** The parts of a label artifact that freshness is judged by: extracted once per artifact, judged at every request. */
+/** The parts of a label artifact that freshness depends on: extracted once per artifact, judged at every request. */
 export interface LabelEvidence {
-  /** Null when it is absent or no timestamp of the contract. */
+  /** Null if it is absent or not a valid timestamp. */
   readonly generatedAt: Micros | null;
-  /** The latest accepted collector page; the legacy producer hands over no collection clock. */
+  /** Time of the latest accepted page; the legacy producer has no collection clock. */
   readonly collection: { readonly observedThrough: Micros | null } | 'not_recorded';
   readonly held: boolean;
   readonly warming: boolean;
 }
 
-/** The verdict: whether the fact may be served, and the Freshness object to send either way. */
+/** The verdict: whether the fact may be served, and the Freshness object of either response. */
 export type Judgement =
   | { readonly servable: true; readonly ageSeconds: number; readonly freshness: LabelFreshness }
   | {
@@ -34,7 +34,7 @@ export type Judgement =
       readonly freshness: LabelFreshness;
     };
 
-/** Reads the evidence out of either label artifact. */
+/** Extracts the evidence from either label artifact. */
 export function labelEvidence(artifact: LabelArtifact): LabelEvidence {
   const { overview } = artifact;
   const common = { generatedAt: parseTimestamp(overview.generated_at), held: overview.hold === true };
@@ -68,7 +68,7 @@ export function judgeLabels(evidence: LabelEvidence, bounds: FreshnessBounds, no
   return { servable: false, state: state === 'stale' || state === 'held' ? state : 'unavailable', freshness };
 }
 
-/** The rules in the order of the contract. A collection age of undefined: this producer records none. */
+/** Applies the rules in the order of the contract. The collection age is undefined if the producer records none. */
 function verdict(
   evidence: LabelEvidence,
   bounds: FreshnessBounds,
@@ -85,14 +85,14 @@ function verdict(
   return { state: evidence.warming ? 'warming_up' : 'fresh', basis: 'artifact_generated_at' };
 }
 
-/** Age in seconds, or null when the time is unusable: none, or too far ahead. */
+/** Returns the age in seconds, or null if the time is absent or too far in the future. */
 function usableAge(at: Micros | null, now: number): number | null {
   if (at === null) return null;
   const age = ageSeconds(at, now);
   return age < -futureToleranceSeconds ? null : age;
 }
 
-/** Exact age in seconds at `now` (milliseconds since 1970); negative when the instant lies ahead. */
+/** Returns the exact age in seconds at `now` (milliseconds since 1970); negative for a future instant. */
 export function ageSeconds(at: Micros, now: number): number {
   return secondsBetween(at, microsFromMillis(now));
 }

@@ -13,10 +13,10 @@ import { projectRecentLabels, recentLabelProvenance } from './project-recent-lab
 import { represent } from './representation.ts';
 import { type FactResource, keepOne, oncePer } from './resource.ts';
 
-/** The error code of each state that refuses the overview. */
+/** Error codes of the states in which the overview is refused. */
 export const labelRefusals = { stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const;
 
-/** The label overview: judged at every request, refused before anything conditional is looked at. */
+/** Creates the label overview: judged at every request, and refused before conditional headers are evaluated. */
 export function labelsResource(
   source: ArtifactSource<LabelArtifact>,
   bounds: FreshnessBounds,
@@ -44,7 +44,7 @@ export function labelsResource(
   };
 }
 
-/** The envelope of a servable label artifact. */
+/** Returns the envelope of a servable label artifact. */
 export function labelsEnvelope(artifact: LabelArtifact, judgement: Judgement, now: number): LabelsOverview {
   const { overview } = artifact;
   return {

@@ -1,15 +1,15 @@
 /**
- * Undoes what hides a name from a search: compatibility forms, characters that are not seen, and encodings, one within
- * the other. For the privacy scan alone: the result is never published.
+ * Removes what hides a name from a search: compatibility forms, invisible characters, and nested encodings. For the
+ * privacy scan only: the result is never published.
  */
 
-/** Encodings within encodings that are undone; an honest text has none or one. */
+/** Maximum number of nested encodings that are decoded; an honest text has none or one. */
 const maxRounds = 6;
 
-/** Text that no round could change: printable ASCII without a sign that begins an escape. */
+/** Matches text that no round could change: printable ASCII without a character that begins an escape. */
 const alreadyPlain = /^[\x20-\x24\x27-\x5b\x5d-\x7e]*$/;
 
-/** Format and control characters, variation selectors, joiners and fillers: nothing of them is seen. */
+/** Invisible characters: format and control characters, variation selectors, joiners and fillers. */
 const unseen = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
 
 const percent = /(?:%[0-9a-f]{2})+/gi;
@@ -30,7 +30,7 @@ const entities: Readonly<Record<string, string>> = {
   lowbar: '_',
 };
 
-/** The text without disguises; null when there are more encodings within each other than an honest text has. */
+/** Returns the decoded text; null if it has more nested encodings than an honest text. */
 export function plainText(text: string): string | null {
   let current = text;
   for (let round = 0; round < maxRounds; round += 1) {

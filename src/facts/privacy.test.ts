@@ -5,7 +5,7 @@ import { findLeak } from './privacy.ts';
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
 describe('findLeak', () => {
-  it('lets the labelers be named where the contract names them, and nowhere else', () => {
+  it("allows labelers' DIDs where the contract names labelers, and nowhere else", () => {
     expect(findLeak({ facts: { top_labelers_7d: [{ labeler_did: did, count: 1 }] } })).toBeNull();
     expect(findLeak({ facts: { top_labelers_7d: [{ labeler: did }] } })).toEqual({
       pointer: '/facts/top_labelers_7d/0/labeler',
@@ -24,7 +24,7 @@ describe('findLeak', () => {
     expect(findLeak({ caveats: ['fine', text] })).toEqual({ pointer: '/caveats/1', shape: 'did' });
   });
 
-  it('finds an AT-URI anywhere, even where a DID may stand', () => {
+  it('finds an AT-URI anywhere, even where a DID is allowed', () => {
     expect(findLeak({ facts: { top_labelers_7d: [{ labeler_did: 'at://example.com' }] } })?.shape).toBe('at-uri');
     expect(findLeak({ a: 'see at%3A%2F%2Fexample.com' })?.shape).toBe('at-uri');
     expect(findLeak({ a: [{ b: 'AT://example.com/x' }] })).toEqual({ pointer: '/a/0/b', shape: 'at-uri' });
@@ -50,7 +50,7 @@ describe('findLeak', () => {
     expect(findLeak({ facts: { [text]: 1 } })?.shape).toBe('did');
   });
 
-  it('refuses a text with more encodings within each other than it undoes', () => {
+  it('refuses a text with more nested encodings than it decodes', () => {
     let text = 'did:plc:abc';
     for (let i = 0; i < 12; i += 1) text = text.replaceAll('%', '%25').replaceAll(':', '%3A');
     expect(findLeak({ caveats: [text] })).toEqual({ pointer: '/caveats/0', shape: 'encoded' });
@@ -72,7 +72,7 @@ describe('findLeak', () => {
     expect(findLeak({ caveats: [text] })).toEqual({ pointer: '/caveats/0', shape: 'handle' });
   });
 
-  it('allows the name of the observed host, and no host below or next to it', () => {
+  it('allows the name of the observed host, but no host below or next to it', () => {
     const provenance = { source_endpoint: 'wss://jetstream.my-host.com/subscribe' };
     expect(findLeak({ provenance, caveats: ['counted by jetstream.my-host.com alone'] })).toBeNull();
     expect(findLeak({ provenance, caveats: ['counted for alice.my-host.com'] })?.shape).toBe('handle');
@@ -87,11 +87,11 @@ describe('findLeak', () => {
     'No space follows.It is a mistake of spelling...',
     'version 0.1.0 of labels.recent-overview.v1; 100 % of 3.14',
     'Über 90 % – ungefähr &c.',
-  ])('is quiet about %j', (text) => {
+  ])('does not report %j', (text) => {
     expect(findLeak({ contract: 'atproto.facts.labels.overview/v1', caveats: [text] })).toBeNull();
   });
 
-  it('finds an identity wherever it is planted in any text, and nothing in text without one', () => {
+  it('finds an identity in any text at any position, and nothing in text without one', () => {
     const noise = fc.string({ unit: fc.constantFrom(...'abc xyz,;()-09éß'), maxLength: 40 });
     const planted = fc.constantFrom(did, 'at://example.com/x', '@bob.example', 'bob.bsky.social');
     const disguise = fc.constantFrom<(text: string) => string>(
@@ -111,7 +111,7 @@ describe('findLeak', () => {
     );
   });
 
-  it('costs time in proportion to the text, whatever it holds', () => {
+  it('takes time in proportion to the length of the text, whatever its content', () => {
     const size = 4 * 1024 * 1024;
     const shapes = ['a', 'a.', 'did:', '%25', '&amp;', '\\u005c', '.-', '@', '\u200b', '\ufdfa', 'a-', 'a.co_'];
     for (const shape of shapes) {
@@ -123,7 +123,7 @@ describe('findLeak', () => {
     }
   });
 
-  it('leaves words alone that only look alike', () => {
+  it('does not report words that only look similar', () => {
     expect(findLeak({ caveats: ['it did: well', 'look at: this', 'did://'] })).toBeNull();
   });
 });

@@ -4,18 +4,18 @@ import { namesHandle } from './handle-scan.ts';
 import { plainText } from './plain-text.ts';
 
 /**
- * The last line of defence: no subject in an aggregate. Nothing that an instrument writes should ever get this
- * far; what does is refused whole, and the alarm names the place and never the content.
+ * The last check that no subject is published in an aggregate. No instrument should ever write one; if it does, the
+ * whole fact is refused, and the alarm names the location and never the content.
  */
 
 const did = /did:[a-z0-9]+:[a-z0-9._:%-]/i;
 const atUri = /at:\/\//i;
 
-/** A place in a body where an identity stands that must not. */
+/** The location of an identity in a body where none is allowed. */
 export interface Leak {
-  /** JSON pointer (RFC 6901) of the value, or of the object whose key leaks. */
+  /** JSON pointer (RFC 6901) of the value, or of the object with the leaking key. */
   readonly pointer: string;
-  /** `encoded`: more encodings within each other than an honest text has. */
+  /** `encoded`: more nested encodings than an honest text has. */
   readonly shape: 'did' | 'at-uri' | 'handle' | 'encoded';
 }
 
@@ -25,13 +25,13 @@ export function describeLeak({ shape, pointer }: Leak): string {
   return `${what[shape]} is at ${pointer}`;
 }
 
-/** Finds the first identity in a facts body, other than the labelers' own DIDs; null when there is none. */
+/** Returns the first identity in a facts body other than the labelers' own DIDs; null if there is none. */
 export function findLeak(body: object): Leak | null {
   return scan(body, '', { hosts: endpointHosts(body) });
 }
 
 const labelerDid = /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/;
-/** Names of contracts and schemas have dots, and are fixed. */
+/** Names of contracts and schemas contain dots and are fixed. */
 const identifiers = /^\/(?:contract|provenance\/artifact_schema_version)$/;
 const collections: ReadonlySet<string> = new Set(collectionNames);
 
@@ -60,7 +60,7 @@ function scanText(text: string, pointer: string, { hosts }: Allowed): Leak | nul
   return !identifiers.test(pointer) && namesHandle(plain, hosts) ? { pointer, shape: 'handle' } : null;
 }
 
-/** The host that an instrument observed: the one name of a host that the contract publishes. */
+/** Returns the host that an instrument observed: the only host name that the contract publishes. */
 function endpointHosts(body: object): ReadonlySet<string> {
   const { provenance } = body as { readonly provenance?: { readonly source_endpoint?: unknown } };
   const endpoint = provenance?.source_endpoint;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { fixture, type JsonObject } from '../../test/support/fixtures.ts';
-import { aLegacyOverview } from '../../test/support/overviews.ts';
+import { fixture, type JsonObject } from '../../harness/artifacts/fixtures.ts';
+import { aLegacyOverview } from '../../harness/artifacts/overviews.ts';
 import type { LegacyOverview } from '../artifact/legacy-overview.ts';
 import { calmRemoved, legacyLabelProvenance, projectLegacyLabels } from './project-legacy-labels.ts';
 
-it('publishes the parts that have a name in the contract', () => {
+it('publishes only the parts that the contract names', () => {
   const legacy = fixture('legacy');
   const heartbeats = legacy.heartbeats as JsonObject;
   expect(projectLegacyLabels(aLegacyOverview())).toEqual({
@@ -27,7 +27,7 @@ it('publishes the parts that have a name in the contract', () => {
   });
 });
 
-it('says where it comes from, and lists nothing that the producer does not publish', () => {
+it('states its provenance, and lists nothing that the producer does not publish', () => {
   expect(legacyLabelProvenance()).toEqual({
     instrument: 'labels',
     method: 'legacy_label_poll',
@@ -35,12 +35,12 @@ it('says where it comes from, and lists nothing that the producer does not publi
   });
 });
 
-it('publishes the window when the artifact declares one', () => {
+it('publishes the window if the artifact declares one', () => {
   expect(projectLegacyLabels(aLegacyOverview({ window_days: 30 })).window_days).toBe(30);
 });
 
 describe('alerts by rule', () => {
-  it('an artifact without them has no alert count for the window, rather than zero', () => {
+  it('an artifact without alerts by rule has no alert count for the window, instead of zero', () => {
     const { alerts_by_rule_7d: _7, alerts_by_rule_24h: _24, ...overview } = aLegacyOverview();
     const facts = projectLegacyLabels(overview);
     expect([facts.alert_count_window, facts.alerts_by_rule_7d, facts.alerts_by_rule_24h]).toEqual([
@@ -49,10 +49,10 @@ describe('alerts by rule', () => {
       undefined,
     ]);
   });
-  it('none in the window is a true zero', () => {
+  it('an empty set of rules is a true zero', () => {
     expect(projectLegacyLabels(aLegacyOverview({ alerts_by_rule_7d: {} })).alert_count_window).toBe(0);
   });
-  it('names of the wrong shape are dropped and still count', () => {
+  it('names of the wrong shape are dropped, but their alerts count', () => {
     const rules = { data_gap: 7, 'did:plc:ar7c4by46qjdydhdevvrndac': 5, Upper: 3, ['a'.repeat(65)]: 2, constructor: 1 };
     const facts = projectLegacyLabels(aLegacyOverview({ alerts_by_rule_7d: rules }));
     expect(facts.alerts_by_rule_7d).toEqual({ data_gap: 7, constructor: 1 });
@@ -60,7 +60,7 @@ describe('alerts by rule', () => {
   });
 });
 
-it('census keys outside their vocabulary add to unknown', () => {
+it('census keys outside the vocabulary add to unknown', () => {
   const { census } = aLegacyOverview();
   const auditability = { high: 1, low: 2, splendid: 3, unknown: 4, __proto__x: 5 };
   expect(projectLegacyLabels(aLegacyOverview({ census: { ...census, auditability } })).census.auditability).toEqual({
@@ -79,7 +79,7 @@ it('an unusable time of a job is null', () => {
   expect(facts.heartbeats).toEqual({ discovery: null, ingest: null, scan: null, report: null });
 });
 
-describe('network weather is never calm without standing', () => {
+describe('network weather is calm only if observation was adequate', () => {
   type Adequacy = NonNullable<LegacyOverview['observation']>['adequacy'] | 'absent';
 
   function weatherOf(adequacy: Adequacy, signals: string[], claim = true) {
@@ -116,7 +116,7 @@ describe('network weather is never calm without standing', () => {
     expect(weather(adequacy, signals)).toEqual([published, claim]);
   });
 
-  it('replaces the attribution of a calm that is not published, and keeps any other', () => {
+  it('replaces the attribution of a removed calm, and keeps any other', () => {
     const attribution = (adequacy: Adequacy, signals: string[]) => weatherOf(adequacy, signals).attribution;
     expect(attribution('partial', ['noisy', 'calm'])).toBe(calmRemoved);
     expect(attribution('absent', ['calm'])).toBe(calmRemoved);
@@ -124,7 +124,7 @@ describe('network weather is never calm without standing', () => {
     expect(attribution('partial', ['noisy'])).toBe('because');
   });
 
-  it('standing alone supports no claim that the artifact does not make', () => {
+  it('adequate observation adds no claim that the artifact does not make', () => {
     expect(weather('adequate', ['calm'], false)).toEqual([['calm'], false]);
   });
 });

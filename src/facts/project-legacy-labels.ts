@@ -2,9 +2,9 @@ import type { LegacyOverview } from '../artifact/legacy-overview.ts';
 import type { LabelProvenance } from '../contract/envelope.ts';
 import type { LegacyLabelFacts } from '../contract/labels.ts';
 import { usableTimestamp } from '../contract/timestamp.ts';
-import { type CensusMap, censusKeys, type SignalWord, signalWords } from '../contract/vocabulary.ts';
+import { type CensusMap, censusKeys, networkSignals, type SignalWord } from '../contract/vocabulary.ts';
 
-/** The legacy label overview (schema 23) to the facts, by name and nothing else. */
+/** Projects the legacy label overview (schema 23) to the facts, field by field. */
 export function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts {
   const { alerts_by_rule_24h: rules24h, alerts_by_rule_7d: rules7d, census, heartbeats } = overview;
   return {
@@ -33,15 +33,15 @@ export function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts 
   };
 }
 
-/** Provenance of the legacy facts. */
+/** Returns the provenance of the legacy facts. */
 export function legacyLabelProvenance(): LabelProvenance {
   return { instrument: 'labels', method: 'legacy_label_poll', artifact_schema_version: '23' };
 }
 
 /**
- * Never calm without standing: when the observation is absent, partial or unobserved, `calm` is removed, the adequacy
- * word is added, and no negative claim is supported, whatever the artifact said. Positive signals are kept. An attribution
- * that may explain the removed word is replaced by a fixed sentence.
+ * Publishes calm only with adequate observation. If the observation is absent, partial or unobserved, `calm` is
+ * removed, the adequacy word is added, and no negative claim is supported, whatever the artifact stated. Positive
+ * signals are kept. An attribution that may explain the removed word is replaced by a fixed sentence.
  */
 function networkWeather({
   network_weather: weather,
@@ -49,9 +49,9 @@ function networkWeather({
 }: LegacyOverview): LegacyLabelFacts['network_weather'] {
   const adequacy = observation?.adequacy ?? 'unobserved';
   const adequacyWord: SignalWord = adequacy === 'unobserved' ? 'unobserved' : 'under-observed';
-  // An artifact that names itself under-observed has no standing, whatever its adequacy says.
-  const standing = adequacy === 'adequate' && !weather.signals.some((word) => adequacyWords.includes(word));
-  const known = signalWords.filter((word) => weather.signals.includes(word));
+  // An artifact with an under-observed signal is inadequate, whatever its adequacy field states.
+  const standing = adequacy === 'adequate' && !weather.signals.some((word) => adequacySignals.includes(word));
+  const known = networkSignals.filter((word) => weather.signals.includes(word));
   const kept = inArtifactOrder(known, weather.signals).filter((word) => standing || word !== 'calm');
   const qualified = adequacy !== 'adequate' && !kept.includes(adequacyWord);
   return {
@@ -61,11 +61,11 @@ function networkWeather({
   };
 }
 
-/** The attribution of a reading whose `calm` was removed. */
+/** Attribution of a reading whose `calm` was removed. */
 export const calmRemoved =
   'The producer reported calm, but its observation was not adequate for that: too little was observed to say that nothing happened.';
 
-const adequacyWords: readonly string[] = ['under-observed', 'unobserved'];
+const adequacySignals: readonly string[] = ['under-observed', 'unobserved'];
 
 function inArtifactOrder(words: readonly SignalWord[], order: readonly string[]): SignalWord[] {
   return words.toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
@@ -95,7 +95,7 @@ function knownRules(rules: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(rules).filter(([name]) => ruleName.test(name)));
 }
 
-/** Rules whose names are not published still count. */
+/** Rules with unpublished names still count. */
 function sum(rules: Record<string, number>): number {
   return Object.values(rules).reduce((total, count) => total + count, 0);
 }

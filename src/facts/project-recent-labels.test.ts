@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fixture } from '../../test/support/fixtures.ts';
-import { aRecentOverview } from '../../test/support/overviews.ts';
+import { fixture } from '../../harness/artifacts/fixtures.ts';
+import { aRecentOverview } from '../../harness/artifacts/overviews.ts';
 import { projectRecentLabels, recentLabelProvenance } from './project-recent-labels.ts';
 
 const gap = { start: '2026-10-28T02:00:00.000Z', end: '2026-10-28T02:11:30.000Z', reason: 'maintenance' };
@@ -10,7 +10,7 @@ function withCoverage(changes: object) {
   return projectRecentLabels({ ...overview, coverage: { ...overview.coverage, ...changes } });
 }
 
-it('publishes what the artifact says, renamed nowhere', () => {
+it("publishes the artifact's values under the contract's names", () => {
   const { labeler_count, top_labelers_7d, window_days, acquisition, coverage, counts } = fixture('recent');
   expect(projectRecentLabels(aRecentOverview())).toEqual({
     labeler_count,
@@ -25,7 +25,7 @@ it('publishes what the artifact says, renamed nowhere', () => {
   });
 });
 
-it('says where it comes from; an artifact without an origin is live', () => {
+it('states its provenance; an artifact without an origin is live', () => {
   const { origin: _, ...overview } = aRecentOverview();
   expect(recentLabelProvenance(overview)).toEqual({
     instrument: 'labels',
@@ -36,11 +36,11 @@ it('says where it comes from; an artifact without an origin is live', () => {
   });
 });
 
-describe('words that the contract does not know', () => {
-  it('a coverage status becomes unknown', () => {
+describe('values that the contract does not define', () => {
+  it('an unknown coverage status becomes unknown', () => {
     expect(withCoverage({ status: 'perfect' }).coverage.status).toBe('unknown');
   });
-  it('a reason of a gap or warm-up becomes unknown', () => {
+  it('an unknown reason of a gap or warm-up becomes unknown', () => {
     const facts = withCoverage({ gaps: [{ ...gap, reason: 'cosmic_rays' }], warmup: { ...gap, reason: 'late' } });
     expect(facts.coverage.gaps).toEqual([{ ...gap, reason: 'unknown' }]);
     expect(facts.coverage.warmup).toEqual({ ...gap, reason: 'unknown' });
@@ -48,7 +48,7 @@ describe('words that the contract does not know', () => {
 });
 
 describe('optional source counts', () => {
-  it('are absent when the artifact does not know them, and never zero', () => {
+  it('are absent if the artifact lacks them, and never zero', () => {
     const overview = aRecentOverview();
     const { seeded: _s, discovered: _d, future_skipped: _f, ...sources } = overview.coverage.sources;
     const facts = projectRecentLabels({ ...overview, coverage: { ...overview.coverage, sources } });
@@ -56,7 +56,7 @@ describe('optional source counts', () => {
   });
 });
 
-describe('an overview that contradicts itself is published with the weaker claim', () => {
+describe('an inconsistent overview is published with the weaker claim', () => {
   const { sources } = aRecentOverview().coverage;
   const known = { ...sources, enrolled: 3, established: 3, unstarted: 0, probing: 0, refused: 0 };
   const quiet = { ...known, cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 };
@@ -82,22 +82,22 @@ describe('an overview that contradicts itself is published with the weaker claim
   });
 });
 
-describe('more gaps than can be listed', () => {
+describe('more gaps than the contract lists', () => {
   const whole = [{ start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z', reason: 'unknown' }];
 
   it('128 gaps are listed', () => {
     const { coverage } = withCoverage({ gaps: Array.from({ length: 128 }, () => gap) });
     expect([coverage.gaps.length, coverage.gap_overflow]).toEqual([128, false]);
   });
-  it('129 gaps make the whole window one unknown gap', () => {
+  it('129 gaps are published as one unknown gap over the whole window', () => {
     const { coverage } = withCoverage({ gaps: Array.from({ length: 129 }, () => gap) });
     expect([coverage.gaps, coverage.gap_overflow, coverage.status]).toEqual([whole, true, 'gapped']);
   });
-  it('so does the overflow that the artifact declares, however few it lists', () => {
+  it('a declared overflow has the same effect, however few gaps are listed', () => {
     const { coverage } = withCoverage({ gaps: [gap], gap_overflow: true });
     expect([coverage.gaps, coverage.gap_overflow]).toEqual([whole, true]);
   });
-  it('nothing then claims that there are no recorded gaps', () => {
+  it('the status is then never that there are no recorded gaps', () => {
     expect(withCoverage({ gap_overflow: true, status: 'no_recorded_gaps' }).coverage.status).toBe('unknown');
     expect(withCoverage({ gap_overflow: true, status: 'warming_up' }).coverage.status).toBe('warming_up');
   });

@@ -5,7 +5,10 @@ import { maxGaps } from '../contract/limits.ts';
 import { formatTimestamp, parseTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CoverageStatus, coverageStatuses, type GapReason, gapReasons } from '../contract/vocabulary.ts';
 
-/** `labels.recent-overview.v1` to the facts: every published field is named here, and nothing else is published. */
+/**
+ * Projects `labels.recent-overview.v1` to the facts: every published field is named here, and nothing else is
+ * published.
+ */
 export function projectRecentLabels(overview: RecentOverview): RecentLabelFacts {
   const { acquisition, counts } = overview;
   return {
@@ -31,7 +34,7 @@ export function projectRecentLabels(overview: RecentOverview): RecentLabelFacts 
   };
 }
 
-/** Provenance of the rolling epoch's facts. */
+/** Returns the provenance of the rolling epoch's facts. */
 export function recentLabelProvenance(overview: RecentOverview): LabelProvenance {
   return {
     instrument: 'labels',
@@ -80,10 +83,10 @@ function gap({ start, end, reason }: { start: string; end: string; reason: strin
   return { start, end, reason: reasonWord(reason) };
 }
 
-/** The first instant that RFC 3339 can spell without question, in milliseconds: 0001-01-01. */
+/** The first instant that RFC 3339 can represent, in milliseconds: 0001-01-01. */
 const earliest = -62_135_596_800_000;
 
-/** More gaps than can be listed: nothing finer can be said than that the whole window is uncertain. */
+/** Returns one gap over the whole window, for more gaps than can be listed. */
 function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   const end = parseTimestamp(generated_at);
   if (end === null || typeof generated_at !== 'string') throw new Error('a refused artifact is never projected');
@@ -91,7 +94,7 @@ function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   return { start, end: generated_at, reason: 'unknown' };
 }
 
-/** Whether any source is in a state of unknown coverage (contract, `coverage.status`). */
+/** Returns true if any source is in a state of unknown coverage (contract, `coverage.status`). */
 function hasUnknownCoverage(sources: RecentOverview['coverage']['sources']): boolean {
   const unknown = [
     sources.unstarted,
@@ -106,9 +109,9 @@ function hasUnknownCoverage(sources: RecentOverview['coverage']['sources']): boo
 }
 
 /**
- * The status as the artifact states it, or the weaker one that its own fields support. A source of unknown coverage makes
- * it unknown, whatever the artifact states; no recorded gaps is not published beside a gap, a warm-up, more gaps than can
- * be listed, or without any enrolled source.
+ * Returns the artifact's status, or the weaker one that its own fields support. A source of unknown coverage makes the
+ * status unknown. `no recorded gaps` is not published together with a gap, a warm-up, more gaps than can be listed, or
+ * without any enrolled source.
  */
 function weakerStatus(coverage: RecentOverview['coverage'], overflow: boolean): CoverageStatus {
   const stated = statusWord(coverage.status);

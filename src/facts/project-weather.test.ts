@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fixture, type JsonObject } from '../../test/support/fixtures.ts';
-import { aWeatherSummary, aWeatherwatchSummary } from '../../test/support/overviews.ts';
+import { fixture, type JsonObject } from '../../harness/artifacts/fixtures.ts';
+import { aWeatherSummary, aWeatherwatchSummary } from '../../harness/artifacts/overviews.ts';
 import { projectWeather } from './project-weather.ts';
 
 const ours = (changes: object = {}) =>
@@ -11,7 +11,7 @@ const theirs = (changes: object = {}) =>
 describe('our summary', () => {
   const summary = fixture('weather');
 
-  it('publishes what the artifact says, renamed nowhere', () => {
+  it("publishes the artifact's values under the contract's names", () => {
     const { conditions, window, total_events, collections, freshness, measures, does_not_measure } = summary;
     expect(ours()).toEqual({
       conditions,
@@ -62,7 +62,7 @@ describe('our summary', () => {
     expect(totalEvents).toEqual({ total: null, mean_rate_per_s: null, observed_seconds: 0 });
   });
 
-  it('nor is its rate zero, whatever the artifact put there', () => {
+  it('the rate of such a collection is null too, whatever the artifact contains', () => {
     const like = { total: 0, mean_rate_per_s: 0, observed_seconds: 5, observed_windows: 0, unobserved_windows: 9 };
     const zero = { total: 0, mean_rate_per_s: 0, observed_seconds: 0 };
     const published = ours({ collections: { 'like.create': like }, total_events: zero });
@@ -78,7 +78,7 @@ describe('our summary', () => {
     'wss://:secret@host.example/subscribe',
     'wss://host.example/subscribe?wantedDids=x',
     'wss://host.example/subscribe#y',
-  ])('names the host without what stands around it: %s', (endpoint) => {
+  ])('publishes the host without credentials, path or query: %s', (endpoint) => {
     expect(ours({ source: { endpoint, method: 'jetstream' } }).provenance.source_endpoint).toBe(
       'wss://host.example/subscribe',
     );
@@ -89,7 +89,7 @@ describe('our summary', () => {
     'user:secret@host.example',
     'postgres://user:secret@host.example/db',
     'not an address',
-  ])('leaves out an endpoint that is no address of a stream: %s', (endpoint) => {
+  ])('omits an endpoint that is not a stream address: %s', (endpoint) => {
     expect(ours({ source: { endpoint, method: 'jetstream' } }).provenance).not.toHaveProperty('source_endpoint');
   });
 
@@ -102,7 +102,7 @@ describe('our summary', () => {
     expect(published.freshness.newest_observation_end).toBeNull();
   });
 
-  it('always says that it does not measure turnover', () => {
+  it('always lists turnover as not measured', () => {
     expect(ours({ does_not_measure: ['content'] }).provenance.does_not_measure).toEqual([
       'content',
       'participant turnover',
@@ -114,7 +114,7 @@ describe('the weatherwatch summary', () => {
   const summary = fixture('weatherwatch');
   const conditions = summary.conditions as JsonObject;
 
-  it('publishes the parts that have a name in the contract', () => {
+  it('publishes only the parts that the contract names', () => {
     expect(theirs()).toEqual({
       conditions: {
         state: 'active',
@@ -153,12 +153,12 @@ describe('the weatherwatch summary', () => {
     });
   });
 
-  it('null conditions stay null, and an empty as_of is null', () => {
+  it('null conditions stay null, and an empty as_of becomes null', () => {
     expect(theirs({ conditions: null }).conditions).toBeNull();
     expect(theirs({ conditions: { ...conditions, as_of: '' } }).conditions?.as_of).toBeNull();
   });
 
-  it('a dash is null, and so is a window without bounds', () => {
+  it('a dash becomes null, and so does a window without bounds', () => {
     const published = theirs({
       freshness: {
         state: 'unavailable',

@@ -7,7 +7,7 @@ import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CollectionName, collectionNames } from '../contract/vocabulary.ts';
 import type { CollectionMetrics, TotalEvents, WeatherConditions, WeatherWindow } from '../contract/weather.ts';
 
-/** The parts of a weather artifact that its two facts are made of. */
+/** The parts of a weather artifact that its two facts are built from. */
 export interface WeatherParts {
   readonly conditions: WeatherConditions | null;
   readonly window: WeatherWindow;
@@ -15,11 +15,11 @@ export interface WeatherParts {
   readonly collections: Partial<Record<CollectionName, CollectionMetrics | null>>;
   readonly freshness: WeatherFreshness;
   readonly provenance: WeatherProvenance;
-  /** The artifact's own. */
+  /** The artifact's own caveats. */
   readonly caveats: readonly string[];
 }
 
-/** Either weather artifact to its published parts, by name and nothing else. */
+/** Projects either weather artifact to its published parts, field by field. */
 export function projectWeather(artifact: WeatherArtifact): WeatherParts {
   return artifact.schema === 'weather.summary.v1' ? ours(artifact.summary) : weatherwatch(artifact.summary);
 }
@@ -109,7 +109,7 @@ function conditions(seen: WeatherSummary['conditions']): WeatherConditions {
   };
 }
 
-/** Time that was not observed has neither a total nor a rate. */
+/** Unobserved time has neither a total nor a rate. */
 function totals(
   { total, mean_rate_per_s }: { total: number | null; mean_rate_per_s: number | null },
   watched: boolean,
@@ -139,15 +139,15 @@ function metrics(entry: CollectionSummary): CollectionMetrics {
   };
 }
 
-/** Events are counted, not accounts: this holds of every weather artifact, said or not. */
+/** Adds turnover to the list: events are counted, not accounts, in every weather artifact. */
 function withTurnover(list: readonly string[]): string[] {
   const turnover = 'participant turnover';
   return list.includes(turnover) ? list.slice() : [...list, turnover];
 }
 
 /**
- * The observed host without credentials and query that an operator may have written around it. Nothing where the text
- * is not a URL of a stream or page: it cannot be split safely, and a part may be a secret.
+ * Returns the observed host without the credentials and query that an operator may have configured. Returns nothing if
+ * the text is not the URL of a stream or page: such a text cannot be split safely and may contain a secret.
  */
 function publicEndpoint(endpoint: string): { readonly source_endpoint?: string } {
   const url = URL.parse(endpoint);

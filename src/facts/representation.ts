@@ -1,15 +1,15 @@
 import type { FactEnvelope } from '../contract/envelope.ts';
 import { cacheSeconds } from '../contract/limits.ts';
-import type { Coding } from '../http/accept-encoding.ts';
-import { encode } from '../http/compress.ts';
 import { type HeaderList, httpDate } from '../http/headers.ts';
 import { jsonType, type Reply } from '../http/reply.ts';
+import type { Coding } from '../http/representation/accept-encoding.ts';
+import { encode } from '../http/representation/compress.ts';
 import { describeLeak, findLeak, type Leak } from './privacy.ts';
 
 /** Cache-Control of everything that may be cached (contract, "Limits"). */
 export const cacheControl = `public, max-age=${cacheSeconds}`;
 
-/** A fact that must not be served because an identity stands in it. */
+/** A fact that must not be served because it contains an identity. */
 export class PrivacyAlarm extends Error {
   readonly leak: Leak;
 
@@ -20,13 +20,13 @@ export class PrivacyAlarm extends Error {
   }
 }
 
-/** The bytes of one fact in one age bucket: built once and served as they are. */
+/** The bytes of one fact in one age bucket, built once. */
 export interface Representation {
-  /** The content of the bytes: the page is rendered from it, so that both agree. */
+  /** The bytes' content: the page is rendered from it, so that both agree. */
   readonly envelope: FactEnvelope;
   readonly etag: string;
   readonly notModified: Reply;
-  /** The 200 in a content coding, made when it is first asked for. */
+  /** Returns the 200 response in a content coding, created on the first request. */
   ok(coding: Coding): Reply;
 }
 
@@ -36,18 +36,18 @@ export interface RepresentationParts {
   readonly etag: string;
   /** Modification time of the artifact, in milliseconds since 1970. */
   readonly modifiedAt: number;
-  /** The instant it is built, in milliseconds since 1970. */
+  /** Build time, in milliseconds since 1970. */
   readonly builtAt: number;
   /** Headers of every response. */
   readonly common: HeaderList;
 }
 
-/** An artifact may spell half of a surrogate pair, which many clients refuse as a whole document: U+FFFD takes its place. */
+/** Replaces unpaired surrogates by U+FFFD: an artifact may contain them, and many clients refuse such a document. */
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-/** Serialises a fact, after the privacy scan. Throws PrivacyAlarm when it must not be served. */
+/** Serializes a fact after the privacy scan. Throws PrivacyAlarm if it must not be served. */
 export function represent({ envelope, etag, modifiedAt, builtAt, common }: RepresentationParts): Representation {
   const leak = findLeak(envelope);
   if (leak) throw new PrivacyAlarm(leak);
@@ -55,7 +55,7 @@ export function represent({ envelope, etag, modifiedAt, builtAt, common }: Repre
   const validators: HeaderList = [
     'ETag',
     etag,
-    // Never later than `Date`, whatever the clock that wrote the artifact said.
+    // Never later than `Date`, whatever the clock of the artifact's writer.
     'Last-Modified',
     httpDate(Math.min(modifiedAt, builtAt)),
     'Cache-Control',

@@ -5,8 +5,8 @@ import { type FactResource, keepOne, oncePer, refusing } from './resource.ts';
 
 const readable = (artifact: string): Readable<string> => ({ kind: 'readable', artifact, digest: '', modifiedAt: 0 });
 
-describe('a kept representation', () => {
-  /** Keeps representations that say what they were built from. */
+describe('keepOne', () => {
+  /** Creates a cache of representations that record their inputs. */
   function keeping() {
     const built: string[] = [];
     const representationOf = keepOne<string>(({ artifact }, bucket, now) => {
@@ -17,14 +17,14 @@ describe('a kept representation', () => {
     return { built, representationOf };
   }
 
-  it('is built once for an artifact and a bucket', () => {
+  it('builds a representation once for an artifact and a bucket', () => {
     const { built, representationOf } = keeping();
     const one = readable('one');
     expect(representationOf(one, 1, 100)).toBe(representationOf(one, 1, 159));
     expect(built).toEqual(['one in bucket 1 at 100']);
   });
 
-  it('is not that of an artifact before, nor of another bucket, nor of a later instant', () => {
+  it('builds again for another artifact, another bucket, or an earlier instant', () => {
     const { built, representationOf } = keeping();
     const [one, two] = [readable('one'), readable('two')];
     representationOf(one, 1, 100);
@@ -39,7 +39,7 @@ describe('a kept representation', () => {
     ]);
   });
 
-  it('that cannot be built is not tried again for every request', () => {
+  it('a failed build is not repeated for every request', () => {
     const { built, representationOf } = keeping();
     const broken = readable('broken');
     for (let i = 0; i < 3; i++) expect(() => representationOf(broken, 1, 100)).toThrow('broken');
@@ -47,7 +47,7 @@ describe('a kept representation', () => {
   });
 });
 
-it('a value that follows from an object is computed once for each object', () => {
+it('oncePer computes a value once for each object', () => {
   let computed = 0;
   const lengthOf = oncePer(({ text }: { readonly text: string }) => {
     computed += 1;
@@ -57,7 +57,7 @@ it('a value that follows from an object is computed once for each object', () =>
   expect([lengthOf(a), lengthOf(a), lengthOf(b), computed]).toEqual([1, 1, 2, 2]);
 });
 
-it('a fact that cannot be built is refused, and the alarm is told once for each failure', () => {
+it('a fact that cannot be built is refused, with one alarm per failure', () => {
   const alarms: unknown[] = [];
   let error = new Error('first');
   const failing: FactResource = () => {

@@ -13,7 +13,7 @@ export type Outcome =
       readonly freshness?: LabelFreshness;
     };
 
-/** A fact endpoint: asked at every request, with that request's clock (milliseconds since 1970). */
+/** A fact endpoint: evaluated at every request, with that request's clock (milliseconds since 1970). */
 export type FactResource = (now: number) => Outcome;
 
 /**
@@ -23,7 +23,7 @@ export type FactResource = (now: number) => Outcome;
 export function keepOne<A>(build: (readable: Readable<A>, bucket: number, now: number) => Representation) {
   let kept: { reading: Reading<A>; bucket: number; builtAt: number; built: () => Representation } | undefined;
   return (reading: Readable<A>, bucket: number, now: number): Representation => {
-    // A clock that was set back must not be answered with times that lie ahead of it.
+    // After the clock was set back, a response must not contain future times.
     if (kept?.reading !== reading || kept.bucket !== bucket || now < kept.builtAt) {
       kept = { reading, bucket, builtAt: now, built: attempt(() => build(reading, bucket, now)) };
     }
@@ -42,7 +42,7 @@ function attempt<T>(work: () => T): () => T {
   }
 }
 
-/** The value that a function gives for an object, computed once for each object. */
+/** Returns a function that computes its value once for each object. */
 export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   let last: { key: K; value: V } | undefined;
   return (key) => {
@@ -51,7 +51,10 @@ export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) =
   };
 }
 
-/** The resource, refusing what cannot be built: `alarm` is told once for each failure, however often it is asked for. */
+/**
+ * Wraps a resource so that a failed build becomes a refusal. Calls `alarm` once for each failure, however many requests
+ * follow.
+ */
 export function refusing(resource: FactResource, alarm: (error: unknown) => void): FactResource {
   let alarmed: unknown;
   return (now) => {

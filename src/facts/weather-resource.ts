@@ -31,7 +31,10 @@ export function weatherTime(artifact: WeatherArtifact): WeatherTime {
 
 type Fact = 'weatherConditions' | 'weatherMetrics';
 
-/** One of the two weather facts. Weather freshness is copied, never judged, so only an unusable artifact is refused. */
+/**
+ * Creates one of the two weather facts. Weather freshness is copied, never judged, so only an unusable artifact is
+ * refused.
+ */
 export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifact>, common: HeaderList): FactResource {
   const timeOf = oncePer((reading: Readable<WeatherArtifact>) => weatherTime(reading.artifact));
   const representationOf = keepOne<WeatherArtifact>((reading, bucket, now) =>
@@ -49,13 +52,13 @@ export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifa
     if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable' };
     const time = timeOf(reading);
     if (time.kind === 'unusable') return { kind: 'refused', code: 'source_unavailable' };
-    // Without a time of its own the artifact has no age: the bucket is then the minute of the request's clock.
+    // An artifact without a time has no age: its bucket is the minute of the request's clock.
     const bucket = ageBucket(time.kind === 'known' ? ageSeconds(time.at, now) : now / 1000);
     return { kind: 'served', representation: representationOf(reading, bucket, now) };
   };
 }
 
-/** The envelope of one of the weather facts. */
+/** Returns the envelope of one of the weather facts. */
 export function weatherEnvelope(
   fact: Fact,
   artifact: WeatherArtifact,

@@ -1,5 +1,5 @@
 import { inputLimits } from '../input/limits.ts';
-import type { ConnectionBounds } from './connection-table.ts';
+import type { ConnectionBounds } from './connections/connection-table.ts';
 
 /** Limits below HTTP; each protects the other readers from one slow or greedy client. */
 export const httpLimits = {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { type Socket as NetSocket, Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { ConnectionTable } from './connection-table.ts';
+import { ConnectionTable } from './connections/connection-table.ts';
 import { openPlainLane } from './plain-lane.ts';
 import { withBody } from './reply.ts';
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ConnectionTable } from './connection-table.ts';
+import type { ConnectionTable } from './connections/connection-table.ts';
 import { parsePlainRequest } from './plain-request.ts';
 import type { ReadRequest } from './read-request.ts';
 import type { Reply } from './reply.ts';

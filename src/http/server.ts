@@ -1,19 +1,22 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { systemCode } from '../ops/errors.ts';
-import type { ClientOf } from './client-address.ts';
-import { type ConnectionBounds, ConnectionTable, type CutReason } from './connection-table.ts';
-import { limitConnections } from './descriptors.ts';
+import type { ClientOf } from './connections/client-address.ts';
+import { type ConnectionBounds, ConnectionTable, type CutReason } from './connections/connection-table.ts';
+import { belowDescriptors, limitConnections } from './connections/descriptors.ts';
+import { networkTiers } from './connections/network-tiers.ts';
+import { type UnsentBounds, UnsentBytes, type UnsentClaim } from './connections/unsent-bytes.ts';
 import { Exchanges } from './exchanges.ts';
+import { FairTurns } from './fair-turns.ts';
+import { type Front, openFront } from './front.ts';
 import { allowedMethods, type HeaderList } from './headers.ts';
 import { defaultConnectionBounds, httpLimits } from './limits.ts';
-import { networkTiers } from './network-tiers.ts';
+import { type Listening, listen, listenWidely } from './listening.ts';
 import { answerParserError, answerRaw, codeOfParserError, endQuietly } from './parser-errors.ts';
 import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
-import { type UnsentBounds, UnsentBytes, type UnsentClaim } from './unsent-bytes.ts';
 
 /** Answers one well-formed request; if it throws or rejects, the client gets 500 without detail. */
 export type Answering =
@@ -37,6 +40,8 @@ export type HttpServerOptions = Answering & {
   readonly failed: (error: unknown) => void;
   /** Tells each request's client to the answering side; nothing looks at addresses without it. */
   readonly clientOf?: ClientOf;
+  /** Trusted proxies in front of the server; without a fast path, turns are shared between the clients that they name. */
+  readonly proxies?: number;
   readonly connections?: Partial<ConnectionBounds>;
   /** Told of each connection that the server closed to protect itself and others. */
   readonly onCut?: (reason: CutReason) => void;
@@ -54,8 +59,12 @@ export interface HttpServer {
 
 /** Makes a server; nothing listens before `start`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { common, clock, failed, clientOf, onCut = () => undefined } = options;
-  const table = new ConnectionTable({ ...defaultConnectionBounds, ...options.connections }, onCut);
+  const { common, clock, failed, clientOf, proxies = 0, onCut = () => undefined } = options;
+  const asked = { ...defaultConnectionBounds, ...options.connections };
+  // The lane does not know clients and does not wait: a server that does takes the full parser for every request.
+  const hasLane = !clientOf && 'answer' in options;
+  const bounds = hasLane ? asked : belowDescriptors(asked);
+  const table = new ConnectionTable(bounds, onCut);
   const server = createServer({
     maxHeaderSize: httpLimits.maxHeaderBytes,
     headersTimeout: httpLimits.headersTimeoutMs,
@@ -88,8 +97,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const answerNow = 'answer' in options ? safely(options.answer) : null;
 
+  const monotonic = (): number => performance.now();
   const exchanges = new Exchanges();
-  const unsent = 'unsent' in options ? new UnsentBytes(options.unsent, () => performance.now()) : null;
+  const unsent = 'unsent' in options ? new UnsentBytes(options.unsent, monotonic) : null;
 
   function onRequest(message: IncomingMessage, response: ServerResponse): void {
     const now = clock();
@@ -106,6 +116,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       tracked.outstanding += 1;
       response.once('close', () => {
         tracked.outstanding -= 1;
+        front?.next(message.socket);
       });
     }
     if (!wellFormed(message)) {
@@ -125,7 +136,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       message.socket.destroy();
     });
     response.once('close', () => {
-      gone.abort();
+      gone.abort(left);
       claim.release();
     });
     const { reserve } = claim;
@@ -160,11 +171,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return clientOf ? { ...request, client: clientOf(message) } : request;
   }
 
+  function refuseSilent(socket: Socket): void {
+    answerRaw(socket, 'request_timeout', common, clock());
+  }
+
   const malformed = errorReply('bad_request', common, ['Connection', 'close']);
   server.on('request', onRequest);
   // An expectation that is not understood is no reason to refuse a read.
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => {
+    front?.discard(socket);
     if (codeOfParserError(error) === null) {
       socket.destroy();
       return;
@@ -174,6 +190,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     exchanges.finish(socket, () => (quiet ? endQuietly(socket) : answerParserError(error, socket, common, clock())));
   });
   server.on('connect', (_request, socket) => {
+    front?.discard(socket);
     socket.on('error', () => socket.destroy());
     const quiet = exchanges.isClosing(socket);
     exchanges.finish(socket, () => {
@@ -182,28 +199,35 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     });
   });
 
-  // The lane does not know clients and does not wait: a server that does takes the full parser for every request.
   const lane =
-    clientOf || !answerNow
+    !hasLane || !answerNow
       ? null
       : openPlainLane(server, { answer: answerNow, clock, idleMs: httpLimits.keepAliveTimeoutMs, table });
-  if (!lane) admitFirst(server, table);
+  const nextTurn = (act: () => void): void => void setImmediate(act);
+  const turns = new FairTurns({ maxWaiting: bounds.total, nextTurn, monotonic });
+  // Answers that are made at once need no turns: a client may close its side before its request is parsed.
+  const front = answerNow ? null : openFront(server, { table, turns, proxies, nextTurn, monotonic, refuseSilent });
+  if (!lane && !front) admitFirst(server, table);
   let sweep: NodeJS.Timeout | undefined;
+  let listening: Listening | null = null;
   return {
     start: async ({ host, port }) => {
-      const listening = await listen(server, host, port);
-      sweep = setInterval(() => table.cutStalled(performance.now()), httpLimits.checkEveryMs);
-      return listening;
+      listening = await (front ? listenWidely(server, { host, port }, acceptors) : listen(server, { host, port }));
+      sweep = setInterval(() => {
+        table.cutStalled(monotonic());
+        front?.refuseSilent();
+      }, httpLimits.checkEveryMs);
+      return listening.port;
     },
     connections: () => table.size,
     stop: async (graceMs) => {
-      await close(server, lane, table, graceMs);
+      await close(server, lane ?? front, { table, listening }, graceMs);
       clearInterval(sweep);
     },
   };
 }
 
-/** Lets the table of connections see each new connection before the parser does. */
+/** Lets the table of connections admit each new connection before the parser gets it. */
 function admitFirst(server: Server, table: ConnectionTable): void {
   const parsers = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -211,6 +235,9 @@ function admitFirst(server: Server, table: ConnectionTable): void {
     if (table.admit(socket)) for (const parse of parsers) parse.call(server, socket);
   });
 }
+
+/** Listening sockets of a server with an admission front: connections that a turn of its event loop accepts. */
+const acceptors = 16;
 
 /** The reply where its bytes may be held until they are sent, else the refusal. */
 function claimed(
@@ -226,6 +253,9 @@ function claimed(
   claim.settle(0);
   return overloaded;
 }
+
+/** Reason to give up a response. One error for all: creating one, with its stack, costs more than giving up. */
+const left = new Error('the client left');
 
 /** Codes of errors that mean that a client left before its response was complete. */
 const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
@@ -245,28 +275,20 @@ function namesHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
 
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    // A long queue: ten thousand clients may come at once after a restart.
-    server.listen({ host, port, backlog: 4096 }, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-function close(server: Server, lane: PlainLane | null, table: ConnectionTable, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => {
-      table.closeAll();
-      server.closeAllConnections();
-    }, graceMs);
-    server.close(() => {
-      clearTimeout(cut);
-      resolve();
-    });
-    lane?.close();
-    server.closeIdleConnections();
-  });
+async function close(
+  server: Server,
+  before: PlainLane | Front | null,
+  { table, listening }: { table: ConnectionTable; listening: Listening | null },
+  graceMs: number,
+): Promise<void> {
+  const cut = setTimeout(() => {
+    table.closeAll();
+    server.closeAllConnections();
+  }, graceMs);
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const othersClosed = listening?.close();
+  before?.close();
+  server.closeIdleConnections();
+  await Promise.all([closed, othersClosed]);
+  clearTimeout(cut);
 }

@@ -11,7 +11,7 @@ interface Count {
   fields: number;
 }
 
-/** Counts the items of a decoded value on the resulting objects. */
+/** Counts the items of a decoded value. */
 function count(value: unknown): Count {
   const isContainer = Array.isArray(value) || (value !== null && Object.getPrototypeOf(value) === Object.prototype);
   if (!isContainer) return { elements: 1, depth: 0, fields: 0 };
@@ -59,8 +59,8 @@ function both({ header, body }: { header: unknown; body: unknown }): Count {
   };
 }
 
-describe('a scan of DAG-CBOR bytes', () => {
-  test('counts exactly what a decoder makes of two consecutive items', () => {
+describe('scanCbor', () => {
+  test('counts exactly the items that a decoder returns for two consecutive values', () => {
     fc.assert(
       fc.property(items, (given) => {
         expect(scanCbor(given.bytes, generous, 2)).toEqual({ fault: null, elements: both(given).elements });
@@ -84,7 +84,7 @@ describe('a scan of DAG-CBOR bytes', () => {
   });
 
   test('accepts any bytes that the decoder accepts, and never counts fewer items', () => {
-    // First bytes of every kind of item, so that a good part of what is generated decodes.
+    // First bytes of every kind of item, so that many of the generated inputs are valid.
     const bytes = fc.array(
       fc.oneof(
         fc.constantFrom(

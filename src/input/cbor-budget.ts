@@ -1,36 +1,36 @@
 import type { ShapeFault } from './json-budget.ts';
 
-/** Bounds on the shape of consecutive DAG-CBOR items, judged on their bytes. */
+/** Limits on the shape of consecutive DAG-CBOR items, checked on their bytes. */
 export interface CborLimits {
-  /** Open arrays and maps at one place. */
+  /** Nesting depth of arrays and maps. */
   readonly depth: number;
-  /** Data items in all, keys included. */
+  /** Total number of data items, including keys. */
   readonly elements: number;
-  /** Entries of one map. */
+  /** Number of entries of one map. */
   readonly fields: number;
 }
 
 /** Result of scanning items. */
 export interface CborShape {
-  /** Null: the items are complete and within their limits. `malformed`: no DAG-CBOR decoder accepts them. */
+  /** Null: the items are complete and within the limits. `malformed`: no DAG-CBOR decoder accepts them. */
   readonly fault: ShapeFault | 'malformed' | null;
-  /** Items, counted up to the fault. */
+  /** Number of items up to the fault. */
   readonly elements: number;
 }
 
 const maxDepth = 256;
 
 /**
- * A key such as "1023" counts as this many items: an engine keeps the field in an array, which it makes as long as the number says and
- * half as long again. 15 kB were measured for one key of seven bytes.
+ * Number of items that a key such as "1023" counts as: an engine stores such a field in an array of 1.5 times that
+ * length. 15 kB were measured for one key of seven bytes.
  */
 export const indexKeyElements = 160;
 
 /**
  * Counts the depth and the items of the first `items` DAG-CBOR items in one pass, and stops at the first limit. It runs
  * before the decoder, so that a frame cannot become millions of objects. It does not check the order of keys, UTF-8 or
- * canonical form; for all bytes that the decoder accepts the count is never too low. A claimed length is compared with the bytes
- * that are left.
+ * canonical form; for all bytes that the decoder accepts, the count is never too low. A declared length is compared
+ * with the remaining bytes.
  */
 export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): CborShape {
   const { length } = bytes;
@@ -54,7 +54,7 @@ export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): Cbor
     const type = first >> 5;
     const info = first & 0x1f;
     at += 1;
-    // Keys and values take turns: before a key an even number of items is left.
+    // Keys and values alternate: before a key, the number of remaining items is even.
     const isKey = maps[depth] === 1 && left % 2 === 0;
     elements += isKey && startsWithDigit(bytes, at, first) ? indexKeyElements : 1;
     if (elements > limits.elements) return { fault: 'too_many_elements', elements };
@@ -96,7 +96,10 @@ function startsWithDigit(bytes: Uint8Array, at: number, first: number): boolean 
   return first >> 5 === 3 && first !== emptyText && byte >= 0x30 && byte <= 0x39;
 }
 
-/** Bytes of an argument behind its first byte; -1 for the indefinite and reserved lengths, which DAG-CBOR does not have. */
+/**
+ * Returns the number of argument bytes after the first byte; -1 for the indefinite and reserved lengths, which DAG-CBOR
+ * does not allow.
+ */
 function argumentBytes(info: number): number {
   if (info < 24) return 0;
   return info < 28 ? 1 << (info - 24) : -1;

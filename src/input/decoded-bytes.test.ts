@@ -6,13 +6,13 @@ const never = new AbortController().signal;
 const limits = { total: 1_000, reserve: 10, buffered: 500 };
 const settled = () => new Promise(setImmediate);
 
-/** Takes memory and notes when it was granted. */
+/** Requests memory and records the order of grants. */
 function ask(account: ByteAccount, bytes: number, name: string, order: string[], buffered = 0) {
   void account.take(bytes, never, buffered).then((outcome) => order.push(`${name} ${outcome}`));
 }
 
-describe('the memory for decoded input', () => {
-  test('makes those wait that would exceed the total, until others return theirs', async () => {
+describe('createDecodedBytes', () => {
+  test('delays requests that would exceed the total until others release memory', async () => {
     const memory = createDecodedBytes(limits);
     const [a, b] = [memory.open(), memory.open()];
     const order: string[] = [];
@@ -27,7 +27,7 @@ describe('the memory for decoded input', () => {
     expect([memory.held, memory.waiting, a.held, b.held]).toEqual([200, 0, 0, 200]);
   });
 
-  test('grants the reserve of an account at once, however much the others hold and wait for', async () => {
+  test("grants an account's reserve immediately, regardless of other accounts", async () => {
     const memory = createDecodedBytes(limits);
     const order: string[] = [];
     for (let i = 0; i < 50; i += 1) ask(memory.open(), 1_000, `hostile ${i}`, order);
@@ -36,7 +36,7 @@ describe('the memory for decoded input', () => {
     expect(order).toEqual(['hostile 0 taken', 'honest taken']);
   });
 
-  test('serves small requests before large ones, and large ones after a bounded number of them', async () => {
+  test('serves small requests before large ones, but large ones after a bounded number of small ones', async () => {
     const memory = createDecodedBytes(limits);
     const holder = memory.open();
     holder.hold(1_000);
@@ -70,7 +70,7 @@ describe('the memory for decoded input', () => {
     expect(served).toBeGreaterThan(200);
   });
 
-  test('does not let an account wait that holds memory: two of them would wait for each other', async () => {
+  test('never makes an account wait that holds memory: two such accounts would deadlock', async () => {
     const memory = createDecodedBytes(limits);
     const [a, b] = [memory.open(), memory.open()];
     expect(await a.take(500, never)).toBe('taken');
@@ -79,7 +79,7 @@ describe('the memory for decoded input', () => {
     expect(await b.take(100, never)).toBe('busy');
   });
 
-  test('reads input alone that is larger than the total', async () => {
+  test('grants input larger than the total when nothing else is held', async () => {
     const memory = createDecodedBytes(limits);
     const [a, b] = [memory.open(), memory.open()];
     expect(await a.take(5_000, never)).toBe('taken');
@@ -92,7 +92,7 @@ describe('the memory for decoded input', () => {
     expect(order).toEqual(['b taken']);
   });
 
-  test('turns the largest waiting input away when too much waits', async () => {
+  test('rejects the largest waiting input when too much waits', async () => {
     const memory = createDecodedBytes(limits);
     memory.open().hold(1_000);
     const order: string[] = [];
@@ -115,7 +115,7 @@ describe('the memory for decoded input', () => {
     expect(await memory.open().take(1, stop.signal)).toBe('aborted');
   });
 
-  test('says which accounts hold more than their share', () => {
+  test('reports which accounts hold more than their share', () => {
     const memory = createDecodedBytes(limits);
     const [large, small] = [memory.open(), memory.open()];
     large.hold(251);
@@ -127,7 +127,7 @@ describe('the memory for decoded input', () => {
     expect([large.isOver, memory.held]).toEqual([false, 10]);
   });
 
-  test('is never exceeded by more than the reserves, and every request is served in the end', async () => {
+  test('never exceeds the total by more than the reserves, and eventually serves every request', async () => {
     const steps = fc.array(fc.record({ account: fc.nat(9), bytes: fc.integer({ min: 1, max: 800 }) }), {
       maxLength: 60,
     });
@@ -157,12 +157,12 @@ describe('the memory for decoded input', () => {
   });
 });
 
-test('an account that holds memory gets no more than its part of the total, however much is free', () => {
+test('limits an account that holds memory to its part of the total, however much is free', () => {
   const bytes = createDecodedBytes({ total: 100, reserve: 1, buffered: 0 });
   const account = bytes.open();
   expect([account.tryTake(20), account.tryTake(5), account.tryTake(1)]).toEqual([true, true, false]);
   expect(bytes.open().tryTake(25)).toBe(true);
   account.release();
-  // Alone it may be larger.
+  // An account that holds nothing may take more.
   expect(account.tryTake(60)).toBe(true);
 });

@@ -1,6 +1,6 @@
-/** Bounds of the memory that decoded input takes, over all sources. */
+/** Limits of the memory for decoded input, over all sources. */
 export interface DecodedBytesLimits {
-  /** Held at once by all accounts together, beyond what each has in reserve. */
+  /** Maximum bytes held by all accounts together, beyond their reserves. */
   readonly total: number;
   /** Bytes that each account may hold regardless of the other accounts. */
   readonly reserve: number;
@@ -14,28 +14,31 @@ export interface DecodedBytesLimits {
  */
 export type TakeOutcome = 'taken' | 'busy' | 'aborted';
 
-/** The memory that one reader holds. */
+/** The memory account of one reader. */
 export interface ByteAccount {
   readonly held: number;
   /** True if it holds more than its share, so that it should pause reading. */
   readonly isOver: boolean;
-  /** Takes memory for input that is already here. */
+  /** Takes memory for input that has already arrived. */
   hold(bytes: number): void;
-  /** Takes memory when it is free now and no other account waits for it, or within the reserve. */
+  /** Takes memory if it is free and no other account waits, or within the reserve. */
   tryTake(bytes: number): boolean;
-  /** Takes memory, and waits for it where the account holds none. `buffered`: what the input occupies meanwhile. Never rejects. */
+  /**
+   * Takes memory, and waits for it if the account holds none. `buffered` is the size of the input while it waits. Never
+   * rejects.
+   */
   take(bytes: number, signal: AbortSignal, buffered?: number): Promise<TakeOutcome>;
-  /** Returns memory; everything where no number is given. */
+  /** Releases memory; all of it by default. */
   release(bytes?: number): void;
 }
 
 /** Memory for decoded input, shared fairly. */
 export interface DecodedBytes {
-  /** Held by all accounts. */
+  /** Bytes held by all accounts. */
   readonly held: number;
-  /** Accounts that wait. */
+  /** Number of accounts that wait. */
   readonly waiting: number;
-  /** Opens an account; it costs nothing while it holds nothing. */
+  /** Opens an account, which costs nothing while it holds nothing. */
   open(): ByteAccount;
 }
 
@@ -44,7 +47,7 @@ interface Waiting {
   readonly buffered: number;
   readonly account: Account;
   readonly settle: (outcome: TakeOutcome) => void;
-  /** Number of times that another one was served first. */
+  /** Number of later requests that were served before this one. */
   passedOver: number;
 }
 
@@ -52,15 +55,15 @@ interface Account {
   held: number;
 }
 
-/** One account holds at most this part of the total, unless it holds nothing else. */
+/** Divisor of the total: the maximum part of one account, unless it holds nothing else. */
 const accountPart = 4;
-/** A large request waits for at most so many smaller ones that came later. */
+/** Maximum number of later, smaller requests that are served before a large one. */
 const maxPassedOver = 256;
 
 /**
- * Makes the shared memory of a process. Small requests are served before large ones, so that a source with little to read does
- * not wait for one with much; a large request is served after a bounded number of smaller ones. An account that waits
- * holds nothing, so the accounts that hold memory always go on and return it.
+ * Creates the shared memory of a process. Small requests are served before large ones, so that a source with little
+ * data does not wait for one with much; a large request is served after a bounded number of smaller ones. A waiting
+ * account holds nothing, so the accounts that hold memory always proceed and release it.
  */
 export function createDecodedBytes({ total, reserve, buffered: maxBuffered }: DecodedBytesLimits): DecodedBytes {
   const queue = new Set<Waiting>();
@@ -71,7 +74,7 @@ export function createDecodedBytes({ total, reserve, buffered: maxBuffered }: De
     const after = account.held + bytes;
     if (after <= reserve) return true;
     if (account.held > 0 && after > total / accountPart) return false;
-    // What is larger than the total is read alone.
+    // A request larger than the total is granted alone.
     return held + bytes <= total || held === 0;
   }
 
@@ -80,7 +83,7 @@ export function createDecodedBytes({ total, reserve, buffered: maxBuffered }: De
     held += bytes;
   }
 
-  /** The smallest request, or the one that others were served before too often. */
+  /** Returns the smallest request, or one that too many others have overtaken. */
   function next(): Waiting | null {
     let chosen: Waiting | null = null;
     for (const one of queue) {
@@ -98,7 +101,7 @@ export function createDecodedBytes({ total, reserve, buffered: maxBuffered }: De
     }
   }
 
-  /** Turns the largest input away while more waits than may. */
+  /** Rejects the largest input while too much waits. */
   function shed(): void {
     while (buffered > maxBuffered) {
       let largest: Waiting | null = null;
@@ -146,7 +149,7 @@ export function createDecodedBytes({ total, reserve, buffered: maxBuffered }: De
           add(account, bytes);
         },
         tryTake(bytes) {
-          // Where others wait, `serve` decides between them and this one.
+          // If others wait, `serve` decides between them and this one.
           if (account.held + bytes > reserve && (queue.size > 0 || !fits(account, bytes))) return false;
           add(account, bytes);
           return true;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isNestedDeeper } from './depth.ts';
 
-test('a value is deeper than a limit exactly when one of its leaves lies behind more containers', () => {
+test('a value is nested deeper than a limit if and only if one of its leaves is inside more containers', () => {
   const depth = (value: unknown): number =>
     typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
   fc.assert(

@@ -12,7 +12,7 @@ interface Count {
   fields: number;
 }
 
-/** Counts the items of a parsed document on the resulting objects. */
+/** Counts the items of a parsed document. */
 function count(value: unknown): Count {
   if (typeof value !== 'object' || value === null) return { elements: 1, depth: 0, fields: 0 };
   const children = Object.values(value).map(count);
@@ -24,13 +24,13 @@ function count(value: unknown): Count {
   };
 }
 
-/** A document with its values, in one of the spellings that a parser takes. */
+/** Documents with their values, in one of the encodings that a parser accepts. */
 const documents = fc
   .tuple(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(undefined, 1, '\t', '  \n'))
   .map(([value, space]) => JSON.stringify(value, null, space));
 
-describe('a scan of JSON bytes', () => {
-  test('counts exactly what a parser makes of a document', () => {
+describe('scanJson', () => {
+  test('counts exactly the items that a parser returns for a document', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const { elements } = count(JSON.parse(text));
@@ -53,7 +53,7 @@ describe('a scan of JSON bytes', () => {
     );
   });
 
-  test('never counts fewer elements than a parser makes of any text that it accepts', () => {
+  test('never counts fewer elements than a parser returns, for any text that it accepts', () => {
     const alphabet = fc.constantFrom(
       ...'[]{}",:\\ \n\t01e-.',
       'true',
@@ -79,7 +79,7 @@ describe('a scan of JSON bytes', () => {
     );
   });
 
-  test('takes any bytes without an error', () => {
+  test('accepts any bytes without an error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(scanJson(bytes, { depth: 4, elements: 20, fields: 5 })).toHaveProperty('elements');

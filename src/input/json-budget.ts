@@ -1,30 +1,30 @@
-/** Bounds on the shape of one JSON document, judged on its bytes. */
+/** Limits on the shape of one JSON document, checked on its bytes. */
 export interface JsonLimits {
-  /** Open arrays and objects at one place. */
+  /** Nesting depth of arrays and objects. */
   readonly depth: number;
-  /** Values and keys in all: arrays, objects, strings, numbers, literals, and the names of fields. */
+  /** Total number of values and keys: arrays, objects, strings, numbers, literals, and the names of fields. */
   readonly elements: number;
-  /** Fields of one object. */
+  /** Number of fields of one object. */
   readonly fields: number;
-  /** Bytes of one number; a parser takes time for each of its digits. */
+  /** Length of one number in bytes; a parser takes time for each digit. */
   readonly numberBytes?: number;
 }
 
-/** Why a document is refused before it is parsed. */
+/** Reasons to refuse a document before it is parsed. */
 export type ShapeFault = 'too_deep' | 'too_many_elements' | 'too_many_fields' | 'number_too_long';
 
 /** Result of a scan. */
 export interface Shape {
-  /** Null: the document is within its limits, which does not mean that it is valid. */
+  /** Null: the document is within the limits, which does not mean that it is valid. */
   readonly fault: ShapeFault | null;
-  /** Values and keys, counted up to the fault. */
+  /** Number of values and keys up to the fault. */
   readonly elements: number;
 }
 
-/** Longest number in bytes where the limits do not say otherwise; an exact double needs at most 1,075 digits. */
+/** Default maximum length of a number in bytes; an exact double needs at most 1,075 digits. */
 const defaultNumberBytes = 1_100;
 
-/** A scanner's levels are counted in an array of this length. */
+/** Length of the array in which a scanner counts its levels. */
 const maxDepth = 256;
 
 const quote = 0x22;
@@ -37,15 +37,15 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * Counts the depth and the elements of a JSON document in one pass over its bytes, and stops at the first limit. It runs
- * before `JSON.parse`, so that a small document cannot become millions of objects. It does not validate: for every
+ * Counts the depth and the elements of a JSON document in one pass over its bytes, and stops at the first limit. It
+ * runs before `JSON.parse`, so that a small document cannot become millions of objects. It does not validate: for every
  * document that `JSON.parse` accepts, and for every prefix that it reads before it fails, the count is never too low.
  */
 export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
   const { length } = bytes;
   const deepest = Math.min(limits.depth, maxDepth);
   const numberBytes = limits.numberBytes ?? defaultNumberBytes;
-  /** Fields so far of each open container. */
+  /** Number of fields so far of each open container. */
   const fields = new Uint32Array(deepest + 1);
   let depth = 0;
   let elements = 0;
@@ -86,7 +86,7 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
   return { fault: null, elements };
 }
 
-/** Past the closing quote of a string; the end of the bytes where there is none. */
+/** Returns the index after the closing quote of a string, or the end of the bytes without one. */
 function afterString(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   for (let at = from; at < length; at += 1) {
@@ -97,7 +97,7 @@ function afterString(bytes: Uint8Array, from: number): number {
   return length;
 }
 
-/** Past a number or a literal: up to white space, punctuation or a string. */
+/** Returns the index after a number or a literal: the next white space, punctuation or string. */
 function afterScalar(bytes: Uint8Array, from: number): number {
   let at = from;
   for (; at < bytes.length; at += 1) {

@@ -3,20 +3,20 @@ import type { JsonLimits } from './json-budget.ts';
 const kib = 1024;
 const mib = 1024 * kib;
 
-/** Processor time that one input may take: a part for each input and a part for each of its bytes. */
+/** Processor time that one input may take: a fixed part and a part per byte. */
 export interface CpuBudget {
   readonly fixedMicroseconds: number;
   readonly nanosecondsPerByte: number;
 }
 
-/** The limits of one place where bytes of strangers enter. Null where the kind of input has no such dimension. */
+/** The limits of one entry point for foreign bytes. Null if the kind of input has no such dimension. */
 export interface InputLimit {
   readonly input: string;
   /** The party that controls the bytes. */
   readonly author: string;
-  /** As received. */
+  /** Maximum bytes as received. */
   readonly bytes: number;
-  /** After content decoding; never more than 64 times what was received, or 1 MiB. */
+  /** Maximum bytes after content decoding; never more than 64 times the received bytes, or 1 MiB. */
   readonly decodedBytes: number | null;
   readonly depth: number | null;
   readonly elements: number | null;
@@ -26,7 +26,7 @@ export interface InputLimit {
   readonly code: string;
 }
 
-/** An entry point whose bytes are JSON or DAG-CBOR, so that its shape is bounded too. */
+/** An entry point for JSON or DAG-CBOR, whose shape is limited too. */
 interface ShapedInput extends InputLimit, JsonLimits {
   readonly depth: number;
   readonly elements: number;
@@ -37,8 +37,8 @@ const shaped = (input: ShapedInput): ShapedInput => input;
 const flat = <const T extends InputLimit>(input: T): T => input;
 
 /**
- * Every place where bytes of strangers enter, with its limits. Code reads its limits here, the resource fuzzer drives each entry
- * against them, and `docs/input-limits.md` is made from this table.
+ * All entry points for foreign bytes, with their limits. Code reads its limits here, the resource fuzzer tests each
+ * entry against them, and `docs/input-limits.md` is generated from this table.
  */
 export const inputLimits = {
   labelFrame: shaped({
@@ -52,7 +52,7 @@ export const inputLimits = {
     elements: 262_144,
     fields: 256,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 120 },
-    code: 'src/labels/frames.ts',
+    code: 'src/labels/label/frames.ts',
   }),
   labelPage: shaped({
     input: 'label page (`queryLabels`) of several labels',
@@ -64,7 +64,7 @@ export const inputLimits = {
     elements: 65_536,
     fields: 256,
     cpu: { fixedMicroseconds: 6_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/query-labels.ts',
+    code: 'src/labels/poll/query-labels.ts',
   }),
   singleLabelPage: shaped({
     input: 'label page (`queryLabels`) of one label',
@@ -75,7 +75,7 @@ export const inputLimits = {
     elements: 65_536,
     fields: 256,
     cpu: { fixedMicroseconds: 6_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/query-labels.ts',
+    code: 'src/labels/poll/query-labels.ts',
   }),
   labelerRecord: shaped({
     input: 'labeler record (`getRecord`)',
@@ -86,7 +86,7 @@ export const inputLimits = {
     elements: 65_536,
     fields: 1_024,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/particulars.ts',
+    code: 'src/labels/roster/particulars.ts',
   }),
   didDocument: shaped({
     input: 'DID document',
@@ -97,7 +97,7 @@ export const inputLimits = {
     elements: 8_192,
     fields: 256,
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 200 },
-    code: 'src/network/identity.ts',
+    code: 'src/network/identity/identity.ts',
   }),
   auditLog: shaped({
     input: 'audit log of a DID (`/log/audit`)',
@@ -109,7 +109,19 @@ export const inputLimits = {
     elements: 65_536,
     fields: 256,
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 200 },
-    code: 'src/network/identity.ts',
+    code: 'src/network/identity/identity.ts',
+  }),
+  directoryOperation: shaped({
+    input: 'operation of the did:plc directory (`/export/stream`)',
+    author: 'the holder of any DID, through the directory',
+    // The directory limits an operation to 7.5 kB of DAG-CBOR; escapes in JSON take six bytes for one.
+    bytes: 64 * kib,
+    decodedBytes: null,
+    depth: 16,
+    elements: 8_192,
+    fields: 256,
+    cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
+    code: 'src/network/identity/directory-operation.ts',
   }),
   relayList: shaped({
     input: 'relay list (`listReposByCollection`)',
@@ -121,7 +133,7 @@ export const inputLimits = {
     elements: 32_768,
     fields: 256,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/relay-list.ts',
+    code: 'src/labels/roster/relay-list.ts',
   }),
   serviceEvent: shaped({
     input: 'Jetstream frame of the label instrument',
@@ -132,20 +144,20 @@ export const inputLimits = {
     elements: 65_536,
     fields: 1_024,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/service-events.ts',
+    code: 'src/labels/roster/service-events.ts',
   }),
   weatherFrame: flat({
     input: 'Jetstream frame of the weather instrument',
     author: 'a Jetstream host, and every account through it',
     bytes: 10 * mib,
     decodedBytes: 10 * mib,
-    // The classifier makes no objects, and keeps one byte for each open container.
+    // The classifier creates no objects, and stores one byte per open container.
     depth: null,
     elements: null,
     fields: null,
-    // A few hundred bytes of zstd may expand to 1 MiB, and each byte beyond 16 KiB to 64.
+    // A few hundred bytes of zstd may expand to 1 MiB, and each byte beyond 16 KiB to 64 bytes.
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 700 },
-    code: 'src/weather/classify.ts',
+    code: 'src/weather/classify/classify.ts',
   }),
   eventFrame: flat({
     input: 'frame of `subscribeEvents`, of the weather instrument',
@@ -153,25 +165,25 @@ export const inputLimits = {
     // Upstream frames have at most 5 MB.
     bytes: 10 * mib,
     decodedBytes: 10 * mib,
-    // The classifier makes no objects, and keeps one byte for each open container.
+    // The classifier creates no objects, and stores one byte per open container.
     depth: null,
     elements: null,
     fields: null,
     cpu: { fixedMicroseconds: 80_000, nanosecondsPerByte: 60 },
-    code: 'src/weather/classify-events.ts',
+    code: 'src/weather/classify/classify-events.ts',
   }),
   zstdDictionary: flat({
     input: 'zstd dictionary (`getZstdDictionary`)',
     author: 'a Jetstream host',
-    // Those in use have 64 KiB.
+    // The dictionaries in use have 64 KiB.
     bytes: mib,
     decodedBytes: mib,
     depth: null,
     elements: null,
     fields: null,
-    // Its tables are built for each frame that is decompressed with it.
+    // Its tables are built for each frame that uses it.
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 60 },
-    code: 'src/weather/dictionary.ts',
+    code: 'src/weather/stream/dictionary.ts',
   }),
   artifact: shaped({
     input: 'artifact, as a file or by URL',
@@ -193,7 +205,7 @@ export const inputLimits = {
     elements: 65_536,
     fields: 1_024,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/network/http-answer.ts',
+    code: 'src/network/http/http-answer.ts',
   }),
   errorBody: shaped({
     input: 'body of an HTTP error',
@@ -204,7 +216,7 @@ export const inputLimits = {
     elements: 1_024,
     fields: 256,
     cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
-    code: 'src/network/http-answer.ts',
+    code: 'src/network/http/http-answer.ts',
   }),
   handleAnswer: flat({
     input: 'handle answer (`/.well-known/atproto-did`)',
@@ -215,19 +227,19 @@ export const inputLimits = {
     elements: null,
     fields: null,
     cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
-    code: 'src/network/resolve-handle.ts',
+    code: 'src/network/identity/resolve-handle.ts',
   }),
   dnsText: flat({
     input: 'DNS TXT answer of a handle',
     author: 'the DNS server of a handle',
-    // The length of a DNS message over TCP; records beyond the 64th are not read.
+    // Maximum length of a DNS message over TCP; records beyond the 64th are not read.
     bytes: 64 * kib,
     decodedBytes: null,
     depth: null,
     elements: 64,
     fields: null,
     cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
-    code: 'src/network/resolve-handle.ts',
+    code: 'src/network/identity/resolve-handle.ts',
   }),
   httpRequest: flat({
     input: 'HTTP request, target and headers',
@@ -249,27 +261,27 @@ export const inputLimits = {
     elements: null,
     fields: null,
     cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
-    code: 'src/account/cursor.ts',
+    code: 'src/account/cursor/cursor.ts',
   }),
 } as const;
 
-/** The name of an entry point. */
+/** Name of an entry point. */
 export type InputName = keyof typeof inputLimits;
 
-/** A body may decode to this many bytes whatever its length was. */
+/** Decoded bytes that a body may always have, regardless of its length. */
 const alwaysDecoded = mib;
-/** And otherwise to this many times its length; JSON of real labels compresses to a tenth. */
+/** Maximum ratio beyond that; JSON of real labels compresses to a tenth. */
 const maxRatio = 64;
 
-/** Maximum decoded size of a body of so many bytes: small bodies that expand a thousandfold are decompression bombs. */
+/** Returns the maximum decoded size of a body: small bodies that expand a thousandfold are decompression bombs. */
 export function maxDecodedBytes(encodedBytes: number, limit: number): number {
   return Math.min(limit, Math.max(alwaysDecoded, maxRatio * encodedBytes));
 }
 
-/** Bytes of heap that one decoded element takes at most, on average over an input; measured with objects of unique fields. */
+/** Maximum heap bytes of one decoded element, averaged over an input; measured with objects of unique fields. */
 const bytesPerElement = 128;
 
-/** An upper estimate of the memory that a decoded input takes: its text may take two bytes a character. */
+/** Returns an upper estimate of a decoded input's memory: text may take two bytes per character. */
 export function decodedCost(bytes: number, elements: number): number {
   return 2 * bytes + bytesPerElement * elements;
 }

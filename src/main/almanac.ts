@@ -4,7 +4,7 @@ import { packageVersion } from './command.ts';
 import { commandNames, commands, knownFlags } from './commands.ts';
 import { commandHelp, overview } from './help.ts';
 
-/** The way in: finds the command, runs it, and turns what comes of it into an exit code. */
+/** Entry point: finds the command, runs it, and converts its result to an exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   endWithParent();
   const [first = 'help', ...rest] = argv;
@@ -28,7 +28,7 @@ function print(line: string): number {
   return 0;
 }
 
-/** Started by another of this program's processes: when that one is killed outright, this one must not live on. */
+/** Ends this process when its parent, another process of this program, was killed. */
 function endWithParent(): void {
   if (process.env.__ALMANAC_PARENT === undefined || !process.connected) return;
   delete process.env.__ALMANAC_PARENT;

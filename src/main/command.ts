@@ -12,10 +12,10 @@ export interface CommandContext {
   readonly print: (line: string) => void;
 }
 
-/** A command: its table of settings, and what it does. Resolves with the exit code. */
+/** A command: its table of settings and its function, which resolves with the exit code. */
 export interface Command {
   readonly summary: string;
-  /** Operands after the command's name, apart from flags. */
+  /** Operands after the command's name, without flags. */
   readonly operands: string;
   readonly settings: Settings;
   /** Meanings of the exit codes, for a command with more codes than 0 (success) and 1 (error). */
@@ -29,7 +29,7 @@ export interface ExitCode {
   readonly meaning: string;
 }
 
-/** The folder of the installed package: above the built program, or above its sources in a checkout. */
+/** Returns the directory of the installed package: the parent of the built program, or of its sources in a checkout. */
 export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!isPackage(folder)) {
@@ -49,7 +49,7 @@ function isPackage(folder: string): boolean {
   }
 }
 
-/** The version of the package. */
+/** Returns the version of the package. */
 export function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
   const found = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : null;

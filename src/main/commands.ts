@@ -1,14 +1,14 @@
-import { accountCommand } from './account.ts';
-import { checkCommand } from './check.ts';
+import { accountCommand } from './account/account.ts';
+import { checkCommand } from './check/check.ts';
 import type { Command } from './command.ts';
-import { demoCommand } from './demo.ts';
-import { doctorCommand } from './doctor.ts';
-import { exportCommand } from './export.ts';
-import { factsCommand } from './facts.ts';
-import { labelsCommand } from './labels.ts';
-import { simCommand } from './sim.ts';
-import { upCommand } from './up.ts';
-import { weatherCommand } from './weather.ts';
+import { demoCommand } from './demo/demo.ts';
+import { doctorCommand } from './doctor/doctor.ts';
+import { exportCommand } from './export/export.ts';
+import { factsCommand } from './facts/facts.ts';
+import { labelsCommand } from './labels/labels.ts';
+import { simCommand } from './sim/sim.ts';
+import { upCommand } from './up/up.ts';
+import { weatherCommand } from './weather/weather.ts';
 
 /** Every command, in the order of the help. */
 export const commands = {
@@ -24,13 +24,13 @@ export const commands = {
   sim: simCommand,
 } as const satisfies Record<string, Command>;
 
-/** A command's name. */
+/** Name of a command. */
 export type CommandName = keyof typeof commands;
 
-/** The names of all commands. */
+/** Names of all commands. */
 export const commandNames = Object.keys(commands) as CommandName[];
 
-/** The flags of all commands: what a variable or a config file may name, whichever command reads it. */
+/** Flags of all commands: a variable or a config file may use any of them, whichever command runs. */
 export const knownFlags: readonly string[] = [
   ...new Set(Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag))),
 ];

@@ -1,6 +1,8 @@
-import type { ConnectionBounds } from '../http/connection-table.ts';
+import type { ConnectionBounds } from '../http/connections/connection-table.ts';
 
-/** The bounds of connections that an operator sets. Behind a trusted proxy a peer stands for many clients. */
+/**
+ * Returns the connection limits that an operator sets. Behind a trusted proxy, one peer address serves many clients.
+ */
 export function connectionBounds(settings: {
   readonly maxConnections: number;
   readonly clientConnections: number;

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { cutReasons } from '../http/connection-table.ts';
+import { cutReasons } from '../http/connections/connection-table.ts';
 
 /** Registers a counter of connections that the server closed, by reason. */
 export function connectionCuts(name: string, registry: Registry): Counter<'reason'> {
@@ -13,7 +13,7 @@ export function connectionCuts(name: string, registry: Registry): Counter<'reaso
   return cut;
 }
 
-/** Registers a gauge of open connections; returns where to say how to ask for their number. */
+/** Registers a gauge of open connections; returns the function that sets its source. */
 export function connectionCount(name: string, registry: Registry): (count: () => number) => void {
   let ask = (): number => 0;
   new Gauge({

@@ -2,7 +2,7 @@ import { parseContact, userAgent } from '../network/user-agent.ts';
 import type { Setting } from '../ops/setting.ts';
 import { packageVersion } from './command.ts';
 
-/** Where operators of other services can reach the operator of this observatory. */
+/** Setting for the address at which operators of other services can reach this observatory's operator. */
 export const contactSetting: Setting<string | null> = {
   flag: 'contact',
   placeholder: 'URL|MAIL',
@@ -16,7 +16,7 @@ export const contactSetting: Setting<string | null> = {
   },
 };
 
-/** The `User-Agent` of every request that a command makes. */
+/** Returns the `User-Agent` of every request that a command makes. */
 export function userAgentFor({ contact }: { readonly contact: string | null }): string {
   return userAgent(packageVersion(), contact);
 }

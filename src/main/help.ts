@@ -2,7 +2,7 @@ import { variableOf } from '../ops/setting.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 
-/** Output of `almanac help`. */
+/** Returns the output of `almanac help`. */
 export function overview(): string {
   const names = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
   return [
@@ -15,21 +15,21 @@ export function overview(): string {
   ].join('\n');
 }
 
-/** Columns of a setting, before its words. */
+/** Width of the column before a setting's description. */
 const width = 36;
 
-/** Output of `almanac COMMAND --help`. */
+/** Returns the output of `almanac COMMAND --help`. */
 export function commandHelp(name: string, { summary, operands, settings, exitCodes = [] }: Command): string {
   const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
     const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;
     const given = String(fallback ?? '');
-    const said = given === '' || given === 'false' ? help : `${help} (${given})`;
-    // What is as wide as its column has a line of its own.
+    const description = given === '' || given === 'false' ? help : `${help} (${given})`;
+    // An entry that fills its column has a line of its own.
     const head = usage.length < width ? usage.padEnd(width) : `${usage}\n  ${''.padEnd(width)}`;
-    return `  ${head}${said}\n  ${''.padEnd(width)}${variableOf(flag)}`;
+    return `  ${head}${description}\n  ${''.padEnd(width)}${variableOf(flag)}`;
   });
-  const told = exitCodes.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`);
-  const codes = told.length === 0 ? [] : ['', 'exit codes:', ...told];
+  const codeLines = exitCodes.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`);
+  const codes = codeLines.length === 0 ? [] : ['', 'exit codes:', ...codeLines];
   return [
     `usage: almanac ${name} ${operands ? `${operands} ` : ''}[settings]`,
     '',

@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import type { HttpServer } from '../http/server.ts';
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 
-/** Requests in flight may take this long after a stop was asked for, in milliseconds. */
+/** Grace period of requests in flight when the server stops, in milliseconds. */
 export const graceMs = 5_000;
 
-/** Lets a server listen; resolves with its port. Throws OperatorError when it cannot. */
+/** Makes a server listen; resolves with its port. Throws OperatorError on failure. */
 export async function listenOn(server: HttpServer, at: { host: string; port: number }): Promise<number> {
   return server.start(at).catch((error: unknown) => {
     throw new OperatorError(`cannot listen on ${at.host}:${at.port}: ${listenFault(error)}`);
@@ -29,8 +29,8 @@ function listenFault(error: unknown): string {
 }
 
 /**
- * Throws OperatorError where a server could not listen now, by the flag that names the port. For those that have long
- * work to do before they start one: a port may be taken meanwhile, and is then told of by its server.
+ * Throws OperatorError if a port is in use, with the flag that sets it. For commands with long work before a server
+ * starts; if a port is taken in the meantime, its server reports it.
  */
 export async function assertFree(host: string, ports: Readonly<Record<string, number>>): Promise<void> {
   for (const [flag, port] of Object.entries(ports)) {
@@ -46,14 +46,14 @@ export async function assertFree(host: string, ports: Readonly<Record<string, nu
   }
 }
 
-/** A prefix without its trailing slash; the empty one serves at the root. */
+/** Removes the trailing slash of a prefix; an empty prefix serves at the root. */
 export function basePath(text: string): string {
   const trimmed = text.replace(/\/+$/, '');
   if (trimmed === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(trimmed)) return trimmed;
   throw new OperatorError(`--base-path requires a path such as /atproto; got ${JSON.stringify(text)}`);
 }
 
-/** The address that a server announces. */
+/** Returns the address that a server announces. */
 export function addressOf({ host, basePath: path }: { host: string; basePath: string }, port: number): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}${basePath(path)}`;

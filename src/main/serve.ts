@@ -4,10 +4,10 @@ import { firstSignal, stopInTime } from '../ops/lifecycle.ts';
 import type { Log } from '../ops/log.ts';
 import { registryText, serveMetrics } from '../ops/metrics.ts';
 
-/** Something that was started and can be stopped. */
+/** A started component that can be stopped. */
 export interface Running {
   stop(): Promise<void>;
-  /** Rejects when it cannot go on; absent where nothing but a signal ends it. */
+  /** Rejects if the component fails; absent if only a signal ends it. */
   readonly failed?: Promise<never>;
 }
 
@@ -15,16 +15,18 @@ export interface Running {
 export interface ServeOptions {
   /** Loopback port of the metrics listener; null for none. */
   readonly metricsPort: number | null;
-  /** Collects metrics: a worker collects them for the process that aggregates. */
+  /** True if the process collects metrics; a worker collects them for the process that aggregates. */
   readonly collectMetrics: boolean;
   readonly log: Log;
-  /** `asked` is aborted when a signal comes before it has started: it may then give up, and reject with anything. */
+  /**
+   * Starts the server. `asked` is aborted if a signal arrives during the start, which may then reject with any error.
+   */
   readonly start: (registry: Registry | null, asked: AbortSignal) => Promise<Running>;
 }
 
 /** Starts a server, serves until SIGTERM or SIGINT, stops it, and resolves with exit code 0. */
 export async function serveUntilStopped({ metricsPort, collectMetrics, log, start }: ServeOptions): Promise<number> {
-  // From here on a signal waits until what is being started can be stopped in order.
+  // From here on, a signal is handled once the start has completed.
   const asked = firstSignal();
   const registry = collectMetrics ? await defaultRegistry() : null;
   const metrics = registry && metricsPort !== null ? await serveMetrics(metricsPort, registryText(registry)) : null;
@@ -40,7 +42,7 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   return 0;
 }
 
-/** The started server; null if a signal arrived first. */
+/** Returns the started server; null if a signal arrived first. */
 async function started(
   start: ServeOptions['start'],
   registry: Registry | null,
@@ -62,16 +64,16 @@ async function stopAfter(failed: Promise<never>, running: Running): Promise<neve
     return await failed;
   } catch (error) {
     await running.stop().catch(() => {
-      // The fault that came first is the one to be told.
+      // Only the first error is reported.
     });
     throw error;
   }
 }
 
-/** Loaded only when asked for: a server without metrics carries none of this. */
+/** Loaded on demand: a server without metrics does not need this module. */
 async function defaultRegistry(): Promise<Registry> {
   const { AggregatorRegistry, collectDefaultMetrics, register } = await import('prom-client');
-  // In a worker this listens for the first process's question; there it asks.
+  // A worker answers the primary process's requests; the primary process sends them.
   if (cluster.isWorker) new AggregatorRegistry();
   collectDefaultMetrics({ register, prefix: 'almanac_process_' });
   return register;

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { codeInWords, systemCode, systemWords } from './errors.ts';
+import { describeCode, systemCode, systemWords } from './errors.ts';
 
 function thrown(work: () => unknown): unknown {
   try {
@@ -11,7 +11,7 @@ function thrown(work: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
-it('describes a system error in words, with its code', () => {
+it('describes a system error with its code', () => {
   expect(systemWords(thrown(() => statSync('/nowhere/at/all')))).toBe('no such file or directory (ENOENT)');
 });
 
@@ -20,11 +20,11 @@ it.each([
   ['one that the system has words for', 'EXDEV', 'cross-device link not permitted (EXDEV)'],
   ['one without a description', 'EPECULIAR', 'EPECULIAR'],
   ['the name of a property of objects', 'constructor', 'constructor'],
-])('knows %s', (_what, code, words) => {
-  expect(codeInWords(code)).toBe(words);
+])('describes %s', (_what, code, words) => {
+  expect(describeCode(code)).toBe(words);
 });
 
-it.each(['Unknown system error -122', 'UNKNOWN'])('names a used-up quota, for which Node has %s', (code) => {
+it.each(['Unknown system error -122', 'UNKNOWN'])('describes an exceeded quota, for which Node has %s', (code) => {
   const error = Object.assign(new Error('write'), { code, errno: -122 });
   expect(systemCode(error)).toBe('EDQUOT');
   expect(systemWords(error)).toBe('the quota is used up (EDQUOT)');
@@ -33,6 +33,6 @@ it.each(['Unknown system error -122', 'UNKNOWN'])('names a used-up quota, for wh
 it.each([
   ['an error without a code', new Error('x')],
   ['no error at all', 'x'],
-])('invents no words for %s', (_what, error) => {
+])('returns %s without a description', (_what, error) => {
   expect(systemWords(error)).toBe('unknown error');
 });

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 
-/** A fault that a person can mend: shown as one line, without a stack, and the process exits with 1. */
+/** An error that an operator can correct: printed as one line, without a stack; the process exits with 1. */
 export class OperatorError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,19 +9,19 @@ export class OperatorError extends Error {
   }
 }
 
-/** The system's code of an error (`EADDRINUSE`, `EACCES`), or null. */
+/** Returns the system's code of an error (`EADDRINUSE`, `EACCES`), or null. */
 export function systemCode(error: unknown): string | null {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return null;
   const isUnnamed = error.code === 'UNKNOWN' || error.code.startsWith('Unknown system error');
   return (isUnnamed && 'errno' in error ? nameOfNumber(error.errno) : undefined) ?? error.code;
 }
 
-/** The name of a number that Node has none for, as it has none for `EDQUOT`. */
+/** Returns the name of an error number that Node does not name, such as `EDQUOT`. */
 function nameOfNumber(number: unknown): string | undefined {
   return Object.entries(constants.errno).find(([, value]) => value === -Number(number))?.[0];
 }
 
-/** Codes that an operator may meet, where the system's own words are missing or tell too little. */
+/** Descriptions of codes that an operator may meet and for which the system's text is missing or unclear. */
 const meanings: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EADDRINUSE: 'the port is in use',
@@ -58,17 +58,17 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 /** Describes a system error code, `permission denied (EACCES)`; a code without a description is returned alone. */
-export function codeInWords(code: string): string {
-  const words = Object.hasOwn(meanings, code) ? meanings[code] : systemsWords(code);
+export function describeCode(code: string): string {
+  const words = Object.hasOwn(meanings, code) ? meanings[code] : systemDescription(code);
   return words === undefined ? code : `${words} (${code})`;
 }
 
-/** Why the system refused, as `codeInWords`; `unknown error` for an error without a code. */
+/** Describes why the system refused, like `describeCode`; `unknown error` for an error without a code. */
 export function systemWords(error: unknown): string {
   const code = systemCode(error);
-  return code === null ? 'unknown error' : codeInWords(code);
+  return code === null ? 'unknown error' : describeCode(code);
 }
 
-function systemsWords(code: string): string | undefined {
+function systemDescription(code: string): string | undefined {
   return [...getSystemErrorMap().values()].find(([name]) => name === code)?.[1];
 }

@@ -3,9 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { OperatorError, systemCode, systemWords } from './errors.ts';
 
 /**
- * Makes a folder, and those above it that are missing; one that is there stays as it is. Throws OperatorError, one line,
- * when it cannot. One `mkdir` for each: Node's own `recursive` never ends on file systems such as `/proc`, which answer
- * that a folder in a folder that is there cannot be found.
+ * Creates a directory and its missing parents; an existing one stays unchanged. Throws OperatorError, one line, on
+ * failure. Calls `mkdir` for each level: Node's own `recursive` never ends on file systems such as `/proc`, which
+ * report that a directory in an existing directory cannot be found.
  */
 export function makeFolder(path: string): void {
   const refused = (why: string): OperatorError => new OperatorError(`cannot create the directory ${path}: ${why}`);
@@ -31,7 +31,7 @@ function kindOf(path: string): 'folder' | 'other' | 'nothing' {
   try {
     return statSync(path).isDirectory() ? 'folder' : 'other';
   } catch (error) {
-    // Not a folder is something above it, which is looked at next.
+    // With ENOTDIR, a parent is not a directory; it is checked next.
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return 'nothing';
     throw error;
   }
@@ -41,7 +41,7 @@ function makeOne(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Another process of ours may have been first.
+    // Another of our processes may have created it first.
     if (systemCode(error) !== 'EEXIST' || kindOf(folder) !== 'folder') throw error;
   }
 }

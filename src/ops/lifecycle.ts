@@ -1,4 +1,4 @@
-/** Everything must have stopped this long after the first signal, in milliseconds. */
+/** Maximum time from the first signal until everything has stopped, in milliseconds. */
 export const stopWithinMs = 9_000;
 
 /** Source of signals that stop the process. */
@@ -7,7 +7,7 @@ export interface Signals {
   off(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }
 
-/** Resolves at the first SIGTERM or SIGINT from now on; until then neither ends the process. */
+/** Resolves at the first SIGTERM or SIGINT after the call; until then neither ends the process. */
 export function firstSignal(signals: Signals = process): Promise<void> {
   return new Promise((resolve) => {
     const asked = (): void => {
@@ -21,8 +21,8 @@ export function firstSignal(signals: Signals = process): Promise<void> {
 }
 
 /**
- * Runs `stop`; rejects when it fails or takes longer than `stopWithinMs`: then something is stuck, and the process
- * must report it with its exit code.
+ * Runs `stop`; rejects if it fails or takes longer than `stopWithinMs`, so that the process reports the failure with
+ * its exit code.
  */
 export async function stopInTime(stop: () => Promise<void>): Promise<void> {
   let stuck: NodeJS.Timeout | undefined;

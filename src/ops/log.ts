@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 
-/** Levels of the log, quietest last. */
+/** Log levels, quietest last. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-/** A level of the log. */
+/** A log level. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** Fields of one log line. Never a client address, a DID of an account, or a record's content. */
+/** Fields of one log line; never a client address, a DID of an account, or a record's content. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** The operator's log: JSON lines on stderr. */
@@ -14,11 +14,11 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A log that adds fields to every line. */
+  /** Returns a log that adds fields to every line. */
   with(fields: LogFields): Log;
 }
 
-/** Makes the log of a process, on stderr or another descriptor; `name` is the command's. */
+/** Creates the log of a process, on stderr or another descriptor; `name` is the command's. */
 export function createLog(name: string, level: LogLevel, fd = 2): Log {
   const logger = pino(
     {
@@ -27,7 +27,7 @@ export function createLog(name: string, level: LogLevel, fd = 2): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Synchronous, so that the last line before a crash is not the one that is missing.
+    // Synchronous, so that the last line before a crash is written.
     pino.destination({ fd, sync: true }),
   );
   return wrap(logger);
@@ -43,7 +43,7 @@ function wrap(logger: pino.Logger): Log {
   };
 }
 
-/** A log that keeps nothing. */
+/** A log that discards everything. */
 export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,
@@ -52,7 +52,7 @@ export const silentLog: Log = {
   with: () => silentLog,
 };
 
-/** An error as log fields: its name, message and stack, for the operator only. */
+/** Returns an error's name, message and stack as log fields, for the operator only. */
 export function errorFields(error: unknown): LogFields {
   return error instanceof Error
     ? { error: error.name, why: error.message, stack: error.stack }

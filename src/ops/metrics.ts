@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { OperatorError, systemWords } from './errors.ts';
 
-/** A listener of its own for Prometheus, on loopback alone. */
+/** A separate listener for Prometheus, on loopback only. */
 export interface MetricsServer {
   readonly port: number;
   stop(): Promise<void>;
@@ -15,12 +15,12 @@ export interface MetricsText {
   text(): Promise<string>;
 }
 
-/** The text of one process's registry. */
+/** Returns the metrics text of one process's registry. */
 export function registryText(registry: Registry): MetricsText {
   return { contentType: registry.contentType, text: () => registry.metrics() };
 }
 
-/** Starts the metrics listener. Throws OperatorError when the port cannot be had. */
+/** Starts the metrics listener. Throws OperatorError if the port cannot be bound. */
 export async function serveMetrics(port: number, metrics: MetricsText): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {

@@ -1,5 +1,5 @@
 /**
- * One setting of one command: its flag, and by it its `ALMANAC_*` variable and its key in the config file. The
+ * One setting of one command: its flag, from which its `ALMANAC_*` variable and its key in the config file derive. The
  * tables of settings are the single source of the parser, the help text and the documented tables.
  */
 export interface Setting<T> {
@@ -9,33 +9,33 @@ export interface Setting<T> {
   readonly placeholder: string | null;
   readonly help: string;
   readonly fallback: T;
-  /** May be given more than once; the values are joined into a list. */
+  /** True if the flag may be given more than once; the values form a list. */
   readonly repeatable: boolean;
-  /** Reads the texts that were given; a thrown message completes "--flag VALUE: …". */
+  /** Parses the given texts; a thrown message completes "--flag VALUE: …". */
   readonly parse: (texts: readonly string[]) => T;
 }
 
 /** The values of a table of settings. */
 export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
-/** A table of settings, by the name that the code uses. */
+/** A table of settings, by their names in the code. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 function last(texts: readonly string[]): string {
   return texts.at(-1) ?? '';
 }
 
-/** A text. */
+/** A text setting. */
 export function text(flag: string, placeholder: string, fallback: string, help: string): Setting<string> {
   return { flag, placeholder, help, fallback, repeatable: false, parse: last };
 }
 
-/** A text that may be absent: off, or derived from another setting. */
+/** A text setting that may be absent: off, or derived from another setting. */
 export function optionalText(flag: string, placeholder: string, help: string): Setting<string | null> {
   return { flag, placeholder, help, fallback: null, repeatable: false, parse: last };
 }
 
-/** One of a few words. */
+/** A setting with one of a few values. */
 export function choice<const W extends readonly string[]>(
   flag: string,
   words: W,
@@ -56,7 +56,7 @@ export function choice<const W extends readonly string[]>(
   };
 }
 
-/** Bounds of a whole number, both included. */
+/** Bounds of an integer, both inclusive. */
 interface Bounds {
   readonly min: number;
   readonly max: number;
@@ -70,7 +70,7 @@ function wholeNumber(bounds: Bounds): (texts: readonly string[]) => number {
   };
 }
 
-/** A whole number within bounds. */
+/** An integer setting within bounds. */
 export function integer(
   flag: string,
   placeholder: string,
@@ -81,7 +81,7 @@ export function integer(
   return { flag, placeholder, help, fallback, repeatable: false, parse: wholeNumber(bounds) };
 }
 
-/** A number within bounds, with up to six decimals. */
+/** A number setting within bounds, with up to six decimals. */
 export function number(
   flag: string,
   placeholder: string,
@@ -97,7 +97,7 @@ export function number(
   return { flag, placeholder, help, fallback, repeatable: false, parse };
 }
 
-/** A whole number within bounds that may be absent. */
+/** An integer setting within bounds that may be absent. */
 export function optionalInteger(
   flag: string,
   placeholder: string,
@@ -107,7 +107,7 @@ export function optionalInteger(
   return { flag, placeholder, help, fallback: null, repeatable: false, parse: wholeNumber(bounds) };
 }
 
-/** On or off; off unless given. */
+/** A switch; off unless given. */
 export function toggle(flag: string, help: string): Setting<boolean> {
   return {
     flag,
@@ -123,7 +123,7 @@ export function toggle(flag: string, help: string): Setting<boolean> {
   };
 }
 
-/** A list: the flag may be given several times; a variable separates its members by commas. */
+/** A list setting: the flag may be given several times; the variable separates items by commas. */
 export function list(
   flag: string,
   placeholder: string,
@@ -133,7 +133,7 @@ export function list(
   return { flag, placeholder, help, fallback, repeatable: true, parse: (texts) => texts.filter((one) => one !== '') };
 }
 
-/** The variable of a flag: `max-age-seconds` is `ALMANAC_MAX_AGE_SECONDS`. */
+/** Returns the variable of a flag: `max-age-seconds` is `ALMANAC_MAX_AGE_SECONDS`. */
 export function variableOf(flag: string): string {
   return `ALMANAC_${flag.replaceAll('-', '_').toUpperCase()}`;
 }

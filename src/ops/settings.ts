@@ -8,7 +8,7 @@ import { type Setting, type Settings, type Values, variableOf } from './setting.
 export interface SettingSources {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Flags of every command: a variable or key that another command knows is not a mistake here. */
+  /** Flags of all commands: a variable or key of another command is not an error here. */
   readonly knownFlags: readonly string[];
 }
 
@@ -18,12 +18,12 @@ export interface Resolved<S extends Settings> {
   readonly positionals: readonly string[];
 }
 
-/** The flag that names the config file; it is no setting of its own. */
+/** Name of the flag for the config file, which is not a setting itself. */
 export const configFlag = 'config';
 
 /**
- * Resolves a command's settings. Throws OperatorError for an unknown setting, naming the nearest known one, and
- * for a value that is invalid, naming where it came from.
+ * Resolves a command's settings. Throws OperatorError for an unknown setting, suggesting the nearest known one, and for
+ * an invalid value, stating its source.
  */
 export function resolveSettings<S extends Settings>(settings: S, sources: SettingSources): Resolved<S> {
   const table = Object.values(settings);
@@ -44,7 +44,7 @@ export function resolveSettings<S extends Settings>(settings: S, sources: Settin
   return { values: values as Values<S>, positionals };
 }
 
-/** Resolves the settings of a command that takes nothing else; anything else on its command line is a mistake. */
+/** Resolves the settings of a command without other arguments; any other argument is an error. */
 export function resolveSettingsAlone<S extends Settings>(settings: S, sources: SettingSources): Values<S> {
   const { values, positionals } = resolveSettings(settings, sources);
   const [stray] = positionals;
@@ -99,7 +99,7 @@ function parseConfig(path: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Said below, like any other file that is no JSON object.
+    // Reported below, like any other file that is not a JSON object.
   }
   throw new OperatorError(`the config file ${path} is not one JSON object`);
 }
@@ -130,14 +130,14 @@ function textList(variable: string | undefined): string[] | undefined {
   return variable === undefined ? undefined : [variable];
 }
 
-/** The error for a name that is not on a list, with the nearest that is. */
+/** Creates the error for an unknown name, suggesting the nearest known one. */
 export function unknown(
   what: string,
   name: string,
   known: readonly string[],
   spell: (known: string) => string,
 ): OperatorError {
-  // The start of a name is meant as that name, however much of it is missing.
+  // A prefix of a known name is suggested as that name, however short.
   const begun = known.find((one) => name.length > 2 && one.startsWith(name));
   const meant = begun ?? known.find((one) => isSwap(name, one));
   const nearest = meant ?? closest(name, known);
@@ -145,7 +145,7 @@ export function unknown(
   return new OperatorError(`unknown ${what}${near ? `; did you mean ${spell(nearest)}?` : ''}`);
 }
 
-/** Two neighbours in each other's place: one slip of the fingers, though two edits. */
+/** Returns true if two adjacent characters are swapped: one typing error, though two edits. */
 function isSwap(name: string, one: string): boolean {
   const at = [...name].findIndex((letter, i) => letter !== one[i]);
   const [first = '', second = ''] = name.slice(Math.max(0, at));

@@ -7,19 +7,19 @@ import { type Interval, micros } from './time.ts';
 const now = micros(1_795_000_000_000_000);
 const ago = (microseconds: number) => micros(now - microseconds);
 
-describe('a silence', () => {
-  it('begins with the last accepted page once the tolerance is exceeded', () => {
+describe('silentGaps', () => {
+  it('starts at the last accepted page once the tolerance is exceeded', () => {
     const frontier = (age: number) => ({ observedThrough: ago(age), floor: ago(10 * coverageTolerance) });
     expect(silenceOf(frontier(coverageTolerance), now)).toBe(null);
     expect(silenceOf(frontier(coverageTolerance + 1), now)).toEqual({ start: ago(coverageTolerance + 1), end: now });
   });
 
-  it('begins with the floor where no page was ever accepted', () => {
+  it('starts at the floor if no page was ever accepted', () => {
     const floor = ago(2 * coverageTolerance);
     expect(silenceOf({ observedThrough: null, floor }, now)).toEqual({ start: floor, end: now });
   });
 
-  it('is listed without the interruptions of our own, and whatever was missed of single labelers', () => {
+  it('excludes our own interruptions, and includes time that only single labelers missed', () => {
     const frontier = { observedThrough: ago(2 * coverageTolerance), floor: ago(9 * coverageTolerance) };
     const own: StoredGap = { source: null, start: ago(coverageTolerance), end: now, reason: 'maintenance' };
     const other: StoredGap = { ...own, source: 'did:plc:a', start: frontier.observedThrough };
@@ -29,7 +29,7 @@ describe('a silence', () => {
   });
 });
 
-describe('a departure', () => {
+describe('departureGap', () => {
   const interval = { start: ago(1_000), end: now };
   const row = (detail: object, enrolled = false) => ({ did: 'did:plc:a', enrolled, detail: JSON.stringify(detail) });
   const gap = { source: 'did:plc:a', end: now, reason: 'source_unavailable' };
@@ -45,12 +45,12 @@ describe('a departure', () => {
     ['of none that is enrolled', row({ lastAnswered: ago(20) }, true), null],
     ['of none that never answered', row({ lastAnswered: null }), null],
     ['of none that left after the interval', row({ lastAnswered: now }), null],
-  ])('is a gap %s', (_, labeler, expected) => {
+  ])('returns a gap: %s', (_, labeler, expected) => {
     expect(departureGap(labeler, interval)).toEqual(expected);
   });
 });
 
-it('the uncovered parts of an interval and its gaps make up the whole of it', () => {
+it('uncovered parts and gaps of an interval together cover it exactly', () => {
   const span = fc
     .tuple(fc.integer({ min: -50, max: 150 }), fc.integer({ min: 1, max: 40 }))
     .map(([start, length]): Interval => ({ start: micros(start), end: micros(start + length) }));

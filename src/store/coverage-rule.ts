@@ -5,13 +5,13 @@ import { labelerAnswered, labelerComplete, type RosterRow } from './roster.ts';
 import { type Interval, micros, minute } from './time.ts';
 
 /**
- * The coverage rule that the overview, the account page, exports and downloads share: time after the last accepted page
- * is not observed, and a labeler that is no longer enrolled is not observed from then on.
+ * The coverage rule that the overview, the account page, exports and downloads share. Time after the last accepted page
+ * is not observed. A labeler that is no longer enrolled is not observed from its departure on.
  */
 
 /**
- * Time that may pass after the last accepted page before it counts as a gap, in microseconds: 10 minutes. A quiet
- * stream is confirmed more often than that.
+ * Time after the last accepted page before it counts as a gap, in microseconds: 10 minutes. A quiet stream is confirmed
+ * more often than that.
  */
 export const coverageTolerance = 10 * minute;
 
@@ -20,15 +20,15 @@ export function isSilent({ observedThrough, floor }: SilenceInputs, now: Micros)
   return now - (observedThrough ?? floor) > coverageTolerance;
 }
 
-/** The part of a frontier that the rule reads. */
+/** Part of a frontier that the rule reads. */
 export type SilenceInputs = Pick<Frontier, 'observedThrough' | 'floor'>;
 
-/** The time after the last accepted page, up to `now`; null within the tolerance. */
+/** Returns the time from the last accepted page to `now`; null within the tolerance. */
 export function silenceOf(frontier: SilenceInputs, now: Micros): Interval | null {
   return isSilent(frontier, now) ? { start: frontier.observedThrough ?? frontier.floor, end: now } : null;
 }
 
-/** The gaps of an interval that the silence adds to our own interruptions: the time that no interruption covers yet. */
+/** Returns the gaps that the silence adds to our own interruptions: silent time that no interruption covers. */
 export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly StoredGap[]): StoredGap[] {
   const silence = silenceOf(frontier, now);
   if (silence === null) return [];
@@ -39,8 +39,8 @@ export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly 
 }
 
 /**
- * The gap of a labeler that is no longer enrolled: from when it is last known to be complete until the end of the
- * interval. Null for an enrolled labeler, one that never answered, and where the interval ends before.
+ * Returns the gap of a labeler that is no longer enrolled: from the instant until which its data is complete to the end
+ * of the interval. Null for an enrolled labeler, for one that never answered, and if the interval ends earlier.
  */
 export function departureGap(
   row: Pick<RosterRow, 'did' | 'enrolled' | 'detail'>,
@@ -53,7 +53,7 @@ export function departureGap(
   return clip([gap], interval)[0] ?? null;
 }
 
-/** The parts of an interval that lie in none of the gaps. */
+/** Returns the parts of an interval that no gap covers. */
 export function uncovered({ start, end }: Interval, gaps: readonly Interval[]): Interval[] {
   const parts: Interval[] = [];
   let from = start;

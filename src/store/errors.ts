@@ -1,6 +1,6 @@
 /**
- * Why a store refuses, with what the caller does about it.
- * `retry`: the same call may succeed later. `fatal`: the store cannot be trusted; stop the process loudly.
+ * Errors of the store, with their consequence for the caller. `retry`: the same call may succeed later. `fatal`: the
+ * store cannot be trusted; the process must stop and report it.
  */
 export const storeErrors = {
   wal_full: { retry: true, fatal: false, meaning: 'a stopped reader holds the write-ahead log open; pause acceptance' },
@@ -22,10 +22,10 @@ export const storeErrors = {
   damaged: { retry: false, fatal: true, meaning: 'the files are inconsistent; stop' },
 } as const;
 
-/** The name of a refusal. */
+/** Code of a store error. */
 export type StoreErrorCode = keyof typeof storeErrors;
 
-/** A refusal of the store: the code decides what the caller does, the message is for the operator. */
+/** Error of the store. The code decides the caller's action; the message is for the operator. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
 

@@ -1,12 +1,12 @@
 import type { StoredGap } from './port.ts';
 import { type Interval, micros } from './time.ts';
 
-/** Most gaps kept of one source. */
+/** Maximum number of gaps stored per source. */
 export const maxGapsPerSource = 512;
 
 /**
- * The gaps of one source with one more: overlapping and touching ones of a reason become one. Beyond `limit` the two
- * with the least time between them become one `unknown` gap: it overstates what was missed and never hides it.
+ * Returns the gaps of one source with one added; overlapping and touching gaps of one reason are merged. Beyond
+ * `limit`, the two closest gaps become one `unknown` gap: this may overstate the missed time but never understates it.
  */
 export function addGap(gaps: readonly StoredGap[], gap: StoredGap, limit = maxGapsPerSource): StoredGap[] {
   let merged = coalesce([...gaps, gap]);
@@ -14,7 +14,9 @@ export function addGap(gaps: readonly StoredGap[], gap: StoredGap, limit = maxGa
   return merged;
 }
 
-/** The gaps of one source without what lies in `cut`, of its reason. What became an `unknown` gap stays. */
+/**
+ * Returns the gaps of one source without the interval and reason of `cut`. `unknown` gaps from earlier merges are kept.
+ */
 export function withoutGap(gaps: readonly StoredGap[], cut: StoredGap): StoredGap[] {
   return gaps.flatMap((gap) => {
     if (gap.reason !== cut.reason || gap.end <= cut.start || gap.start >= cut.end) return [gap];
@@ -25,7 +27,7 @@ export function withoutGap(gaps: readonly StoredGap[], cut: StoredGap): StoredGa
   });
 }
 
-/** Sorted by start; overlapping and touching gaps of one source and reason become one. */
+/** Returns the gaps sorted by start; overlapping and touching gaps of one source and reason are merged. */
 export function coalesce(gaps: readonly StoredGap[]): StoredGap[] {
   const open = new Map<string, number>();
   const result: StoredGap[] = [];
@@ -43,14 +45,14 @@ export function coalesce(gaps: readonly StoredGap[]): StoredGap[] {
   return result;
 }
 
-/** The parts of the gaps that lie in the interval. */
+/** Returns the parts of the gaps within the interval. */
 export function clip(gaps: readonly StoredGap[], { start, end }: Interval): StoredGap[] {
   return gaps
     .filter((gap) => gap.start < end && gap.end > start)
     .map((gap) => ({ ...gap, start: micros(Math.max(gap.start, start)), end: micros(Math.min(gap.end, end)) }));
 }
 
-/** Microseconds that lie in at least one of the gaps. */
+/** Returns the time in microseconds that at least one gap covers. */
 export function gappedTime(gaps: readonly StoredGap[]): number {
   let total = 0;
   let through = Number.NEGATIVE_INFINITY;
@@ -67,7 +69,7 @@ function sorted(gaps: readonly StoredGap[]): StoredGap[] {
       a.start - b.start ||
       a.end - b.end ||
       compare(a.reason, b.reason) ||
-      // Our own interruptions before those of a source.
+      // Our own interruptions sort before those of a source.
       compare(a.source ?? '', b.source ?? ''),
   );
 }

@@ -12,12 +12,12 @@ const label: ReceivedLabel = {
   sig: new Uint8Array(64),
 };
 
-describe('the identity of an observation', () => {
-  it('never changes: stores on disk hold it', () => {
+describe('identityOf', () => {
+  it('is stable: stored identities depend on it', () => {
     expect(identityOf(label).toString('hex')).toBe('911e024837dc18360c227bd82d8a19ce');
   });
 
-  it('holds no transport, no signature, no version and no way of leaving neg out', () => {
+  it('ignores the transport, the signature, the version and how neg was omitted', () => {
     const { sig: _, ver: __, ...bare } = label;
     expect(identityOf({ ...bare, neg: false, extra: new Uint8Array(3) })).toEqual(identityOf(label));
   });

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ReceivedLabel } from './label.ts';
 
-/** Bytes of an identity. */
+/** Length of an identity in bytes. */
 export const identityBytes = 16;
 
 /**

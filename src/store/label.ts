@@ -1,8 +1,8 @@
 import { splitUri } from './subject.ts';
 
 /**
- * A label as its labeler sent it. A field that was absent is absent here: the signature covers the fields as they
- * were, so `neg: false` and no `neg` are two different labels to a verifier (and one to our identity).
+ * A label as its labeler sent it. Absent fields stay absent: the signature covers the fields as sent, so `neg: false`
+ * and no `neg` are two different labels to a verifier, but one to our identity.
  */
 export interface ReceivedLabel {
   readonly ver?: number;
@@ -17,19 +17,19 @@ export interface ReceivedLabel {
   readonly cts: string;
   readonly exp?: string;
   readonly sig?: Uint8Array;
-  /** Fields that the lexicon does not name, in the reader's own encoding; opaque here. */
+  /** Fields that the lexicon does not define, in the reader's own encoding; opaque to the store. */
   readonly extra?: Uint8Array;
 }
 
 export { type SignatureVerdict, signatureVerdicts } from '../contract/vocabulary.ts';
 
-/** Most bytes of one label in the store; admission refuses larger ones as oversized. */
+/** Maximum bytes of one stored label; admission refuses larger ones as oversized. */
 export const maxLabelBytes = 16 * 1024;
 
-/** Longest name of a collection, in bytes (AT Protocol, NSID). */
+/** Maximum bytes of a collection's name (AT Protocol, NSID). */
 const maxCollectionBytes = 317;
 
-/** Bytes of a label's fields. */
+/** Returns the size of a label's fields in bytes. */
 export function labelBytes(label: ReceivedLabel): number {
   let bytes = (label.sig?.length ?? 0) + (label.extra?.length ?? 0);
   for (const text of texts(label)) bytes += Buffer.byteLength(text);
@@ -37,15 +37,15 @@ export function labelBytes(label: ReceivedLabel): number {
 }
 
 /**
- * Why the store cannot hold a label: admission asks first, refuses the label under that reason, and so never has a
- * batch refused for it. `malformed`: its uri names no DID, or a collection longer than any, a text is no Unicode (it would not come back as it was),
- * `ver` is no integer.
+ * Returns the reason why the store cannot hold a label, or null. Admission checks this first, so that no batch is
+ * refused because of one label. `malformed`: the uri contains no DID or its collection is too long, a text is not valid
+ * Unicode (it would change when stored), or `ver` is not an integer.
  */
 export function unfit(label: ReceivedLabel): 'malformed' | 'oversized' | null {
   if (labelBytes(label) > maxLabelBytes) return 'oversized';
   const parts = splitUri(label.uri);
   if (parts === null) return 'malformed';
-  // A day keeps each collection's name apart, so that it must not be as long as a label.
+  // A day stores each collection name separately, so its length needs its own limit.
   if (parts.kind === 'record' && Buffer.byteLength(parts.collection) > maxCollectionBytes) return 'malformed';
   if (label.ver !== undefined && !Number.isSafeInteger(label.ver)) return 'malformed';
   return texts(label).every((text) => text.isWellFormed()) ? null : 'malformed';

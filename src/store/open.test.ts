@@ -5,10 +5,13 @@ it.each([
   ['sqlite:data/store', 'data/store'],
   ['sqlite:/var/lib/almanac/store', '/var/lib/almanac/store'],
   ['sqlite:.', '.'],
-])('%s is the folder %s', (url, folder) => {
+])('%s names the directory %s', (url, folder) => {
   expect(parseStoreUrl(url)).toEqual({ kind: 'sqlite', folder });
 });
 
-it.each([['sqlite:'], ['sqlite://data'], ['data/store'], ['mysql://host/db'], ['']])('%j is no store', (url) => {
-  expect(() => parseStoreUrl(url)).toThrowError(expect.objectContaining({ name: 'OperatorError' }));
-});
+it.each([['sqlite:'], ['sqlite://data'], ['data/store'], ['mysql://host/db'], ['']])(
+  '%j is refused as a store URL',
+  (url) => {
+    expect(() => parseStoreUrl(url)).toThrowError(expect.objectContaining({ name: 'OperatorError' }));
+  },
+);

@@ -1,12 +1,12 @@
 import { OperatorError } from '../ops/errors.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
-import type { FileEvent } from './sqlite/file-event.ts';
-import { inspectStore, type StoreInspection } from './sqlite/inspect.ts';
-import { type SetAside, setStoreAside } from './sqlite/new-epoch.ts';
-import { openSqliteReader } from './sqlite/reader.ts';
-import { type RepairOptions, type RepairReport, repairStore } from './sqlite/repair.ts';
-import { type Restored, type RestoreOptions, restoreStore } from './sqlite/restore.ts';
-import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/writer.ts';
+import type { FileEvent } from './sqlite/base/file-event.ts';
+import { openSqliteReader } from './sqlite/read/reader.ts';
+import { inspectStore, type StoreInspection } from './sqlite/repair/inspect.ts';
+import { type SetAside, setStoreAside } from './sqlite/repair/new-epoch.ts';
+import { type RepairOptions, type RepairReport, repairStore } from './sqlite/repair/repair.ts';
+import { type Restored, type RestoreOptions, restoreStore } from './sqlite/repair/restore.ts';
+import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/write/writer.ts';
 
 export type { FileEvent };
 
@@ -16,17 +16,17 @@ export interface StorePlaceSqlite {
   readonly folder: string;
 }
 
-/** Reads a store URL: `sqlite:DIR`. Throws an `OperatorError` that says what was expected. */
+/** Parses a store URL, `sqlite:DIR`. Throws an `OperatorError` that states the expected form. */
 export function parseStoreUrl(url: string): StorePlaceSqlite {
   const folder = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  // `sqlite://x` would be a folder named by a host: a slip for `sqlite:/x`, most likely.
+  // `sqlite://x` would be a directory named by a host: probably a typing error for `sqlite:/x`.
   if (folder === '' || folder.startsWith('//')) {
     throw new OperatorError(`${url} is not a store: use sqlite:DIR, with a directory`);
   }
   return { kind: 'sqlite', folder };
 }
 
-/** Opens the store at a URL for writing; see `StoreWriter` for its errors and `SqliteWriterOptions` for the rest. */
+/** Opens the store at a URL for writing. `StoreWriter` documents the errors, `SqliteWriterOptions` the options. */
 export function openStoreWriter(url: string, options: Omit<SqliteWriterOptions, 'folder'>): StoreWriter {
   return openSqliteWriter({ ...options, folder: parseStoreUrl(url).folder });
 }
@@ -51,7 +51,7 @@ export function repair(url: string, options: Omit<RepairOptions, 'folder'>): Asy
   return repairStore({ ...options, folder: parseStoreUrl(url).folder });
 }
 
-/** Looks at the store at a URL and leaves it as it is; see `inspectStore`. */
+/** Inspects the store at a URL without changing it; see `inspectStore`. */
 export function inspect(url: string): StoreInspection {
   return inspectStore(parseStoreUrl(url).folder);
 }

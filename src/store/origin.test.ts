@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claimOrigin, storeOrigin } from './origin.ts';
-import { openSqliteWriter, type SqliteWriter } from './sqlite/writer.ts';
+import { openSqliteWriter, type SqliteWriter } from './sqlite/write/writer.ts';
 import { micros } from './time.ts';
 
 let folder = '';
@@ -25,14 +25,14 @@ it.each(['live', 'simulated'] as const)('a new store takes the origin of its fir
   await claimOrigin(store, origin);
 });
 
-it('a store that was observed into without a mark holds live observations', async () => {
+it('a store with observations and no origin note is live', async () => {
   await store.append({ at, observations: [], refusals: [], positions: [] });
   expect(await storeOrigin(store)).toBe('live');
   await expect(claimOrigin(store, 'simulated')).rejects.toMatchObject({ code: 'wrong_origin' });
   expect(await storeOrigin(store)).toBe('live');
 });
 
-it('a store of one origin is refused by an instrument of the other, also before anything was observed', async () => {
+it('a store of one origin is refused by an instrument of another, even while empty', async () => {
   await claimOrigin(store, 'simulated');
   await expect(claimOrigin(store, 'live')).rejects.toMatchObject({ code: 'wrong_origin' });
 });

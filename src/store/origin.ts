@@ -2,7 +2,7 @@ import { type Origin, origins } from '../contract/vocabulary.ts';
 import { StoreError } from './errors.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
 
-/** The note that says where a store's observations come from. */
+/** Name of the note with the origin of a store's observations. */
 const originNote = 'origin';
 
 /** Origin of a store's observations: the note from its creation; stores without a note are live. */
@@ -12,8 +12,8 @@ export async function storeOrigin(store: Pick<StoreReader, 'note'>): Promise<Ori
 }
 
 /**
- * Marks a store that holds nothing yet, and refuses one that holds observations of another origin: simulated ones must
- * never be counted among live ones, nor the other way round. Throws StoreError `wrong_origin`.
+ * Sets the origin of an empty store, and refuses a store that holds observations of another origin: simulated and live
+ * observations must never be counted together. Throws StoreError `wrong_origin`.
  */
 export async function claimOrigin(store: StoreWriter, origin: Origin): Promise<void> {
   const held = await storeOrigin(store);

@@ -1,40 +1,43 @@
 /**
- * The observation store: what was accepted, what was refused, and what could not be seen.
+ * The observation store: accepted labels, counts of refused ones, and gaps in the observation.
  *
- * How the label instrument uses it (one process, the only writer):
- *  1. Open. `epoch()` says what may be claimed; `heartbeat()` and `frontier()` say when the last run ended, and the
- *     instrument records the time since as a gap (`recordGap`) before it accepts anything.
- *  2. Read a source from its `positions()`. Admit or refuse each label (`unfit`, label.ts, names those that the store
- *     cannot hold); `append` the admitted ones together with the counts of the refused and the source's new position.
- *     A gap that a new position implies (a reset) is recorded BEFORE the position is appended: a crash between the
- *     two overstates the gap and never hides it.
- *  3. On an error with `retry`: stop reading, keep the batch, try it again later, and record the gap (on a full disk
- *     as soon as there is room): the identity rule makes a repeated append harmless. On `fatal`: stop the process.
- *  4. `beat` every 10 s. `maintain` every few minutes: it seals and expires days while labels are accepted. `purge` while it
- *     returns true: it removes what `requestPurge` asked for.
- *  5. The overview is `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
+ * Use by the label instrument (one process, the only writer):
+ *  1. Open. `epoch()` gives the start of the observation; `heartbeat()` and `frontier()` show when the last run ended.
+ *     The instrument records the time since then as a gap (`recordGap`) before it accepts anything.
+ *  2. Read a source from its `positions()`. Admit or refuse each label (`unfit` in label.ts detects those that the
+ *     store cannot hold). `append` the admitted labels together with the counts of refused ones and the new position.
+ *     Record a gap that a new position implies (a reset) BEFORE appending the position: a crash between the two then
+ *     overstates the gap and never hides it.
+ *  3. On an error with `retry`: stop reading, keep the batch, try again later, and record the gap (on a full disk, as
+ *     soon as there is space). Label identities make a repeated append harmless. On `fatal`: stop the process.
+ *  4. Call `beat` every 10 s, and `maintain` every few minutes: it seals and expires days while labels are accepted.
+ *     Call `purge` until it returns false: it does the removals that `requestPurge` requested.
+ *  5. Build the overview from `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
  *
- * How the account surface uses it (another process, read-only, may be killed at any instant):
- *  1. `frontier()` gives the floor and the end of what can be asked; a query before the floor is refused.
- *  2. A page or an export is `readAccount` chunk by chunk, `next` of one being `after` of the following. An export
- *     is fixed by its `end` and by `revision`: rows accepted later lie beyond it, and removed ones end it. `scanAccount` (scan.ts) does this within a row budget.
- *  3. Beyond the bound, `accountIntervals` gives narrower intervals that each fit and together cover the asked one.
+ * Use by the account surface (another process, read-only, may be killed at any instant):
+ *  1. `frontier()` gives the first and last instant that can be queried; a query before the floor is refused.
+ *  2. A page or an export calls `readAccount` chunk by chunk; `next` of one chunk is `after` of the following one. An
+ *     export is fixed by its `end` and `revision`: later rows are outside it, and a removal of rows ends it.
+ *     `scanAccount` (scan.ts) reads all chunks within a row budget.
+ *  3. Beyond the bound, `accountIntervals` splits the interval into parts that each fit.
  *  4. `coverage` gives each labeler's gaps in the interval.
  *
- * Clock: every instant is the observed clock (local acceptance clock), in microseconds. Intervals are half open.
- * Errors: every method rejects with a `StoreError` (errors.ts) and nothing else, unless it says otherwise.
+ * Clock: every instant is a time of the observed (local acceptance) clock, in microseconds. Intervals are half open.
+ * Errors: every method rejects with a `StoreError` (errors.ts) and nothing else, unless documented otherwise.
  */
 import type { Micros } from '../contract/timestamp.ts';
 import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
+import type { AccountTally, LabelerCount } from './account-counts.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
 import type { Purge, PurgeWriter } from './removals.ts';
 import type { DefinitionShares, Definitions, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
 
-/** Why a label was not stored. `duplicate` is found by the store alone. */
+/** Reasons why a label was not stored. Only the store detects `duplicate`. */
 export const refusalReasons = [
   'foreign_src',
   'malformed',
+  'space_uri',
   'oversized',
   'undated',
   'pre_epoch',
@@ -44,15 +47,15 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** Most observations of one batch. */
+/** Maximum observations per batch. */
 export const maxBatchRows = 2_000;
-/** Most bytes of labels of one batch (`labelBytes`): with the row bound it bounds what one commit can write. */
+/** Maximum bytes of labels per batch (`labelBytes`). Together with the row limit it bounds the writes of one commit. */
 export const maxBatchBytes = 8 * 1024 * 1024;
-/** Most rows of one chunk of `readAccount`. */
+/** Maximum rows per chunk of `readAccount`. */
 export const maxChunkRows = 500;
-/** Most characters of a position's value. */
+/** Maximum characters of a position's value. */
 export const maxPositionLength = 4_096;
-/** Minimum time for which an accepted label is known as a duplicate: 48 h of lateness and 300 s ahead. */
+/** Minimum time for which an accepted label is recognized as a duplicate: 48 h of lateness plus 300 s of clock lead. */
 export const duplicateHorizon = (48 * 60 + 5) * 60_000_000;
 /** Maximum lead of the next stamp over the caller's clock before `append` refuses: 5 s. */
 export const maxStampAhead = 5_000_000;
@@ -65,7 +68,7 @@ export interface NewObservation {
 
 /** Labels that admission refused. */
 export interface Refusal {
-  /** DID of the labeler that was read, whatever the label claimed. */
+  /** DID of the labeler that was read, regardless of the label's `src`. */
   readonly source: string;
   readonly reason: Exclude<RefusalReason, 'duplicate'>;
   readonly count: number;
@@ -78,7 +81,7 @@ export interface PositionChange {
   readonly value: string | null;
 }
 
-/** A stored position and when it was last appended, moved or confirmed. */
+/** A stored position, and the time when it was last changed or confirmed. */
 export interface Position {
   readonly source: string;
   readonly endpoint: string;
@@ -86,9 +89,9 @@ export interface Position {
   readonly acceptedAt: Micros;
 }
 
-/** One or more accepted pages; may hold no observations (an empty poll, a confirmed tail). */
+/** One or more accepted pages; may contain no observations (an empty poll, a confirmed tail). */
 export interface Batch {
-  /** The acceptance clock now. */
+  /** Current time of the acceptance clock. */
   readonly at: Micros;
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
@@ -98,136 +101,97 @@ export interface Batch {
 /** Result of `append`. */
 export interface AppendResult {
   readonly accepted: number;
-  /** Indexes into `observations` of those that were known already (also from earlier in the batch). */
+  /** Indexes into `observations` of labels that were already known, including repeats within the batch. */
   readonly duplicates: readonly number[];
-  /** Stamps of the first and last accepted row; null when none was. */
+  /** Stamps of the first and last accepted row; null if no row was accepted. */
   readonly first: Micros | null;
   readonly last: Micros | null;
 }
 
-/** A stored observation: the label as received, with our clock. */
+/** A stored observation: the label as received, with its acceptance time. */
 export interface Observation {
-  /** Unique in the store: also the keyset cursor. */
+  /** Unique in the store; also the keyset cursor. */
   readonly observedAt: Micros;
   readonly label: ReceivedLabel;
   readonly signature: SignatureVerdict;
 }
 
-/** The epoch: made once with the store, never changed. Basis: local acceptance clock. */
+/** The epoch: created with the store and never changed. Basis: the local acceptance clock. */
 export interface Epoch {
-  /** UUID. */
   readonly generationId: string;
   readonly startedAt: Micros;
 }
 
-/** The bounds of what can be asked. */
+/** Bounds of the time that can be queried. */
 export interface Frontier {
   readonly generationId: string;
-  /** Queries may begin here: the epoch's start or the oldest retained day, whichever is later. */
+  /** Earliest start of a query: the epoch's start or the oldest retained day, whichever is later. */
   readonly floor: Micros;
-  /** One microsecond after the last accepted observation, or `floor` when there is none. */
+  /** One microsecond after the last accepted observation; `floor` if there is no observation. */
   readonly end: Micros;
   /** `at` of the last accepted batch; null before the first. */
   readonly observedThrough: Micros | null;
   /**
-   * Rises before and after any stored row is removed at an operator's request (`purge`). What was read under one
-   * revision must not be continued under another. Expiry at the floor does not change it.
+   * Rises before and after a purge removes stored rows. A read that began under one revision must not continue under
+   * another. Expiry at the floor does not change the revision.
    */
   readonly revision: number;
 }
 
-/** A stretch that was not observed. `source` null: nothing was, for every source (our own interruption). */
+/** An unobserved interval. `source` is null if no source was observed (our own interruption). */
 export interface StoredGap extends Interval {
   readonly source: string | null;
   readonly reason: GapReason;
 }
 
-/** A gap to record, or to take back. */
+/** A gap to record or to withdraw. */
 export interface GapChange {
   readonly kind: 'record' | 'withdraw';
   readonly gap: StoredGap;
 }
 
-/** Which of an account's rows are wanted: those that agree with every part that is given. */
+/** Filter of an account's rows: a row must match every part that is given. */
 export interface AccountFilter {
-  /** DID of the labeler. */
   readonly labeler?: string;
-  /** The label's value, exactly. */
+  /** Exact value of the label. */
   readonly value?: string;
   /** Removals (true) or applications (false). */
   readonly removed?: boolean;
   readonly target?: TargetKind;
 }
 
-/** One chunk of an account's rows. */
+/** Query for one chunk of an account's rows. */
 export interface AccountQuery extends Interval {
-  /** DID of the account; labels of its records are its rows too. */
+  /** DID of the account. Labels of its records are also its rows. */
   readonly account: string;
   /** Order of acceptance: `oldest` first or `newest` first. */
   readonly order: 'oldest' | 'newest';
-  /** `next` of the chunk before, exclusive; null for the first chunk. */
+  /** `next` of the previous chunk, exclusive; null for the first chunk. */
   readonly after: Micros | null;
   /** At most `maxChunkRows`. */
   readonly limit: number;
-  /** Only these rows; absent for all. The store still passes by the others: see `tallyAccount`. */
+  /** Filter of the rows; absent for all. The store still reads the other rows: see `tallyAccount`. */
   readonly filter?: AccountFilter;
   /**
-   * Most rows to look at, at least 1, in the order `oldest` with a filter: a chunk may then be short, and `next` the place
-   * that was reached, where a further row may or may not follow. Absent: as many as it takes.
+   * Maximum rows to read, at least 1, for the order `oldest` with a filter. The chunk may then be short, and `next` is
+   * the position reached, whether or not another matching row follows. Absent: no limit.
    */
   readonly passes?: number;
 }
 
-/** A chunk; `next` is null when the interval holds no further row that is asked for. */
+/** One chunk; `next` is null if the interval holds no further matching row. */
 export interface AccountChunk {
   readonly rows: readonly Observation[];
   readonly next: Micros | null;
 }
 
-/** A part of an interval with the number of the account's rows in it. */
+/** A part of an interval, with the number of the account's rows in it. */
 export interface AccountInterval extends Interval {
   readonly rows: number;
 }
 
-/** Applications and removals, in rows. */
-export interface EventCount {
-  readonly applied: number;
-  readonly removed: number;
-}
-
-/** An account's rows of one UTC day's share of an interval. */
-export interface DayCounts extends Readonly<Record<TargetKind, EventCount>> {
-  /** All rows, whatever the filter. */
-  readonly rows: number;
-}
-
-/** One UTC day's share of an interval; `counts` null: its rows were not counted. */
-export interface AccountDay extends Interval {
-  /** By what the rows are about: those that agree with the filter. */
-  readonly counts: DayCounts | null;
-}
-
-/** An account's rows of an interval in numbers; where a day was not counted, no sum here holds it. */
-export interface AccountTally {
-  /** Every UTC day that the interval touches, oldest first. */
-  readonly days: readonly AccountDay[];
-  /** Rows by labeler, whatever the filter, most first (then by DID). */
-  readonly labelers: readonly LabelerCount[];
-  /** Values of the rows, whatever the filter, most first (then by text); at most `maxTallyValues`. */
-  readonly values: readonly ({ readonly value: string } & EventCount)[];
-}
-
-/** Most values that a tally lists. */
-export const maxTallyValues = 200;
-
-/** Observed events of a labeler: `applied` were no negations, `removed` were. */
-export interface LabelerCount extends EventCount {
-  readonly labeler: string;
-}
-
-/** The same within one bucket of time. */
+/** Counts of a labeler within one bucket of time. */
 export interface BucketCount extends LabelerCount {
-  /** Start of the bucket. */
   readonly start: Micros;
 }
 
@@ -238,11 +202,11 @@ export interface RefusalCount {
   readonly count: number;
 }
 
-/** Unobserved time of one labeler: its own gaps and our own interruptions, sorted, disjoint per reason. */
+/** Unobserved time of one labeler: its own gaps and our interruptions, sorted, disjoint per reason. */
 export interface LabelerCoverage {
   readonly labeler: string;
   readonly gaps: readonly StoredGap[];
-  /** Microseconds of the interval that lie in at least one gap. */
+  /** Microseconds of the interval that at least one gap covers. */
   readonly gapped: number;
 }
 
@@ -252,148 +216,150 @@ export interface DayReport {
   readonly day: string;
   readonly sealed: boolean;
   /**
-   * True if the day is sealed but has no checksums: an earlier version wrote it, and upkeep has not rewritten it yet.
+   * True if the day is sealed but has no checksums: an earlier version wrote it, and upkeep has not yet rewritten it.
    */
   readonly unverified: boolean;
   readonly rows: number;
   readonly problems: readonly string[];
 }
 
-/** Reading. Sees every `append` that returned before the call; never blocks the writer. */
+/** Read access. Sees every `append` that returned before the call; never blocks the writer. */
 export interface StoreReader {
-  /** The epoch. */
   epoch(): Promise<Epoch>;
-  /** The bounds of what can be asked now. */
   frontier(): Promise<Frontier>;
 
   /**
-   * One chunk of an account's rows in the asked order. `out_of_window` when `start` lies before the floor, also
-   * when a day expired meanwhile: never a page that silently lacks rows. Holds no transaction after it returned.
+   * Reads one chunk of an account's rows in the requested order. Throws `out_of_window` if `start` is before the floor,
+   * also if a day expired during the read: rows are never missing silently. Holds no transaction after it returns.
    */
   readAccount(query: AccountQuery): Promise<AccountChunk>;
   /**
-   * The interval cut into parts of at most `maxRows` of the account's rows each: adjacent, in order, covering it
-   * exactly. One part when all fit. `budget_exceeded` when more than `budget` rows would have to be counted.
+   * Splits the interval into adjacent parts, in order, with at most `maxRows` of the account's rows each. Returns one
+   * part if all rows fit. Throws `budget_exceeded` if this requires counting more than `budget` rows.
    */
   accountIntervals(
     query: Interval & { readonly account: string; readonly maxRows: number; readonly budget: number },
   ): Promise<AccountInterval[]>;
 
   /**
-   * An account's rows in numbers, exact for every day that is counted. Of an account with many rows a whole day's numbers
-   * are kept, as a rule; all else is counted row by row, newest day first, `budget` rows at most: a day that would need
-   * more is marked as not counted. `out_of_window` as for `readAccount`.
+   * Counts an account's rows, exactly for every counted day. For a hot account the store usually keeps the counts of
+   * whole days. Other days are counted row by row, newest first, up to `budget` rows; a day that needs more is marked
+   * as not counted. Throws `out_of_window` like `readAccount`.
    */
   tallyAccount(
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
   ): Promise<AccountTally>;
 
   /**
-   * A few accounts of which the newest closed day keeps numbers, though not very many, at most `limit`: for a program that
-   * makes itself ready before anybody asks. None where there is no such day.
+   * Returns at most `limit` hot accounts of the newest sealed day with a moderate number of groups, for warm-up. Empty
+   * without such a day.
    */
   busyAccounts(limit: number): Promise<string[]>;
 
-  /** Exact counts per labeler, most events first (then by DID); labelers without events are absent. */
+  /** Returns exact counts per labeler, largest first, then by DID; omits labelers without events. */
   countsByLabeler(interval: Interval): Promise<LabelerCount[]>;
-  /** Exact counts per labeler and whole `hour` or `minute`; the interval must begin and end on one. */
+  /**
+   * Returns exact counts per labeler and whole `hour` or `minute`; the interval must begin and end on such a boundary.
+   */
   countsOverTime(
     interval: Interval & { readonly bucket: 'hour' | 'minute'; readonly labeler?: string },
   ): Promise<BucketCount[]>;
-  /** Number of distinct labelers with at least one observation in the interval. */
+  /** Returns the number of distinct labelers with at least one observation in the interval. */
   labelersActive(interval: Interval): Promise<number>;
-  /** Refused labels, by source and reason. Kept by the hour: an hour that the interval touches counts whole. */
+  /**
+   * Returns refused labels by source and reason. Counts are stored per hour: every hour that the interval touches
+   * counts entirely.
+   */
   refusals(interval: Interval): Promise<RefusalCount[]>;
-  /** Every position as of the last append. */
   positions(): Promise<Position[]>;
 
-  /** Gaps that overlap the interval, clipped to it, sorted by start; of one source (with our own) or of all. */
+  /**
+   * Returns the gaps that overlap the interval, clipped to it, sorted by start: of one source with our own, or of all
+   * sources.
+   */
   gaps(interval: Interval & { readonly source?: string }): Promise<StoredGap[]>;
-  /** The gaps per labeler. */
   coverage(interval: Interval & { readonly labelers: readonly string[] }): Promise<LabelerCoverage[]>;
 
-  /** Requested removals of rows, by request (then by DID). Those that were completed before the floor are forgotten. */
+  /** Returns requested purges, by request time, then by DID. Purges completed before the floor are dropped. */
   purges(): Promise<Purge[]>;
 
-  /** The last durable heartbeat; null before the first. */
+  /** Returns the last durable heartbeat; null before the first. */
   heartbeat(): Promise<Micros | null>;
-  /** Every known labeler. */
   roster(): Promise<RosterRow[]>;
-  /** The keys that a labeler was seen to sign with, oldest first. */
+  /** Returns the keys that a labeler has signed with, oldest first. */
   keys(did: string): Promise<LabelerKey[]>;
-  /** Revisions of a labeler's own label definitions, newest first. */
+  /** Returns revisions of a labeler's own label definitions, newest first. */
   definitions(did: string): Promise<Definitions[]>;
-  /** A small text that the instrument keeps for itself; null when there is none. */
+  /** Returns a short text that the instrument stored under this name; null if there is none. */
   note(name: string): Promise<string | null>;
 
   /**
-   * Derives every counter again from the rows and compares; checks order, subjects, identities and the files
-   * themselves. Yields one report a day, oldest first. Problems are reported, not thrown.
+   * Recomputes every counter from the rows and compares; checks order, subjects, identities and the files themselves.
+   * Yields one report per day, oldest first. Problems are reported, not thrown.
    */
   verify(): AsyncGenerator<DayReport>;
-  /** Ends reading and releases every file. Idempotent. */
+  /** Stops reading and closes every file. Idempotent. */
   close(): Promise<void>;
 }
 
 /** Result of `maintain`. */
 export interface Maintenance {
-  /** Days sealed in this run. */
   readonly sealed: readonly string[];
-  /** Days that a stopped reader or a full disk kept from being sealed: the next run tries again. */
+  /** Days that could not be sealed because of a stopped reader or a full disk; the next run tries again. */
   readonly postponed: readonly string[];
   /** Days dropped in this run: at most one. */
   readonly expired: readonly string[];
 }
 
-/** The one writer. While it is open, opening another rejects with `second_writer`. */
+/** Write access. While a writer is open, opening another throws `second_writer`. */
 export interface StoreWriter extends StoreReader, PurgeWriter {
   /**
-   * Stores a batch whole or not at all, durably before it resolves: new observations, their counters, refusals and
-   * positions in one commit of one file. Rows are stamped in order, from max(`at`, last stamp + 1), one microsecond
-   * apart; a batch that would cross midnight is stamped from midnight on. A known label is not stored, is counted
-   * as `duplicate` and is reported: repeating a batch after a crash or an error stores nothing twice.
+   * Stores a batch atomically and durably before it resolves: new observations, their counters, refusals and positions
+   * in one commit of one file. Stamps start at max(`at`, last stamp + 1), in order, one microsecond apart; a batch that
+   * would cross midnight is stamped from midnight on. A known label is not stored again but counted and reported as
+   * `duplicate`, so repeating a batch after a crash or an error is harmless.
    *
-   * Rejects, with nothing stored: `wal_full`, `disk_full`, `clock_behind` (retry later), `invalid_observation`
-   * (a label that is `unfit`, label.ts), `batch_too_large`, `damaged`.
+   * Rejects without storing anything: `wal_full`, `disk_full`, `clock_behind` (retry later), `invalid_observation` (a
+   * label that is `unfit`, label.ts), `batch_too_large`, `damaged`.
    */
   append(batch: Batch): Promise<AppendResult>;
 
   /**
-   * Records a gap durably. Overlapping and touching gaps of one source and reason become one, so an outage under way
-   * is recorded again and again with a later end. Idempotent. A source keeps at most `maxGapsPerSource`: beyond it
-   * the two nearest become one `unknown` gap, which overstates and never hides.
+   * Records a gap durably. Overlapping and touching gaps of one source and reason are merged, so an ongoing outage is
+   * recorded repeatedly with a later end. Idempotent. Each source keeps at most `maxGapsPerSource` gaps; beyond that
+   * the two closest become one `unknown` gap, which may overstate the missed time.
    */
   recordGap(gap: StoredGap): Promise<void>;
   /**
-   * Takes back what was recorded of a gap of this source and reason within this interval: what was thought missed came
-   * after all. What lies outside it stays, and so does what had become an `unknown` gap. Idempotent.
+   * Withdraws a recorded gap of this source and reason within this interval, because the missing labels arrived after
+   * all. Gaps outside the interval and `unknown` gaps stay. Idempotent.
    */
   withdrawGap(gap: StoredGap): Promise<void>;
-  /** Records and withdraws many gaps in their order, in one durable commit: all or nothing. */
+  /** Records and withdraws many gaps in order, in one durable commit. */
   changeGaps(changes: readonly GapChange[]): Promise<void>;
-  /** Durable proof that the writer lived at this instant. Never moves back. */
+  /** Stores a heartbeat: durable evidence that the writer was alive at this instant. Never moves backwards. */
   beat(at: Micros): Promise<void>;
   /** Removes roster rows in one commit; missing rows are ignored. Never changes a position. */
   dropRoster(dids: readonly string[]): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never touches a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;
-  /** Adds a key or moves its `lastSeen`. Idempotent. The newest `maxKeysPerLabeler` are kept. */
+  /** Adds a key or updates its `lastSeen`. Idempotent. Keeps the newest `maxKeysPerLabeler`. */
   putKey(key: LabelerKey): Promise<void>;
   /**
-   * Adds a revision; false when the newest one has the same content. The newest `maxDefinitionRevisions` of a labeler are
-   * kept, and of all labelers together as much as `maxDefinitionsInAll` allows. Beyond it the group of labelers (one owner's,
-   * as far as `shares` tells) that takes most gives way: superseded revisions first, then newest ones, but never the newest
-   * one of a protected labeler while an unprotected one has any.
+   * Adds a revision; returns false if the newest one has the same content. Keeps the newest `maxDefinitionRevisions` of
+   * each labeler, and at most `maxDefinitionsInAll` of all together. Beyond that, the group of labelers with the
+   * largest share loses revisions (a group has one owner, as far as `shares` shows): superseded revisions first, then
+   * newest ones, but never the newest one of a protected labeler before those of unprotected ones.
    */
   putDefinitions(definitions: Definitions, shares?: DefinitionShares): Promise<boolean>;
-  /** Keeps a small text (at most `maxNoteLength` characters) under a name; null forgets it. */
+  /** Stores a short text (at most `maxNoteLength` characters) under a name; null deletes it. */
   putNote(name: string, text: string | null): Promise<void>;
 
   /**
-   * Seals every day that can hold no more duplicates, drops at most one day that left the window plus one day, and gives
-   * at most one sealed day of an earlier version its checksums.
-   * Runs concurrently with `append`, which it blocks only for a rename. After a crash at any point the next
-   * open or the next run. A second call while one runs joins it.
+   * Seals every day that can no longer receive duplicates, drops at most one day that has left the window plus one day,
+   * and adds checksums to at most one sealed day of an earlier version. Runs concurrently with `append`, which it
+   * blocks only for a rename. After a crash the next open or the next run completes the work. A second call during a
+   * run joins it.
    */
   maintain(at: Micros): Promise<Maintenance>;
 }

@@ -9,7 +9,7 @@ const purge = (change: Partial<Purge>): Purge => ({
   ...change,
 });
 
-it('the sentence on removed rows has the number of labelers and the day, and names none', () => {
+it('the removal sentence contains the number of labelers and the day, but no labeler', () => {
   expect(removalSentence([])).toBeNull();
   expect(removalSentence([purge({ rows: 0 })])).toBeNull();
   expect(removalSentence([purge({})])).toBe(

@@ -6,36 +6,38 @@ export interface Purge {
   readonly requestedAt: Micros;
   /** Time at which the last day was completed; null while rows may remain. */
   readonly completedAt: Micros | null;
-  /** Rows removed; at least so many after a crash. */
+  /** Number of rows removed; a lower bound after a crash. */
   readonly rows: number;
-  /** Days that remain to be done. */
+  /** Number of days that remain. */
   readonly daysLeft: number;
 }
 
-/** The part of the writer that removes rows at request. */
+/** Part of the writer that removes rows on request. */
 export interface PurgeWriter {
   /**
-   * Requests the removal of every row of a source, durably; `purge` does it. Records the retained time before `at` as a
-   * `maintenance` gap of the source in the same commit: what is removed is no longer observed. False, and nothing
-   * changes, where a request of that instant or a later one is known, or `at` does not lie after the floor. The caller
-   * appends no rows of the source until the request is completed: those would be removed or kept as it happens.
+   * Requests the removal of every row of a source, durably; `purge` does the work. Records the retained time before
+   * `at` as a `maintenance` gap of the source in the same commit, because removed rows no longer count as observed.
+   * Returns false without a change if a request of that instant or a later one exists, or if `at` is not after the
+   * floor. The caller must not append rows of the source until the request is completed: it is undefined whether they
+   * would be removed.
    */
   requestPurge(request: { readonly source: string; readonly at: Micros }): Promise<boolean>;
   /**
-   * Removes the rows of the oldest request from its next day: with them their counters, kept counts, identities, refusals,
-   * and whatever else was derived from them. Positions stay, so that reading can resume; the last stamp stays, so that
-   * none is given twice. A closed day is replaced whole; in a day that may still be written rows go in bounded
-   * commits, each of which leaves its counters equal to its rows. `append` continues meanwhile, `maintain` waits for it.
-   * True while there is more to do. A crash at any point is resumed by the next call after the next open.
+   * Processes the next day of the oldest request: removes the rows with their counters, group counts, identities,
+   * refusals and all other data derived from them. Positions stay, so that reading can resume; the last stamp stays, so
+   * that no stamp is assigned twice. A sealed day is replaced as a whole. An open day is changed in bounded commits,
+   * each of which keeps counters and rows consistent. `append` continues meanwhile, `maintain` waits. Returns true
+   * while work remains. After a crash, the next call after the next open continues.
    *
-   * Rejects, and is called again later: `disk_full`, `wal_full`, `busy`; `closed` when the store closes meanwhile.
+   * Rejects with `disk_full`, `wal_full` or `busy`, to be called again later; with `closed` if the store closes
+   * meanwhile.
    */
   purge(at: Micros): Promise<boolean>;
 }
 
 /**
- * Sentence that every surface shows after rows were removed on the operator's request: the number of labelers, and the
- * last day. Null if none were removed. A request that found no rows is not mentioned.
+ * Returns the sentence that every surface shows after rows were removed on the operator's request: the number of
+ * labelers, and the last day. Null if no rows were removed. A request that found no rows is not mentioned.
  */
 export function removalSentence(purges: readonly Purge[]): string | null {
   const pending = purges.filter(({ completedAt }) => completedAt === null);

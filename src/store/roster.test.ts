@@ -10,6 +10,6 @@ test.each([
   ['{}', null],
   ['null', null],
   ['not JSON', null],
-])('the name in %s', (detail, handle) => {
+])('labelerHandle reads the name from %s', (detail, handle) => {
   expect(labelerHandle({ detail })).toEqual(handle);
 });

@@ -1,44 +1,49 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { micros } from './time.ts';
 
-/** Most characters of a roster row's `detail`. */
+/** Maximum characters of a roster row's `detail`. */
 export const maxDetailLength = 8_192;
-/** Most keys kept of one labeler. */
+/** Maximum number of keys stored per labeler. */
 export const maxKeysPerLabeler = 64;
-/** Most revisions of label definitions kept of one labeler: one was seen to rewrite its record 106,000 times. */
+/**
+ * Maximum number of revisions of label definitions stored per labeler: one labeler rewrote its record 106,000 times.
+ */
 export const maxDefinitionRevisions = 16;
-/** Most bytes of all revisions of all labelers: 256 Mi. Beyond it the largest shares give way, superseded revisions first. */
+/**
+ * Maximum bytes of all revisions of all labelers: 256 Mi. Beyond it the largest shares lose revisions, superseded ones
+ * first.
+ */
 export const maxDefinitionsInAll = 256 * 1024 * 1024;
-/** Most characters of one revision. */
+/** Maximum characters of one revision. */
 export const maxDefinitionsLength = 256 * 1024;
-/** Most characters of a note. */
+/** Maximum characters of a note. */
 export const maxNoteLength = 64 * 1024;
 
-/** A labeler that is known, enrolled or not. The store gives no meaning to `state` and `detail`. */
+/** A known labeler, enrolled or not. `state` and `detail` are opaque to the store. */
 export interface RosterRow {
   readonly did: string;
-  /** Known from the seeds or found later. */
+  /** `seeded` if the labeler is known from the seeds, otherwise `discovered`. */
   readonly origin: 'seeded' | 'discovered';
-  /** Relays, streams and files that named it. */
+  /** Relays, streams and files that listed the labeler. */
   readonly provenance: readonly string[];
   readonly enrolled: boolean;
-  /** The labeler endpoint of its document; null when none is known. */
+  /** Labeler endpoint in its DID document; null if none is known. */
   readonly endpoint: string | null;
-  /** The source state of the instrument. */
+  /** Source state, as the instrument defines it. */
   readonly state: string;
   readonly stateSince: Micros;
-  /** The instrument's own particulars, as text. */
+  /** Further data of the instrument, as text. */
   readonly detail: string;
 }
 
-/** A labeler's name, for people: the handle that its document claims. */
+/** A labeler's display name: the handle that its document claims. */
 export interface LabelerHandle {
   readonly name: string;
-  /** True if the handle was seen to resolve to the labeler. Otherwise it is a claim that any account could make. */
+  /** True if the handle was resolved to the labeler. Otherwise it is a claim that any account could make. */
   readonly confirmed: boolean;
 }
 
-/** The name of a labeler as the label instrument keeps it in `detail`; null where it knows none. */
+/** Returns the handle of a labeler from `detail`; null if none is known. */
 export function labelerHandle(row: Pick<RosterRow, 'detail'>): LabelerHandle | null {
   const { handle, confirmed } = particulars(row);
   if (typeof handle !== 'string' || !/^[a-z0-9.-]{3,253}$/.test(handle)) return null;
@@ -51,8 +56,8 @@ export function labelerAnswered(row: Pick<RosterRow, 'detail'>): Micros | null {
 }
 
 /**
- * Until when everything that a labeler published is stored or recorded as a gap, as the label instrument keeps it in
- * `detail`; null where that is not known.
+ * Returns the instant until which everything that a labeler published is stored or recorded as a gap, from `detail`;
+ * null if unknown.
  */
 export function labelerComplete(row: Pick<RosterRow, 'detail'>): Micros | null {
   return instant(particulars(row).completeThrough);
@@ -71,7 +76,7 @@ function particulars({ detail }: Pick<RosterRow, 'detail'>): Readonly<Record<str
   }
 }
 
-/** A key that a labeler was seen to sign with, and when its document named it. */
+/** A key that a labeler has signed with, and when its document listed it. */
 export interface LabelerKey {
   readonly did: string;
   /** publicKeyMultibase. */
@@ -91,6 +96,6 @@ export interface Definitions {
 export interface DefinitionShares {
   /** Returns true if a labeler's newest revision is removed last. */
   readonly isProtected: (did: string) => boolean;
-  /** The owner whose labelers share what they take. */
+  /** Returns the owner of a labeler; labelers of one owner share one quota. */
   readonly groupOf: (did: string) => string;
 }

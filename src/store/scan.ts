@@ -2,8 +2,8 @@ import { StoreError } from './errors.ts';
 import { type AccountQuery, maxChunkRows, type Observation, type StoreReader } from './port.ts';
 
 /**
- * All rows of an account in an interval, chunk by chunk; each chunk is a call of its own, so nothing is held between
- * them. Throws `budget_exceeded` once more than `budget` rows turn up.
+ * Yields all rows of an account in an interval, chunk by chunk. Each chunk is a separate call, so no transaction stays
+ * open between them. Throws `budget_exceeded` after more than `budget` rows.
  */
 export async function* scanAccount(
   store: Pick<StoreReader, 'readAccount'>,

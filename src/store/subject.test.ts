@@ -4,7 +4,7 @@ import { joinUri, splitUri, subjectOf, targetOf } from './subject.ts';
 
 const alice = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 
-describe('the subject of a label', () => {
+describe('subjectOf', () => {
   it.each([
     [alice, alice],
     [`at://${alice}`, alice],
@@ -18,7 +18,7 @@ describe('the subject of a label', () => {
     [`${alice}/app.bsky.feed.post/1`, null],
     ['', null],
     ['at://', null],
-  ])('of %j is %j', (uri, subject) => {
+  ])('returns the subject of %j: %j', (uri, subject) => {
     expect(subjectOf(uri)).toBe(subject);
   });
 
@@ -32,7 +32,7 @@ describe('the subject of a label', () => {
     expect(targetOf(uri)).toBe(target);
   });
 
-  it('loses nothing of the uri', () => {
+  it('splitUri and joinUri preserve the uri', () => {
     const rest = fc.string({ unit: fc.constantFrom('/', 'a', '.', '#', '?', 'é', ' ') });
     fc.assert(
       fc.property(rest, (text) => {

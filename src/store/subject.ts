@@ -1,11 +1,11 @@
 import type { TargetKind } from '../contract/vocabulary.ts';
 
 /**
- * The account that a label is about. A DID and the AT-URIs below it are one subject, so that labels of an account
- * and labels of its records are found together.
+ * The account that a label is about. A DID and the AT-URIs below it are one subject, so that labels of an account and
+ * labels of its records are found together.
  */
 
-/** A label's `uri` taken apart; joining the parts gives the very text back. */
+/** The parts of a label's `uri`; `joinUri` restores the exact text. */
 export type UriParts =
   | { readonly kind: 'account'; readonly did: string }
   | { readonly kind: 'record'; readonly did: string; readonly collection: string; readonly rkey: string }
@@ -15,7 +15,9 @@ export type UriParts =
 const did = /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/;
 const prefix = 'at://';
 
-/** Takes a label's `uri` apart, or gives null when no DID is its subject (a handle, say, or no AT-URI at all). */
+/**
+ * Splits a label's `uri`; returns null if its subject is not a DID (for example, a handle, or not an AT-URI at all).
+ */
 export function splitUri(uri: string): UriParts | null {
   if (!uri.startsWith(prefix)) return did.test(uri) ? { kind: 'account', did: uri } : null;
   const slash = uri.indexOf('/', prefix.length);
@@ -28,7 +30,15 @@ export function splitUri(uri: string): UriParts | null {
   return { kind: 'other', did: authority, rest };
 }
 
-/** The `uri` of its parts. */
+/**
+ * Returns true for an address inside a space, `at://DID/space/…`: the records of a space are not public, and a public label
+ * reveals that one exists.
+ */
+export function isSpaceUri(uri: string): boolean {
+  return /^at:\/\/[^/]+\/space(?:\/|$)/.test(uri);
+}
+
+/** Returns the `uri` of its parts. */
 export function joinUri(parts: UriParts): string {
   if (parts.kind === 'account') return parts.did;
   return parts.kind === 'record'
@@ -36,17 +46,17 @@ export function joinUri(parts: UriParts): string {
     : `${prefix}${parts.did}${parts.rest}`;
 }
 
-/** The collection whose records are posts. */
+/** The collection of posts. */
 export const postCollection = 'app.bsky.feed.post';
 
-/** Target kind of a label with this `uri`. An AT-URI that names no single record counts as a record. */
+/** Returns the target kind of a label with this `uri`. An AT-URI that is not a single record counts as a record. */
 export function targetOf(uri: string): TargetKind {
   const parts = splitUri(uri);
   if (parts?.kind === 'account') return 'account';
   return parts?.kind === 'record' && parts.collection === postCollection ? 'post' : 'record';
 }
 
-/** The DID of the account that a label is about, or null: admission refuses such a label as malformed. */
+/** Returns the DID of the account that a label is about, or null: admission refuses such a label as malformed. */
 export function subjectOf(uri: string): string | null {
   return splitUri(uri)?.did ?? null;
 }

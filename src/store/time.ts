@@ -17,22 +17,22 @@ export interface Interval {
   readonly end: Micros;
 }
 
-/** The instant of a number of microseconds. */
+/** Converts a number of microseconds to an instant. */
 export function micros(value: number): Micros {
   return value as Micros;
 }
 
-/** The UTC day of an instant, in days since 1970. */
+/** Returns the UTC day of an instant, in days since 1970. */
 export function dayOf(at: number): number {
   return Math.floor(at / day);
 }
 
-/** The first instant of a day. */
+/** Returns the first instant of a day. */
 export function dayStart(days: number): Micros {
   return micros(days * day);
 }
 
-/** The name of a day, `YYYY-MM-DD`. */
+/** Returns the name of a day, `YYYY-MM-DD`. */
 export function dayName(days: number): string {
   return new Date(days * 86_400_000).toISOString().slice(0, 10);
 }

@@ -1,25 +1,31 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { WeatherSummary } from '../artifact/weather-summary.ts';
 import { artifactNames } from '../artifact/write.ts';
 import { inputLimits } from '../input/limits.ts';
-import type { AddressPolicy } from '../network/address-policy.ts';
-import type { BackoffOptions } from '../network/backoff.ts';
-import { type BytesAnswer, createHttpClient } from '../network/http.ts';
-import { createNameResolver, systemHostsFile } from '../network/name-resolver.ts';
-import { openSocket } from '../network/websocket.ts';
+import { createNameResolver, systemHostsFile } from '../network/dns/name-resolver.ts';
+import type { AddressPolicy } from '../network/guard/address-policy.ts';
+import { type BytesAnswer, createHttpClient } from '../network/http/http.ts';
+import type { BackoffOptions } from '../network/websocket/backoff.ts';
+import { openSocket } from '../network/websocket/websocket.ts';
 import { makeFolder } from '../ops/folder.ts';
 import { errorFields, type Log } from '../ops/log.ts';
-import { fetchedDictionary, givenDictionary } from './dictionary.ts';
-import { dictionaryUrl, type Endpoint, parseEndpoint } from './endpoint.ts';
-import { createPublisher, sweepTemporaries } from './publisher.ts';
-import { closedEnd, readSummary } from './read-summary.ts';
-import { type Connect, maxFrameBytes } from './reader.ts';
-import { runSession } from './session.ts';
-import { storeFault } from './store-faults.ts';
-import { predecessorOf, successionCaveat, takesOver } from './succession.ts';
-import { noTelemetry, type WeatherTelemetry } from './telemetry.ts';
-import { damaged, keptFrom, openWindowStore, type StoreFaults, storeFile, type WindowStore } from './window-store.ts';
+import { createPublication, type Publication } from './hosts/publication.ts';
+import { createPublisher, sweepTemporaries } from './publish/publisher.ts';
+import { closedEnd } from './publish/read-summary.ts';
+import { type Dictionaries, fetchedDictionary, givenDictionary } from './stream/dictionary.ts';
+import { type Connect, maxFrameBytes } from './stream/reader.ts';
+import { runSession } from './stream/session.ts';
+import { noTelemetry, type WeatherTelemetry } from './stream/telemetry.ts';
+import { dictionaryUrl, type Endpoint, parseEndpoints } from './window/endpoint.ts';
+import { storeFault } from './window/store-faults.ts';
+import {
+  damaged,
+  keptFrom,
+  openWindowStore,
+  type StoreFaults,
+  storeFile,
+  type WindowStore,
+} from './window/window-store.ts';
 
 /** Limits of a connection, in milliseconds; silence has a watchdog of its own, which knows the rate. */
 const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
@@ -29,8 +35,8 @@ const fetchMs = 10_000;
 
 /** Settings of the instrument. */
 export interface WeatherSettings {
-  /** Address of the one Jetstream host. */
-  readonly jetstream: string;
+  /** Addresses of one Jetstream host or two, the preferred one first. */
+  readonly jetstream: readonly string[];
   /** Folder of the store; made if it is not there. */
   readonly data: string;
   /** Folder of the artifact; made if it is not there. */
@@ -72,7 +78,7 @@ interface Pace {
 
 const usualPace: Pace = { commitMs: 1_000, probeMs: 5_000, backoff: { firstMs: 1_000, capMs: 30_000 } };
 
-/** The weather instrument of one host. */
+/** The weather instrument: one series for each host, one of them published. */
 export interface Weather {
   /** Resolves when the store is open and an artifact is written. Rejects with OperatorError when it cannot begin. */
   start(): Promise<void>;
@@ -87,7 +93,7 @@ export interface Weather {
 /** Makes the instrument; nothing runs before `start`. */
 export function createWeather(deps: WeatherDeps): Weather {
   const { settings, policy, userAgent, clock, log, telemetry } = deps;
-  const endpoint = parseEndpoint(settings.jetstream, policy);
+  const endpoints = parseEndpoints(settings.jetstream, policy);
   const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
   const pace = { ...usualPace, ...deps.pace };
   const stopping = new AbortController();
@@ -98,9 +104,7 @@ export function createWeather(deps: WeatherDeps): Weather {
   let working: Promise<void> = Promise.resolve();
   let lastClosed = 0;
   let broken = false;
-  /** The legacy series of the host, while it is the one that is published. */
-  let predecessor: Endpoint | null = null;
-  const retiring = new AbortController();
+  let publication: Publication | null = null;
 
   const fail = (error: unknown): void => {
     const path = join(settings.data, storeFile);
@@ -114,28 +118,14 @@ export function createWeather(deps: WeatherDeps): Weather {
     if (!store) throw new Error('the instrument has not been started');
     return store;
   };
-  const published = (): Endpoint => predecessor ?? endpoint;
-  /** Two series of one host: the legacy one is published until the present one takes over, once and for good. */
-  function summary(): WeatherSummary {
-    const nowUs = clock() * 1000;
-    const origin = endpoint.simulated ? 'simulated' : 'live';
-    const own = readSummary({ store: open(), endpoint, origin, nowUs });
-    if (!predecessor) return own;
-    const rivals = { store: open(), nowUs, present: endpoint.name, legacy: predecessor.name, summary: own };
-    if (takesOver(rivals)) {
-      open().takeOver(open().series(endpoint.name).id);
-      predecessor = null;
-      retiring.abort();
-      log.info('the series of the present wire is published from now on', { endpoint: endpoint.name });
-      return own;
-    }
-    const caveats = [successionCaveat(open(), endpoint.name, nowUs)];
-    return readSummary({ store: open(), endpoint: predecessor, origin, nowUs, caveats });
-  }
+  const publishing = (): Publication => {
+    if (!publication) throw new Error('the instrument has not been started');
+    return publication;
+  };
   const publisher = createPublisher({
     path: join(settings.artifacts, artifactNames.weather),
     publishMs: settings.publishSeconds * 1000,
-    read: summary,
+    read: () => publishing().read(clock() * 1000),
     clock,
     log,
     telemetry,
@@ -146,21 +136,24 @@ export function createWeather(deps: WeatherDeps): Weather {
   const connect: Connect = (options, signal) =>
     openSocket({ ...limits, policy, userAgent, resolve, maxFrameBytes, ...options }, signal);
   const http = createHttpClient({ policy, userAgent, resolve });
-  const fetchDictionary = (signal: AbortSignal): Promise<BytesAnswer> =>
-    http.getBytes(dictionaryUrl(endpoint), { maxBytes: inputLimits.zstdDictionary.bytes, timeoutMs: fetchMs, signal });
-  const ofFile = givenDictionary(settings.dictionary);
-  const ofHost = settings.compress
-    ? fetchedDictionary({ folder: settings.data, fetch: fetchDictionary, clock, log })
-    : givenDictionary(null);
+  function dictionariesOf(endpoint: Endpoint): Dictionaries {
+    if (endpoint.wire === 'jetstream.legacy') return givenDictionary(settings.dictionary);
+    if (!settings.compress) return givenDictionary(null);
+    const bounds = { maxBytes: inputLimits.zstdDictionary.bytes, timeoutMs: fetchMs };
+    const fetch = (signal: AbortSignal): Promise<BytesAnswer> =>
+      http.getBytes(dictionaryUrl(endpoint), { ...bounds, signal });
+    return fetchedDictionary({ folder: settings.data, fetch, clock, log });
+  }
 
   function committed(): void {
-    const closed = closedEnd(open().series(published().name).live?.timeUs ?? null, clock() * 1000);
+    const closed = closedEnd(open().series(publishing().published().name).live?.timeUs ?? null, clock() * 1000);
     if (closed > lastClosed) publisher.soon();
     lastClosed = closed;
   }
 
   /** Sessions follow each other: what one could not commit, the next reads again from the stored position. */
   async function work(observed: Endpoint, told: WeatherTelemetry, signal: AbortSignal): Promise<void> {
+    const dictionaries = dictionariesOf(observed);
     while (!signal.aborted) {
       try {
         await runSession(
@@ -168,7 +161,7 @@ export function createWeather(deps: WeatherDeps): Weather {
             store: open(),
             endpoint: observed,
             connect,
-            dictionaries: observed.wire === 'jetstream.legacy' ? ofFile : ofHost,
+            dictionaries,
             random: deps.random,
             backoff: { ...pace.backoff, random: deps.random },
             clock,
@@ -205,8 +198,10 @@ export function createWeather(deps: WeatherDeps): Weather {
 
   const prune = (): void => {
     try {
-      for (const { name } of predecessor ? [endpoint, predecessor] : [endpoint]) {
-        open().prune(open().series(name).id, keptFrom(clock() * 1000));
+      for (const { endpoint, predecessor } of publishing().hosts) {
+        for (const { name } of predecessor ? [endpoint, predecessor] : [endpoint]) {
+          open().prune(open().series(name).id, keptFrom(clock() * 1000));
+        }
       }
     } catch (error) {
       if (storeFault(error) !== 'full') fail(error);
@@ -221,14 +216,17 @@ export function createWeather(deps: WeatherDeps): Weather {
       makeFolder(settings.artifacts);
       store = openWindowStore(settings.data, deps.faults);
       await sweepTemporaries(join(settings.artifacts, artifactNames.weather));
-      predecessor = predecessorOf(store, endpoint);
+      publication = createPublication({ store, endpoints, startedUs: clock() * 1000, log });
       prune();
       pruning = setInterval(prune, pruneMs);
       await publisher.now();
       publisher.start();
-      const retired = AbortSignal.any([stopping.signal, retiring.signal]);
-      const legacy = predecessor ? [work(predecessor, noTelemetry, retired)] : [];
-      working = Promise.all([work(endpoint, telemetry, stopping.signal), ...legacy]).then(() => undefined, fail);
+      // The metrics are of the preferred host.
+      const sessions = publication.hosts.flatMap(({ endpoint, predecessor, retiring }, place) => [
+        work(endpoint, place === 0 ? telemetry : noTelemetry, stopping.signal),
+        ...(predecessor ? [work(predecessor, noTelemetry, AbortSignal.any([stopping.signal, retiring.signal]))] : []),
+      ]);
+      working = Promise.all(sessions).then(() => undefined, fail);
     },
     async stop() {
       stopping.abort();

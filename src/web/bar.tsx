@@ -8,7 +8,7 @@ export function Bar({ share }: { share: number }) {
   );
 }
 
-/** A length in a picture, in per cent of its width or height. */
+/** Formats a length in a picture, in per cent of its width or height. */
 export function percent(length: number): string {
   return `${Number(length.toFixed(3))}%`;
 }

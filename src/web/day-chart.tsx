@@ -1,18 +1,18 @@
 import { percent } from './bar.tsx';
 import { Hatch } from './hatch.tsx';
 
-/** One bar of a chart: a stretch of the interval with what was counted in it. */
+/** One bar of a chart: a part of the interval with its counts. */
 export interface ChartBar {
-  /** Position of the stretch in the interval, as fractions. */
+  /** Position in the interval, as fractions. */
   readonly from: number;
   readonly to: number;
-  /** Drawn upwards and downwards; null if not counted, which is drawn as such and never as zero. */
+  /** Counts drawn upwards and downwards; null if not counted, which is drawn as such and never as zero. */
   readonly counts: { readonly up: number; readonly down: number } | null;
-  /** Shown when a pointer rests on it. */
+  /** Tooltip of the bar. */
   readonly title: string;
 }
 
-/** A stretch that was not observed for all or some sources, as fractions of the interval. */
+/** A part that was not observed for all or some sources, as fractions of the interval. */
 export interface ChartSpan {
   readonly from: number;
   readonly to: number;
@@ -23,24 +23,24 @@ export interface ChartSpan {
 export interface DayChartProps {
   readonly bars: readonly ChartBar[];
   readonly spans: readonly ChartSpan[];
-  /** The picture in one sentence. */
+  /** Description of the picture in one sentence. */
   readonly summary: string;
-  /** Prefix of identifiers, where a page has several charts. */
+  /** Prefix of identifiers, for a page with several charts. */
   readonly id?: string;
 }
 
-/** Places and sizes are per cent of the picture, so that nothing in it is stretched with it. */
+/** Positions and sizes are per cent of the picture, so that nothing is distorted when it is resized. */
 
-/** Height of the strip at the foot that tells what was observed of every source. */
+/** Height of the strip at the bottom that shows which time was observed for every source. */
 const strip = 7;
 const middle = (100 - strip - 3) / 2;
-/** Least height of a bar that is not zero: seen, however high the others are. */
+/** Minimum height of a bar that is not zero, so that it is visible next to high ones. */
 const least = 2;
 
 /**
- * Bars above and below a line, by day. What was not observed is hatched over the whole height, so that an empty place
- * is never read as a zero; the hatching lies over bars too, as a day may be observed in part. Colours, hatching and
- * size are the style sheet's (classes `chart-…`).
+ * Shows bars above and below a line, by day. Unobserved time is hatched over the whole height, so that an empty place
+ * never looks like a zero; the hatching also covers bars, because a day may be observed in part. The style sheet
+ * defines colours, hatching and size (classes `chart-…`).
  */
 export function DayChart({ bars, spans, summary, id = 'chart' }: DayChartProps) {
   const most = Math.max(1, ...bars.map(({ counts }) => (counts ? Math.max(counts.up, counts.down) : 0)));
@@ -101,7 +101,7 @@ function Uncounted({ bar }: { readonly bar: ChartBar }) {
   return <rect class="chart-uncounted" y={percent(middle - 4)} height="8%" {...placed(bar)} />;
 }
 
-/** Place along the interval, with a little room at both sides. */
+/** Returns a position along the interval, with a small margin at both sides. */
 function placed({ from, to }: { readonly from: number; readonly to: number }, room = 0.12) {
   const all = (to - from) * 100;
   return { x: percent(from * 100 + all * room), width: percent(Math.max(0.1, all * (1 - 2 * room))) };

@@ -3,8 +3,8 @@ import { withoutControls } from './foreign.tsx';
 import { PageBody, type PageParts } from './page-body.tsx';
 
 /**
- * A whole HTML page: text is escaped by the renderer, nothing is inline (the policy of the servers allows neither
- * inline styles nor inline scripts), it reads in order without a style sheet, and it holds no raw control character.
+ * Renders a complete HTML page. The renderer escapes text, nothing is inline (the servers' policy allows neither inline
+ * styles nor inline scripts), the page is readable without a style sheet, and it contains no raw control character.
  */
 export function renderPage(parts: PageParts): string {
   return withoutControls(`<!doctype html>${renderToString(<Page {...parts} />)}`);

@@ -1,15 +1,15 @@
 import { countText, instantText, percentText, rateText, spanText } from './format.ts';
 
 /**
- * Numbers on a page. Each carries where it comes from (`at`: the fact and the JSON pointer into it), so that a
- * reader, and a test, can find the very number in the JSON.
+ * Numbers on a page. Each has its source in `at` (the fact and the JSON pointer into it), so that a reader, or a test,
+ * can find the same number in the JSON.
  */
 interface Figure {
-  /** Such as `labels/facts/counts/events_24h`; absent where no document holds the number. */
+  /** For example `labels/facts/counts/events_24h`; absent if no document contains the number. */
   readonly at?: string;
 }
 
-/** A count of things. */
+/** Shows a count. */
 export function Count({ value, at }: Figure & { value: number }) {
   return (
     <data class="figure" value={value} data-at={at}>
@@ -18,7 +18,7 @@ export function Count({ value, at }: Figure & { value: number }) {
   );
 }
 
-/** Events per second; the unit follows it. */
+/** Shows events per second, followed by the unit. */
 export function Rate({ value, at }: Figure & { value: number }) {
   return (
     <data class="figure" value={value} data-at={at}>
@@ -27,7 +27,7 @@ export function Rate({ value, at }: Figure & { value: number }) {
   );
 }
 
-/** A share of the whole, in per cent. */
+/** Shows a share in per cent. */
 export function Percent({ value, at }: Figure & { value: number }) {
   return (
     <data class="figure" value={value} data-at={at}>
@@ -36,7 +36,7 @@ export function Percent({ value, at }: Figure & { value: number }) {
   );
 }
 
-/** A length of time, in seconds; not negative. */
+/** Shows a duration in seconds; not negative. */
 export function Span({ value, at }: Figure & { value: number }) {
   return (
     <data class="figure" value={value} data-at={at}>
@@ -45,7 +45,7 @@ export function Span({ value, at }: Figure & { value: number }) {
   );
 }
 
-/** An instant of the contract, verbatim to machines. */
+/** Shows an instant of the contract, with the verbatim value for machines. */
 export function Instant({
   value,
   at,

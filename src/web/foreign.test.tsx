@@ -11,16 +11,16 @@ describe('a foreign text on a page', () => {
     );
   });
 
-  it('loses what would turn the text around it, and its controls', () => {
+  it('loses control characters and marks that change the direction of the surrounding text', () => {
     expect(visible('a\u202Eb\u2066c\u0000d', 10)).toEqual({ text: 'a\uFFFDb\uFFFDc\uFFFDd', cut: false });
   });
 
-  it('keeps emoji whole where it is cut', () => {
+  it('keeps an emoji whole when it is truncated', () => {
     expect(visible('🧪🧪🧪', 2)).toEqual({ text: '🧪🧪', cut: true });
     expect(visible('🧪🧪🧪', 3)).toEqual({ text: '🧪🧪🧪', cut: false });
   });
 
-  it('never shows more than was asked for, and says when it was cut', () => {
+  it('shows at most the maximum, and shows that it was truncated', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 0, max: 20 }), (text, max) => {
         const shown = visible(text, max);
@@ -42,7 +42,7 @@ describe('a page', () => {
       children: <input value={text} title={text} />,
     });
 
-  it('holds no raw control character and no lone surrogate, in titles and attributes neither', () => {
+  it('contains no raw control character and no lone surrogate, also in titles and attributes', () => {
     const anything = fc.string({
       unit: fc.constantFrom('\u0000', '\u0007', '\u001B', '\u0085', '\u009F', '\uD800', 'a', '\t'),
     });
@@ -69,6 +69,6 @@ it.each([
   ['a\u2028b', false],
   ['a\u0000', false],
   ['\uD800', false],
-])('%j can be shown as it is: %s', (text, plain) => {
+])('%j can be shown unchanged: %s', (text, plain) => {
   expect(isPlain(text)).toBe(plain);
 });

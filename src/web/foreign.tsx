@@ -1,9 +1,9 @@
-/** Most characters of a foreign text that a page shows; the whole stands in the export. */
+/** Maximum characters of a foreign text on a page; the export contains the whole text. */
 export const maxShownCharacters = 500;
 
 /**
- * A foreign text (a label's value, a definition, a handle), on a page: isolated, so that its
- * direction marks end with it; without controls; cut at `max` characters, and saying so.
+ * Shows a foreign text (a label's value, a definition, a handle): isolated, so that its direction marks end with it;
+ * without control characters; truncated at `max` characters, with a sign of that.
  */
 export function Foreign({ text, max = maxShownCharacters }: { text: string; max?: number }) {
   const shown = visible(text, max);
@@ -15,7 +15,9 @@ export function Foreign({ text, max = maxShownCharacters }: { text: string; max?
   );
 }
 
-/** The text as it may be shown: controls and direction overrides replaced by U+FFFD, at most `max` code points. */
+/**
+ * Returns the visible form of a text: controls and direction overrides replaced by U+FFFD, at most `max` code points.
+ */
 export function visible(text: string, max: number): { text: string; cut: boolean } {
   const points = [...text.slice(0, max * 2 + 2)];
   const cut = points.length > max || text.length > max * 2 + 2;
@@ -29,14 +31,17 @@ export function isPlain(text: string): boolean {
   return !hidden.test(text) && text.isWellFormed();
 }
 
-/** Controls but line feed and tab, marks that turn the direction of what follows them, and separators that break lines. */
+/**
+ * Controls except line feed and tab, marks that change the direction of the following text, and separators that break
+ * lines.
+ */
 const hidden =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u206F\uFFF9-\uFFFB\u{E0001}]/gu;
 
 /**
- * A page without raw controls and lone surrogates, wherever they came from: none has a meaning in HTML, and a few are
- * taken for others by what reads the page. The last step before a page leaves.
+ * Removes raw controls and lone surrogates from a page, whatever their source: none has a meaning in HTML, and some
+ * programs confuse a few of them with others. The last step before a page is sent.
  */
 export function withoutControls(html: string): string {
   const clean = controls.test(html) ? html.replace(allControls, '\uFFFD') : html;

@@ -1,19 +1,20 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
 
-/** Before the title of a page whose facts are not of the live network: it can never be taken for real in a tab. */
+/** Prefixes of the titles of pages that are not live: such a page is recognizable in a browser tab. */
 export const originTitles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
 
-/** Between a number and its unit: no line breaks there. */
+/** Non-breaking space between a number and its unit. */
 const space = '\u00a0';
 
 /**
- * Numbers as people read them. None claims more than its number: shares and lengths of time are cut downwards (but for
- * time that was missed, of which less would be more than is known), a share below the whole never reads as 100 %, and something never reads as nothing.
+ * Number formats for people. No format overstates its number: shares and durations are rounded down (except missed
+ * time, for which a smaller value would overstate knowledge), a share below the whole never reads as 100 %, and
+ * something never reads as nothing.
  */
 
 const formats = new Map<number, Intl.NumberFormat>();
 
-/** Made once for each number of digits: to make one takes longer than to format a hundred numbers. */
+/** Cached per number of digits: creating a format takes longer than formatting a hundred numbers. */
 function withDigits(maximumFractionDigits: number): Intl.NumberFormat {
   let format = formats.get(maximumFractionDigits);
   if (!format) {
@@ -23,12 +24,12 @@ function withDigits(maximumFractionDigits: number): Intl.NumberFormat {
   return format;
 }
 
-/** A count, whole, with its thousands apart. */
+/** Formats a count with thousands separators. */
 export function countText(count: number): string {
   return withDigits(0).format(count);
 }
 
-/** Events per second: three digits that count, and never zero for what is more than zero. */
+/** Formats events per second with three significant digits; never zero for a positive rate. */
 export function rateText(perSecond: number): string {
   if (perSecond === 0) return '0';
   if (perSecond < 0.001) return `<${space}0.001`;
@@ -37,11 +38,11 @@ export function rateText(perSecond: number): string {
   return withDigits(fractionDigits).format(perSecond);
 }
 
-/** A share of the whole in per cent. */
+/** Formats a share in per cent. */
 export function percentText(share: number): string {
   if (share > 0 && share < 0.0001) return `<${space}0.01${space}%`;
   if (share >= 1e6) return `${(share * 100).toExponential(2)}${space}%`;
-  // The decimal digits are cut as they stand: a product of binary fractions may fall on the wrong side of them.
+  // The decimal digits are truncated: a product of binary fractions may be on the wrong side of them.
   const cut = Math.floor(Number((share * 10_000).toFixed(6))) / 100;
   const shown = share < 1 ? Math.min(cut, 99.99) : cut;
   return `${withDigits(2).format(shown)}${space}%`;
@@ -54,10 +55,10 @@ const units = [
   { name: 's', seconds: 1 },
 ] as const;
 
-/** Days are told from here on; below, hours say more. In seconds. */
+/** Duration in seconds from which on days are shown instead of hours. */
 const daysFrom = 72 * 3_600;
 
-/** A length of time (not negative) in its two largest units; finer ones are cut. */
+/** Formats a duration (not negative) in its two largest units; finer ones are truncated. */
 export function spanText(seconds: number): string {
   if (seconds > 0 && seconds < 1) return `<${space}1${space}s`;
   if (seconds >= 1e12) return `${seconds.toExponential(2)}${space}s`;
@@ -68,15 +69,15 @@ export function spanText(seconds: number): string {
   return small && rest > 0 ? `${head}${space}${rest}${space}${small.name}` : head;
 }
 
-/** The same of time that was missed: what is finer counts whole, as less than was missed would be a claim. */
+/** Formats the duration of missed time, rounded up: a smaller value would overstate what was observed. */
 export function missedText(seconds: number): string {
   const { large, small } = unitsOf(seconds);
   const finest = (small ?? large)?.seconds;
-  // What rounds up may come to have a larger unit.
+  // Rounding up may lead to a larger unit.
   return spanText(finest === undefined ? seconds : Math.ceil(seconds / finest) * finest);
 }
 
-/** The units that a length of time is told in; none below a second. */
+/** Returns the units in which a duration is shown; empty below a second. */
 function unitsOf(seconds: number) {
   const known = units.filter(({ name }) => name !== 'd' || seconds >= daysFrom);
   const first = known.findIndex((unit) => seconds >= unit.seconds);
@@ -85,7 +86,7 @@ function unitsOf(seconds: number) {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** An instant of the contract in UTC, to the minute or the second; finer digits are cut. */
+/** Formats an instant of the contract in UTC, to the minute or the second; finer digits are truncated. */
 export function instantText(timestamp: string, precision: 'minute' | 'second' = 'minute'): string {
   const date = dateOf(timestamp);
   if (date === null) return timestamp;
@@ -93,12 +94,12 @@ export function instantText(timestamp: string, precision: 'minute' | 'second' = 
   return `${dateText(timestamp)}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
 }
 
-/** The word that agrees with a number: `is` of one, `are` of none and of several. */
+/** Returns the word that agrees with a number: `is` for one, `are` for none and for several. */
 export function agreeing(n: number, one: string, several: string): string {
   return n === 1 ? one : several;
 }
 
-/** The UTC day of an instant of the contract. */
+/** Formats the UTC day of an instant of the contract. */
 export function dateText(timestamp: string): string {
   const date = dateOf(timestamp);
   if (date === null) return timestamp;

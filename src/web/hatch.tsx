@@ -1,4 +1,4 @@
-/** The pattern of what was not observed, for the `defs` of a drawing; the same in every picture of every page. */
+/** The pattern of unobserved time, for the `defs` of a drawing; the same in every picture. */
 export function Hatch({ id }: { id: string }) {
   return (
     <pattern id={id} width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">

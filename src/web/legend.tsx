@@ -1,10 +1,10 @@
 /** Signs in pictures; the style sheet defines their look (classes `key …`). */
 export type Sign = 'up' | 'down' | 'seen' | 'unsure' | 'unseen' | 'part' | 'uncounted';
 
-/** Words that mean the same in every picture. */
-export const signWords = { unseen: 'not observed', part: 'not all observed' } as const;
+/** Texts with the same meaning in every picture. */
+export const signText = { unseen: 'not observed', part: 'not all observed' } as const;
 
-/** The legend of a picture: its signs with their words. */
+/** Shows the legend of a picture: its signs with their texts. */
 export function Legend({ signs }: { signs: readonly (readonly [Sign, string])[] }) {
   return (
     <ul class="legend">

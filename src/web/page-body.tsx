@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 /** Parts of a page of either server. */
 export interface PageParts {
-  /** Title of the tab and the history; plain text. */
+  /** Title of the browser tab and of the history entry; plain text. */
   readonly title: string;
   /** One sentence about the page, for search results; absent on pages that must not be indexed. */
   readonly description?: string;
@@ -21,7 +21,7 @@ export interface PageParts {
   readonly children: ComponentChildren;
 }
 
-/** The body of a page; the browser script renders it too, so that a live page is the same page. */
+/** Renders the body of a page; the browser script uses it too, so that an updated page looks the same. */
 export function PageBody({ base, navigation, banner, children }: PageParts) {
   return (
     <>

@@ -5,12 +5,12 @@ import { layTimeline, timelineWidth } from './timeline.ts';
 const day = 86_400_000;
 const window = { start: 0, end: 30 * day };
 
-describe('a timeline', () => {
-  it('is one piece when nothing interrupts it', () => {
+describe('layTimeline', () => {
+  it('draws one piece without interruptions', () => {
     expect(layTimeline(window, [])).toEqual({ parts: [], rest: [{ kind: 'rest', from: 0, to: timelineWidth }] });
   });
 
-  it('breaks at a gap', () => {
+  it('is interrupted by a gap', () => {
     expect(layTimeline(window, [{ kind: 'gap', start: 6 * day, end: 9 * day }])).toEqual({
       parts: [{ kind: 'gap', from: 200, to: 300 }],
       rest: [
@@ -20,19 +20,19 @@ describe('a timeline', () => {
     });
   });
 
-  it('has no rest where all of it is one gap', () => {
+  it('has no rest if one gap covers it', () => {
     expect(layTimeline(window, [{ kind: 'gap', start: -day, end: 31 * day }])).toEqual({
       parts: [{ kind: 'gap', from: 0, to: 1000 }],
       rest: [],
     });
   });
 
-  it('draws nothing of a window without length, and no part that lies outside', () => {
+  it('draws nothing for a window without length, and no part outside the window', () => {
     expect(layTimeline({ start: 5, end: 5 }, [{ kind: 'gap', start: 0, end: 9 }])).toEqual({ parts: [], rest: [] });
     expect(layTimeline(window, [{ kind: 'gap', start: -9, end: 0 }]).parts).toEqual([]);
   });
 
-  it('never hides a gap, never draws the rest over one, and covers the whole', () => {
+  it('never hides a gap, never draws the rest over one, and covers the whole window', () => {
     const instant = fc.integer({ min: -day, max: 31 * day });
     const gaps = fc.array(
       fc

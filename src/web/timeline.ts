@@ -1,10 +1,10 @@
-/** A stretch of time, in milliseconds since 1970: start inclusive, end exclusive. */
+/** A period, in milliseconds since 1970: start inclusive, end exclusive. */
 export interface Stretch {
   readonly start: number;
   readonly end: number;
 }
 
-/** A stretch of a timeline, as it is drawn: from and to in units of the drawing. */
+/** A drawn part of a timeline: from and to in units of the drawing. */
 export interface Drawn<K extends string> {
   readonly kind: K;
   readonly from: number;
@@ -14,13 +14,13 @@ export interface Drawn<K extends string> {
 /** Width of a timeline's drawing, in its own units. */
 export const timelineWidth = 1000;
 
-/** Minimum width of a stretch, to keep narrow ones visible. */
-const leastWidth = 6;
+/** Minimum width of a part, to keep narrow ones visible. */
+const minWidth = 6;
 
 /**
- * Lays a window and what is known of its parts out for drawing. What is not covered by any part is `rest`, and the
- * rest is never drawn over a part: a narrow part is widened at the cost of the rest, so that a break is overstated
- * and never hidden. A part of no length is left out; parts may overlap.
+ * Arranges a window and its parts for drawing. Time that no part covers is `rest`, and the rest is never drawn over a
+ * part: a narrow part is widened at the cost of the rest, so that a gap is overstated and never hidden. A part of no
+ * length is omitted; parts may overlap.
  */
 export function layTimeline<K extends string>(
   window: Stretch,
@@ -46,7 +46,7 @@ export function layTimeline<K extends string>(
 function widened(start: number, end: number): { from: number; to: number } {
   const from = Math.max(0, start);
   const to = Math.min(timelineWidth, end);
-  if (to - from >= leastWidth) return { from, to };
-  const middle = Math.min(timelineWidth - leastWidth / 2, Math.max(leastWidth / 2, (from + to) / 2));
-  return { from: middle - leastWidth / 2, to: middle + leastWidth / 2 };
+  if (to - from >= minWidth) return { from, to };
+  const middle = Math.min(timelineWidth - minWidth / 2, Math.max(minWidth / 2, (from + to) / 2));
+  return { from: middle - minWidth / 2, to: middle + minWidth / 2 };
 }

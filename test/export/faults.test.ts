@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { AccountRow } from '../../src/contract/account.ts';
+import { listenForTest } from '../../harness/net/listen.ts';
 import {
   account,
   filledStore,
@@ -13,11 +13,12 @@ import {
   type Passing,
   startAccount,
   startProxy,
-} from '../support/export-station.ts';
-import { listenForTest } from '../support/listen.ts';
-import { runProgram, startProgram, until } from '../support/program.ts';
+} from '../../harness/process/export-station.ts';
+import { runProgram, startProgram } from '../../harness/process/program.ts';
+import { until } from '../../harness/process/until.ts';
+import type { AccountRow } from '../../src/contract/account.ts';
 
-/** What may go wrong between the command and its file. The service is the real one; the proxy does what networks do. */
+/** Tests failures between the command and its file. The service is real; a proxy causes the failures of a network. */
 
 const run = promisify(execFile);
 
@@ -38,7 +39,7 @@ function rowsIn(file: string): AccountRow[] {
 
 const incomplete = 'almanac: export incomplete, nothing was written: ';
 
-describe('what is altered on its way', () => {
+describe('data altered in transit', () => {
   it.each<[string, (passing: Passing) => string, string]>([
     ['a byte of a row in the middle', ({ body }) => body.replace('"spam"', '"spAm"'), 'does not have the digest'],
     ['a row that is gone', (passing) => withRows(passing, (rows) => rows.slice(1)), 'rows where the service counted'],
@@ -51,7 +52,7 @@ describe('what is altered on its way', () => {
         withRows(passing, (rows) => rows.map((row) => ({ ...(row as object), uri: 'did:web:other.example' }))),
       'another account',
     ],
-  ])('is found: %s', async (_what, alter, said) => {
+  ])('is detected: %s', async (_what, alter, said) => {
     const { url, folder, file } = await station(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.nth === 4) passing.body = alter(passing);
@@ -63,7 +64,7 @@ describe('what is altered on its way', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is found in the manifest too', async () => {
+  it('is also detected in the manifest', async () => {
     const { url, folder, file } = await station(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.creates) passing.body = passing.body.replace('"status":"', '"status":"x');
@@ -78,8 +79,8 @@ function withRows({ body }: Passing, change: (rows: unknown[]) => unknown[]): st
   return JSON.stringify({ ...page, rows: change(page.rows) });
 }
 
-describe('a service that goes away', () => {
-  it('and comes back: the export goes on with its cursor and is whole', async () => {
+describe('a service that becomes unreachable', () => {
+  it('and returns: the export continues with its cursor and is complete', async () => {
     const { store, url, program, data, rows, file } = await station(400);
     let next = '';
     const proxy = await startProxy(url, async (passing) => {
@@ -96,7 +97,7 @@ describe('a service that goes away', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('and comes back with another secret: the export starts again and is whole', async () => {
+  it('and returns with another secret: the export starts again and is complete', async () => {
     const { store, url, rows, file } = await station(400);
     const other = await startAccount(store);
     const proxy = await startProxy(url, (passing) => {
@@ -110,7 +111,7 @@ describe('a service that goes away', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('in the middle of an answer: it is asked for again', async () => {
+  it('during a response: the request is repeated', async () => {
     const { url, rows, file } = await station(400);
     const proxy = await startProxy(url, ({ nth, response, body }) => {
       if (nth !== 3) return;
@@ -122,7 +123,7 @@ describe('a service that goes away', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('for good: it is given up, with an exit code of its own', async () => {
+  it('permanently: the command gives up with a specific exit code', async () => {
     const { url, program, folder, file } = await station(40);
     program.child.kill('SIGKILL');
     await program.ended();
@@ -144,7 +145,7 @@ describe('a busy service', () => {
     });
   };
 
-  it('is asked again when it says', async () => {
+  it('is retried at the time that it states', async () => {
     const { url, rows, file } = await station(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.nth === 1 || passing.nth === 3) busy(passing, '2');
@@ -155,7 +156,7 @@ describe('a busy service', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('is not waited for longer than was asked for', async () => {
+  it('is not waited for longer than the command line allows', async () => {
     const { url, folder, file } = await station(40);
     const proxy = await startProxy(url, (passing) => busy(passing, '900'));
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
@@ -167,22 +168,22 @@ describe('a busy service', () => {
   });
 });
 
-describe('an export that expires on the way', () => {
+describe('an export that expires during the download', () => {
   const late = async ({ creates, body }: Passing, state: { expiresAt: number }): Promise<void> => {
     if (creates)
       state.expiresAt = Date.parse((JSON.parse(body) as { manifest: { expires_at: string } }).manifest.expires_at);
   };
 
-  it('starts again and is whole', async () => {
+  it('starts again and is complete', async () => {
     const { store, data, url, rows, file } = await station(200, ['--export-ttl-seconds', '8']);
-    // Of the same secret: what begins there again has all the time that it needs.
+    // This service has the same secret and a lifetime that is long enough for the restarted export.
     const lasting = await startAccount(store, [], data);
     const state = { expiresAt: 0 };
     const proxy = await startProxy(url, async (passing) => {
       await late(passing, state);
-      // Held back until the service's own clock has passed the expiry.
+      // Delayed until the service's own clock has passed the expiry.
       if (passing.nth !== 3) return;
-      await until(() => Date.now() > state.expiresAt, 'the expiry');
+      await until('the expiry', () => Date.now() > state.expiresAt);
       proxy.state.upstream = lasting.url;
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
@@ -193,12 +194,12 @@ describe('an export that expires on the way', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('again and again is given up, with an exit code of its own', async () => {
+  it('repeatedly makes the command give up with a specific exit code', async () => {
     const { url, folder, file } = await station(200, ['--export-ttl-seconds', '1']);
     const state = { expiresAt: 0 };
     const proxy = await startProxy(url, async (passing) => {
       await late(passing, state);
-      if (!passing.creates) await until(() => Date.now() > state.expiresAt, 'the expiry');
+      if (!passing.creates) await until('the expiry', () => Date.now() > state.expiresAt);
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
     expect([code, stderr.at(-1)]).toEqual([4, `${incomplete}the export expired 4 times before its last page`]);
@@ -206,11 +207,11 @@ describe('an export that expires on the way', () => {
   });
 });
 
-describe('what the service refuses', () => {
+describe('a refusal', () => {
   it.each<[string, readonly string[], string]>([
     ['an interval', ['--days', '12'], '409 unsupported_interval'],
     ['a time that is gone', ['--start', '2020-01-01T00:00:00Z', '--end', '2020-01-02T00:00:00Z'], '409 out_of_window'],
-  ])('is said, with an exit code of its own: %s', async (_what, flags, said) => {
+  ])('by the service is reported with a specific exit code: %s', async (_what, flags, said) => {
     const { url, folder, file } = await station(40);
     const { code, stderr } = await runProgram(['export', account, '--from', url, '--out', file, ...flags]);
     expect([code, readdirSync(folder)]).toEqual([2, []]);
@@ -220,13 +221,13 @@ describe('what the service refuses', () => {
   const wrong = (does: string): string =>
     `${incomplete}that address ${does} and is not an account-view service; set its URL with --from`;
 
-  it('is said of another path of such a service', async () => {
+  it('by another path of the service is reported as a wrong address', async () => {
     const { url, file } = await station(40);
     const { code, stderr } = await runProgram(exporting(`${url}/elsewhere`, file));
     expect([code, stderr]).toEqual([2, [wrong('responds with status 404')]]);
   });
 
-  it('is said of the facts API', async () => {
+  it('by the facts API is reported as a wrong address', async () => {
     const folder = folderInTest();
     const { url } = await startProgram(['facts', '--artifacts', folder, '--port', '0']).listening();
     const { code, stderr } = await runProgram(exporting(url, join(folder, 'rows.json')));
@@ -238,7 +239,7 @@ describe('what the service refuses', () => {
     ['other JSON', 200, '{"status":"ok"}', 'does not respond with an export'],
     ['a list', 200, '[]', 'does not respond with an export'],
     ['a wall', 403, 'Forbidden', 'responds with status 403'],
-  ])('is said of a server that answers with %s', async (_what, status, body, does) => {
+  ])('by a server that responds with %s is reported as a wrong address', async (_what, status, body, does) => {
     const folder = folderInTest();
     const server = createServer((_request, response) => response.writeHead(status).end(body));
     const { port } = await listenForTest(server);
@@ -246,7 +247,7 @@ describe('what the service refuses', () => {
     expect([code, stderr, readdirSync(folder)]).toEqual([2, [wrong(does)], []]);
   });
 
-  it('is not said of a service whose first answer is cut short on its way', async () => {
+  it('is not assumed if the first response of the right service is truncated', async () => {
     const { url, file } = await station(40);
     const proxy = await startProxy(url, (passing) => {
       passing.body = passing.body.slice(0, -20);
@@ -261,7 +262,7 @@ describe('a file that cannot be written', () => {
     ['in no folder', (folder) => join(folder, 'none', 'rows.json'), 'its directory does not exist'],
     ['over a folder', (folder) => join(folder, 'folder'), 'it is a directory'],
     ['in a file', (folder) => join(folder, 'file', 'rows.json'), 'its parent is not a directory'],
-  ])('is one clear line: %s', async (_what, place, said) => {
+  ])('is reported in one line: %s', async (_what, place, said) => {
     const { url, folder } = await station(40);
     mkdirSync(join(folder, 'folder'));
     writeFileSync(join(folder, 'file'), '');
@@ -273,7 +274,7 @@ describe('a file that cannot be written', () => {
   });
 
   const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
-  it.skipIf(!canMount)('on a full disk is one clear line, and the disk is left as it was', async () => {
+  it.skipIf(!canMount)('on a full disk is reported in one line, and the disk is left unchanged', async () => {
     const { url, folder } = await station(400);
     const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
     const script = `mount -t tmpfs -o size=32k tmpfs "$1" && cd "$1" && shift; "$@"; echo "exit $?"; ls -A`;
@@ -285,7 +286,7 @@ describe('a file that cannot be written', () => {
 });
 
 describe('an interrupt', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('by %s leaves nothing behind', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('by %s leaves no file', async (signal) => {
     const { url, folder, file } = await station(400);
     let held = false;
     const proxy = await startProxy(url, async ({ nth, response }) => {
@@ -294,7 +295,7 @@ describe('an interrupt', () => {
       await new Promise((resolve) => response.once('close', resolve));
     });
     const program = startProgram(exporting(proxy.url, file, ['--format', 'csv']));
-    await until(() => held, 'the page that is held back');
+    await until('the page that is held back', () => held);
     expect(readdirSync(folder).length).toBeGreaterThan(0);
     program.child.kill(signal);
     expect(await program.ended()).toBe(130);
@@ -321,7 +322,7 @@ describe('the command line', () => {
     [[account, '--from', 'ftp://x.example'], '--from requires an http or https URL without a user'],
     [[account, '--labeler', 'alice'], `--labeler requires a DID: ${aDid}`],
     [[account, '--format', 'xml'], '--format requires one of json, ndjson, csv; got "xml"'],
-  ])('%j is a mistake, said in one line', async (args, said) => {
+  ])('%j is an error, reported in one line', async (args, said) => {
     const { code, stderr } = await runProgram(['export', ...args]);
     expect([code, stderr]).toEqual([1, [`almanac: ${said}`]]);
   });

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseCsv, rowOfCells } from '../support/csv.ts';
-import { account, filledStore, folderInTest, labeler, startAccount } from '../support/export-station.ts';
-import { runProgram } from '../support/program.ts';
+import { parseCsv, rowOfCells } from '../../harness/process/csv.ts';
+import { account, filledStore, folderInTest, labeler, startAccount } from '../../harness/process/export-station.ts';
+import { runProgram } from '../../harness/process/program.ts';
 
-/** The command over the running service and a real store; each file is read again by other means than made it. */
+/** Runs the command against the running service and a real store; each file is parsed by other code than its writer. */
 
 interface ReadPart {
   manifest: {
@@ -39,7 +39,7 @@ function readNdjson(file: string): ReadPart[] {
       digest = createHash('sha256').update(line).digest();
     } else if ('content_sha256' in value && part) {
       Object.assign(part, value);
-      // The lines are canonical: the digest can be checked without a parser.
+      // The lines are canonical: the digest can be verified without a parser.
       expect(value.content_sha256).toBe(digest.toString('hex'));
     } else {
       part?.rows.push(value as Record<string, string>);
@@ -52,13 +52,13 @@ function readNdjson(file: string): ReadPart[] {
 function readCsv(file: string): ReadPart[] {
   const bytes = readFileSync(file);
   const [, ...records] = parseCsv(bytes.toString('utf8'));
-  const beside = JSON.parse(readFileSync(`${file}.manifest.json`, 'utf8')) as ReadPart & {
+  const manifest = JSON.parse(readFileSync(`${file}.manifest.json`, 'utf8')) as ReadPart & {
     parts?: ReadPart[];
     file_sha256: string;
   };
-  expect(beside.file_sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+  expect(manifest.file_sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   const rows = records.map(rowOfCells);
-  return (beside.parts ?? [beside]).map((part) => ({ ...part, rows: rows.splice(0, part.count) }));
+  return (manifest.parts ?? [manifest]).map((part) => ({ ...part, rows: rows.splice(0, part.count) }));
 }
 
 const readers = { json: readJson, ndjson: readNdjson, csv: readCsv } as const;
@@ -95,7 +95,7 @@ describe('almanac export', () => {
     expect(stdout[0]).toBe(`${file}: ${rows.length} rows, verified`);
   });
 
-  it.each(formats)('goes on in parts where one export may not have as many rows: %s', async (format) => {
+  it.each(formats)('downloads in parts if one export cannot contain all rows: %s', async (format) => {
     const { url: store, rows } = await filledStore(400);
     const { url } = await startAccount(store, ['--max-export-rows', '60']);
     const file = join(folderInTest(), `rows.${format}`);
@@ -118,7 +118,7 @@ describe('almanac export', () => {
     expect([code, stderr.filter((line) => line.includes('incomplete'))]).toEqual([0, []]);
     const parts = readers[format](file);
     expect(parts.length).toBeGreaterThan(5);
-    // Together they are the asked interval, and each begins where the one before ends.
+    // Together they cover the requested interval, and each begins where the previous one ends.
     expect(parts.slice(1).map(({ manifest }) => manifest.interval.start)).toEqual(
       parts.slice(0, -1).map(({ manifest }) => manifest.interval.end),
     );
@@ -131,13 +131,13 @@ describe('almanac export', () => {
     expect(stdout[0]).toBe(`${file}: ${wanted.length} rows in ${parts.length} parts, verified`);
   });
 
-  it('says of parts too what was not observed of them, as of one', async () => {
+  it('reports the same coverage for parts as for one export', async () => {
     const { url: store, rows } = await filledStore(400);
-    const told = [];
+    const reported = [];
     for (const args of [[], ['--max-export-rows', '60']]) {
       const { url } = await startAccount(store, args);
       const file = join(folderInTest(), 'rows.json');
-      // Begins before the store does, and ends in the future.
+      // Begins before the store, and ends in the future.
       const [start, end] = [-20, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString());
       const interval = ['--start', String(start), '--end', String(end)];
       const { code, stdout } = await runProgram(['export', account, '--from', url, ...interval, '--out', file]);
@@ -145,14 +145,14 @@ describe('almanac export', () => {
       expect([code, readJson(file).flatMap((part) => part.rows)]).toEqual([0, rows]);
       expect(stdout[1]).toContain(', shorter than requested');
       expect(manifests.slice(1).every(({ coverage }) => coverage.warmup === null)).toBe(true);
-      told.push({ began: manifests[0]?.interval.start, until: manifests[0]?.coverage.warmup?.end });
+      reported.push({ began: manifests[0]?.interval.start, until: manifests[0]?.coverage.warmup?.end });
     }
-    const [whole, parts] = told;
+    const [whole, parts] = reported;
     expect(whole?.until).toBe(whole?.began);
     expect(parts).toEqual(whole);
   });
 
-  it('keeps to its filters', async () => {
+  it('applies its filters', async () => {
     const { url: store, rows } = await filledStore(400);
     const { url } = await startAccount(store);
     const file = join(folderInTest(), 'rows.ndjson');
@@ -191,7 +191,7 @@ describe('almanac export', () => {
     expect(readNdjson(file).map((part) => part.rows)).toEqual([wanted]);
   });
 
-  it('gives, as JSON, what the service describes as a download', async () => {
+  it('writes as JSON the same document that the service offers as a download', async () => {
     const { url: store } = await filledStore(40);
     const { url } = await startAccount(store);
     const folder = folderInTest();
@@ -205,27 +205,27 @@ describe('almanac export', () => {
     ]);
   });
 
-  it('holds no rows: the memory that it needs is that of a page', async () => {
+  it('buffers no rows: its memory is that of one page', async () => {
     const { url: store, rows } = await filledStore(50_000);
     const { url } = await startAccount(store, ['--page-rows', '500']);
     const file = join(folderInTest(), 'rows.json');
-    // A heap in which the program itself has room, and all the rows have not.
+    // A heap that is large enough for the program, but not for all rows.
     const options = { env: { NODE_OPTIONS: '--max-old-space-size=24' } };
     const { code } = await runProgram(['export', account, '--from', url, '--days', '7', '--out', file], options);
     expect([code, readJson(file)[0]?.count]).toEqual([0, rows.length]);
   });
 
-  it('says of an account without observations that this proves nothing', async () => {
+  it('explains that an account without observations proves nothing', async () => {
     const { url: store } = await filledStore(40);
     const { url } = await startAccount(store);
     const file = join(folderInTest(), 'rows.csv');
-    const nobody = 'did:plc:zzzzzzzzzzzzzzzzzzzzzzzz';
-    const { code, stdout } = await runProgram(['export', nobody, '--from', url, '--format', 'csv', '--out', file]);
+    const unlabelled = 'did:plc:zzzzzzzzzzzzzzzzzzzzzzzz';
+    const { code, stdout } = await runProgram(['export', unlabelled, '--from', url, '--format', 'csv', '--out', file]);
     expect([code, stdout.at(-1)]).toEqual([0, 'None were observed. This does not mean that no labels exist.']);
     expect(readCsv(file).map((part) => [part.count, part.rows])).toEqual([[0, []]]);
   });
 
-  it('replaces an earlier file of the name', async () => {
+  it('replaces an existing file of the same name', async () => {
     const { url: store, rows } = await filledStore(40);
     const { url } = await startAccount(store);
     const file = join(folderInTest(), 'rows.json');

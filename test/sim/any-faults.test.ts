@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
+import { until } from '../../harness/process/until.ts';
+import { type Consumer, countsOf, parsed, subscribe } from '../../harness/sim/consumer.ts';
 import { manualClock } from '../../sim/clock.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { dice } from '../../sim/random.ts';
-import { type Consumer, countsOf, parsed, subscribe } from './consumer.ts';
 
 const noon = Date.UTC(2026, 6, 4, 12);
 const noonUs = noon * 1000;
@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((sim) => sim.stop()));
 });
 
-/** Every fault whose deliveries are known for certain: after a reset, they are not. */
+/** Returns every fault with exactly known deliveries; after a reset, they are not known. */
 function faultsOf({ faults }: Sim): (() => unknown)[] {
   return [
     () => faults.drop(),
@@ -37,7 +37,7 @@ function faultsOf({ faults }: Sim): (() => unknown)[] {
 }
 
 it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  'the truth of deliveries is right under any faults one after the other (%i)',
+  'the record of deliveries is correct under any sequence of faults (%i)',
   async (seed) => {
     const clock = manualClock(noon);
     const chance = dice(seed);
@@ -49,18 +49,14 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const given = (): number => sim.truth.deliveries.reduce((sum, { frames }) => sum + frames, 0);
     const switches = faultsOf(sim);
 
-    async function until(condition: () => boolean): Promise<void> {
-      for (const deadline = performance.now() + 30_000; !condition(); await delay(5)) {
-        if (performance.now() > deadline) throw new Error(`received ${received().length} of ${given()} frames`);
-      }
-    }
+    const allReceived = () => until('every frame that was sent is received', () => received().length === given());
 
     for (let step = 0; step < 25; step++) {
       chance.pick(switches)();
       clock.advance(100 + chance.below(900));
       sim.pump();
       const open = consumers.at(-1);
-      if (open && sim.truth.deliveries.at(-1)?.closedAtUs === null) await until(() => received().length === given());
+      if (open && sim.truth.deliveries.at(-1)?.closedAtUs === null) await allReceived();
       if (step % 3 === 2) {
         sim.faults.drop();
         await open?.closed;
@@ -71,13 +67,13 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
       }
     }
     sim.faults.resume();
-    await until(() => received().length === given());
+    await allReceived();
 
     const distinct = new Map(received().map((frame) => [parsed([frame])[0]?.cursor ?? frame, frame]));
     const { notJson, noTime, resync: _, ...found } = countsOf([...distinct.values()]);
     const truth = sim.truth.deliveredBetween(noonUs - 3_600_000_000, clock.now() * 1000 + 60_000_001);
     expect(found).toEqual({ events: truth.events, metrics: truth.metrics });
-    // Frames without a number cannot be told from their repeats: of them, only whether there were any.
+    // Frames without a number cannot be distinguished from their repeats: only their presence is compared.
     expect(notJson + noTime > 0).toBe(truth.notJson + truth.noTime > 0);
   },
 );

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { countsOf, subscribe } from './consumer.ts';
+import { countsOf, subscribe } from '../../harness/sim/consumer.ts';
 
 const program = fileURLToPath(new URL('../../src/main/almanac.ts', import.meta.url));
 
@@ -15,7 +15,7 @@ function sim(...flags: string[]) {
   });
 }
 
-it('almanac sim says where it listens, serves, and stops at SIGTERM with 0', async () => {
+it('almanac sim announces its addresses, serves, and exits with 0 on SIGTERM', async () => {
   const child = sim('--seed', '3', '--rate', '500', '--history-hours', '1');
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   const { jetstream, ...rest } = JSON.parse(line) as { jetstream: string };
@@ -24,7 +24,7 @@ it('almanac sim says where it listens, serves, and stops at SIGTERM with 0', asy
   const consumer = await subscribe(jetstream, { cursor: String((Date.now() - 60_000) * 1000) });
   await consumer.received(10_000);
   expect(countsOf(consumer.frames)).toMatchObject({ notJson: 0, noTime: 0 });
-  // Listened for before: it may end before we hear of the closed connection.
+  // Registered early: the process may exit before the closed connection is noticed.
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   expect(await consumer.closed).toBe(1001);
@@ -32,7 +32,7 @@ it('almanac sim says where it listens, serves, and stops at SIGTERM with 0', asy
   expect(code).toBe(0);
 });
 
-it('almanac sim --labelers names them in a seeds file that goes away with it', async () => {
+it('almanac sim --labelers writes a seeds file, which it removes at the end', async () => {
   const child = sim('--labelers', '5', '--label-rate', '3', '--history-hours', '1');
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   const { plc, relay, labelers, seeds } = JSON.parse(line) as {
@@ -57,7 +57,7 @@ it('almanac sim --labelers names them in a seeds file that goes away with it', a
   expect([code, existsSync(seeds)]).toEqual([0, false]);
 });
 
-it('almanac sim says in one line which file it cannot read', async () => {
+it('almanac sim reports in one line which file it cannot read', async () => {
   const child = sim('--replay', '/nowhere/frames.jsonl');
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {

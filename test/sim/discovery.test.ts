@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { subscribe } from './consumer.ts';
-import { type LabelSim, startLabelSim } from './label-support.ts';
+import { subscribe } from '../../harness/sim/consumer.ts';
+import { type LabelSim, startLabelSim } from '../../harness/sim/label-support.ts';
 
 let running: LabelSim | null = null;
 
@@ -34,8 +34,8 @@ async function listed(relay: string, limit: number): Promise<{ dids: string[]; p
   }
 }
 
-describe('relays', () => {
-  it('list overlapping sets page by page, dead accounts among them, and end without a cursor', async () => {
+describe('simulated relays', () => {
+  it('list overlapping sets page by page, including dead accounts, and end without a cursor', async () => {
     const { addresses } = await start({ labelers: 60, population: 'troubled' });
     const [one, other] = await Promise.all(addresses.relays.map((relay) => listed(relay, 7)));
     const known = new Set(addresses.labelers.map(({ did }) => did));
@@ -46,7 +46,7 @@ describe('relays', () => {
     expect(one?.dids.filter((did) => !known.has(did)).length).toBe(5);
   });
 
-  it('can be down, or give the same page for ever', async () => {
+  it('can be down, or return the same page forever', async () => {
     const { addresses, sim } = await start();
     const [relay] = sim.labelers.relays;
     const ask = async () =>
@@ -64,7 +64,7 @@ describe('relays', () => {
   });
 });
 
-describe('the directory', () => {
+describe('the simulated directory', () => {
   it.each([
     ['no_document', 404],
     ['tombstone', 410],
@@ -83,7 +83,7 @@ describe('the directory', () => {
     expect(sim.labelers.directory.fired.get(state)).toBe(1);
   });
 
-  it('goes on naming an old endpoint and an old key until it is thawed', async () => {
+  it('returns an old endpoint and an old key until it is unfrozen', async () => {
     const { sim, ozone } = await start();
     const { directory } = sim.labelers;
     await directory.freeze(ozone.did);
@@ -95,7 +95,7 @@ describe('the directory', () => {
     expect(await directory.document(ozone.did)).not.toEqual(before);
   });
 
-  it('leaves did:web to the labeler itself', async () => {
+  it('does not serve did:web, which the labeler serves itself', async () => {
     const { ozone, addresses } = await start({ shapeLabeler: ({ index }) => ({ didWeb: index === 0 }) });
     expect(ozone.did).toMatch(/^did:web:localhost%3A\d+$/);
     const document = await (await fetch(`${ozone.endpoint}/.well-known/did.json`)).json();
@@ -104,8 +104,8 @@ describe('the directory', () => {
   });
 });
 
-describe('the Jetstream', () => {
-  it('tells of declarations and identities, one after the other', async () => {
+describe('the simulated Jetstream', () => {
+  it('sends declaration and identity events in order', async () => {
     const { sim, addresses, ozone, skyware, pass } = await start();
     const consumer = await subscribe(addresses.jetstream, { wantedCollections: 'app.bsky.labeler.service' });
     sim.labelers.declare(ozone.did, 'update');

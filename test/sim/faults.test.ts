@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { type Consumer, countsOf, parsed, refusal, subscribe, times } from '../../harness/sim/consumer.ts';
 import { type ManualClock, manualClock } from '../../sim/clock.ts';
 import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
-import { type Consumer, countsOf, parsed, refusal, subscribe, times } from './consumer.ts';
 
 const noon = Date.UTC(2026, 6, 4, 12);
 const noonUs = noon * 1000;
@@ -17,7 +17,7 @@ interface Scene {
   readonly sim: Sim;
   readonly clock: ManualClock;
   readonly jetstream: string;
-  /** Moves the clock and waits until the consumer has every event that happened since noon, and `more` frames. */
+  /** Advances the clock and waits until the consumer has every event since noon, and `more` frames. */
   play(seconds: number, consumer: Consumer, more?: number): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ async function startScene(options: SimOptions = {}): Promise<Scene> {
   };
 }
 
-/** Frames that exist since noon. */
+/** Returns the number of frames since noon. */
 function happened(sim: Sim, clock: ManualClock): number {
   const { events, notJson, noTime } = sim.truth.countsBetween(noonUs + 1, clock.now() * 1000 + 1);
   return events + notJson + noTime;
@@ -52,7 +52,7 @@ function rising(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, at) => from + at);
 }
 
-/** Everything that any connection was given, once, by a full parse; against the truth. */
+/** Compares everything that any connection received, once, by a full parse, with the record. */
 function expectTruth({ sim, clock }: Scene, consumers: readonly Consumer[]): void {
   const once = new Map(
     consumers.flatMap(({ frames }) => parsed(frames).map((frame, at) => [frame.cursor, frames[at] ?? ''] as const)),
@@ -63,7 +63,7 @@ function expectTruth({ sim, clock }: Scene, consumers: readonly Consumer[]): voi
 }
 
 describe('a dropped socket', () => {
-  it('ends without a goodbye, with every delivered frame received', async () => {
+  it('ends without a close frame after every delivered frame', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(2, consumer);
@@ -82,7 +82,7 @@ describe('a dropped socket', () => {
     expectTruth(scene, [consumer]);
   });
 
-  it('can be resumed by cursor, and the whole is what happened', async () => {
+  it('can be resumed by cursor without loss', async () => {
     const scene = await startScene();
     const first = await subscribe(scene.jetstream);
     await scene.play(2, first);
@@ -96,8 +96,8 @@ describe('a dropped socket', () => {
   });
 });
 
-describe('silence', () => {
-  it('sends nothing, answers pings, and tells what happened meanwhile after it', async () => {
+describe('a silent period', () => {
+  it('delivers nothing, answers pings, and delivers the events of that time afterwards', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(1, consumer);
@@ -116,7 +116,7 @@ describe('silence', () => {
 });
 
 describe('a half-open socket', () => {
-  it('answers neither pings nor a goodbye, and stays open', async () => {
+  it('answers neither pings nor a close frame, and stays open', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(1, consumer);
@@ -138,7 +138,7 @@ describe('a half-open socket', () => {
   });
 });
 
-it('slowness sends so many frames a second, and nothing is lost', async () => {
+it('a slow stream sends a limited number of frames per second and loses none', async () => {
   const scene = await startScene();
   const consumer = await subscribe(scene.jetstream);
   await scene.play(1, consumer);
@@ -155,8 +155,8 @@ it('slowness sends so many frames a second, and nothing is lost', async () => {
   expect(scene.sim.faults.fired.slow).toBe(1);
 });
 
-describe('a skip', () => {
-  it('keeps events from everybody for good, in replays too, and the truth knows', async () => {
+describe('skipped events', () => {
+  it('are withheld from every connection permanently, also in replays, and recorded as withheld', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(1, consumer);
@@ -179,7 +179,7 @@ describe('a skip', () => {
   });
 });
 
-it('a repeat sends the last events again, counted once in the truth', async () => {
+it('a repeat sends the last events again, and the record counts them once', async () => {
   const scene = await startScene();
   const consumer = await subscribe(scene.jetstream);
   await scene.play(2, consumer);
@@ -195,7 +195,7 @@ it('a repeat sends the last events again, counted once in the truth', async () =
 });
 
 describe('the cutover from replay to live', () => {
-  it('reordered: newer events come before older ones, none is missing', async () => {
+  it('reordered: newer events precede older ones, and none is missing', async () => {
     const scene = await startScene();
     scene.sim.faults.reorderAtCutover({ events: 60 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs + 1 - 10_000_000) });
@@ -208,7 +208,7 @@ describe('the cutover from replay to live', () => {
     expect(scene.sim.faults.fired.reorder_at_cutover).toBe(1);
   });
 
-  it('losing: the older events are not sent, and the truth has the hole', async () => {
+  it('losing: the older events are not sent, and the record shows the hole', async () => {
     const scene = await startScene();
     scene.sim.faults.reorderAtCutover({ events: 60, lose: true });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs + 1 - 10_000_000) });
@@ -219,7 +219,7 @@ describe('the cutover from replay to live', () => {
 });
 
 describe('cursors', () => {
-  it('replayed from up to an hour before: once, and counted once', async () => {
+  it('replayed from up to an hour earlier: once, and counted once', async () => {
     const scene = await startScene({ rate: 10 });
     scene.sim.faults.replayEarlier({ seconds: 3600 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs) });
@@ -231,7 +231,7 @@ describe('cursors', () => {
     expect(scene.sim.faults.fired.replay_earlier).toBe(1);
   });
 
-  it('clamped: an old one is moved up without a word', async () => {
+  it('clamped: an old one is moved forward without a notice', async () => {
     const scene = await startScene();
     scene.sim.faults.clampCursor({ seconds: 5 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs - 60_000_000) });
@@ -241,7 +241,7 @@ describe('cursors', () => {
     expectTruth(scene, [consumer]);
   });
 
-  it('taken for future ones: nothing is replayed', async () => {
+  it('treated as future ones: nothing is replayed', async () => {
     const scene = await startScene();
     scene.sim.faults.futureCursor();
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs - 60_000_000) });
@@ -268,8 +268,8 @@ it('one time for a whole batch: in live traffic and in a replay from within one'
   expect(scene.sim.faults.fired.batch_time).toBe(1);
 });
 
-describe('frames that are put in', () => {
-  it('malformed: one variant after the other, counted as what they became', async () => {
+describe('injected frames', () => {
+  it('malformed: one variant after the other, counted by the resulting kind', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.malformed({ events: 42 });
@@ -281,7 +281,7 @@ describe('frames that are put in', () => {
     expect(scene.sim.faults.fired.malformed).toBe(1);
   });
 
-  it('unknown: kinds, operations and shapes that ordinary traffic lacks', async () => {
+  it('unknown: kinds, operations and shapes that do not occur in ordinary traffic', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.unknown({ events: 150 });
@@ -292,7 +292,7 @@ describe('frames that are put in', () => {
     expect(scene.sim.faults.fired.unknown).toBe(1);
   });
 
-  it('huge: a valid post of the size that was asked for', async () => {
+  it('huge: a valid post of the requested size', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.huge({ bytes: 3_000_000, events: 2 });
@@ -303,7 +303,7 @@ describe('frames that are put in', () => {
     expect(scene.sim.faults.fired.huge).toBe(1);
   });
 
-  it('are told again in a replay', async () => {
+  it('are sent again in a replay', async () => {
     const scene = await startScene();
     const live = await subscribe(scene.jetstream);
     scene.sim.faults.malformed({ events: 5 });
@@ -315,7 +315,7 @@ describe('frames that are put in', () => {
   });
 });
 
-it('refuses handshakes with a status, so many times', async () => {
+it('handshakes are refused with a status for a given number of times', async () => {
   const scene = await startScene();
   scene.sim.faults.refuse({ status: 503, times: 2 });
   expect([await refusal(scene.jetstream), await refusal(scene.jetstream)]).toEqual([503, 503]);

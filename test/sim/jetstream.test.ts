@@ -2,9 +2,9 @@ import { on, once } from 'node:events';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { countsOf, parsed, refusal, subscribe, times } from '../../harness/sim/consumer.ts';
 import { manualClock } from '../../sim/clock.ts';
 import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
-import { countsOf, parsed, refusal, subscribe, times } from './consumer.ts';
 
 const noon = Date.UTC(2026, 6, 4, 12);
 const noonUs = noon * 1000;
@@ -23,7 +23,7 @@ async function startSim(options: SimOptions = {}) {
 }
 
 describe('a subscription without a cursor', () => {
-  it('is given what happens from then on, and nothing older', async () => {
+  it('receives events from then on, and none from before', async () => {
     const { sim, clock, jetstream } = await startSim();
     const consumer = await subscribe(jetstream);
     clock.advance(5000);
@@ -33,7 +33,7 @@ describe('a subscription without a cursor', () => {
     expect(countsOf(consumer.frames)).toEqual(truth);
   });
 
-  it('is given nothing that has not happened yet', async () => {
+  it('receives no event before its time', async () => {
     const { sim, clock, jetstream } = await startSim();
     const consumer = await subscribe(jetstream);
     clock.advance(500);
@@ -43,7 +43,7 @@ describe('a subscription without a cursor', () => {
 });
 
 describe('a subscription with a cursor', () => {
-  it('is given in the same bytes what live consumers were given', async () => {
+  it('receives the same bytes as live consumers', async () => {
     const { sim, clock, jetstream } = await startSim();
     const live = await subscribe(jetstream);
     for (let step = 0; step < 20; step++) {
@@ -56,7 +56,7 @@ describe('a subscription with a cursor', () => {
     expect(replay.frames).toEqual(live.frames);
   });
 
-  it('is given the same bytes by another host of the same seed', async () => {
+  it('receives the same bytes from another host with the same seed', async () => {
     const [one, other] = await Promise.all([startSim(), startSim()]);
     const cursor = String(noonUs - 10_000_000);
     const [first, second] = await Promise.all([
@@ -68,7 +68,7 @@ describe('a subscription with a cursor', () => {
     expect(second.frames).toEqual(first.frames);
   });
 
-  it('begins with the event at the cursor, and at the cursor plus one with the next', async () => {
+  it('begins with the event at the cursor, and at the cursor plus one with the next event', async () => {
     const { jetstream } = await startSim();
     const before = await subscribe(jetstream, { cursor: String(noonUs - 2_000_000) });
     await before.received(3);
@@ -91,7 +91,7 @@ describe('a subscription with a cursor', () => {
     expect(numbers).toEqual(numbers.map((_, at) => (numbers[0] ?? 0) + at));
   });
 
-  it('resumes by number where frames carry numbers', async () => {
+  it('resumes by number if frames have numbers', async () => {
     const { jetstream } = await startSim({ seqCursors: true });
     const before = await subscribe(jetstream, { cursor: String(noonUs - 2_000_000) });
     await before.received(50);
@@ -101,7 +101,7 @@ describe('a subscription with a cursor', () => {
     expect(resumed.frames.slice(0, 10)).toEqual(before.frames.slice(40, 50));
   });
 
-  it('older than the horizon begins at the horizon, without a word', async () => {
+  it('older than the horizon begins at the horizon, without a notice', async () => {
     const { sim, jetstream } = await startSim({ historyHours: 0.01 });
     const consumer = await subscribe(jetstream, { cursor: '1' });
     const horizonUs = noonUs - 36_000_000;
@@ -110,7 +110,7 @@ describe('a subscription with a cursor', () => {
     expect(countsOf(consumer.frames)).toEqual(truth);
   });
 
-  it('in the future is live', async () => {
+  it('in the future receives live traffic', async () => {
     const { sim, clock, jetstream } = await startSim();
     const consumer = await subscribe(jetstream, { cursor: String(noonUs + 3_600_000_000) });
     clock.advance(1000);
@@ -121,7 +121,7 @@ describe('a subscription with a cursor', () => {
 });
 
 describe('wanted collections', () => {
-  it('pass commits of these collections, and account and identity events always', async () => {
+  it('limit commits to these collections, but never account and identity events', async () => {
     const { sim, jetstream } = await startSim();
     const fromUs = noonUs - 60_000_000;
     const wantedCollections = ['app.bsky.feed.post', 'app.bsky.actor.*'];
@@ -153,7 +153,7 @@ describe('the handshake', () => {
   });
 });
 
-it('answers a ping with its payload', async () => {
+it('a host answers a ping with its payload', async () => {
   const { jetstream } = await startSim();
   const { socket } = await subscribe(jetstream);
   socket.ping('still there?');
@@ -161,7 +161,7 @@ it('answers a ping with its payload', async () => {
   expect(payload.toString()).toBe('still there?');
 });
 
-it('keeps the truth of a backlog: an independent count of every frame received', async () => {
+it('the record of a backlog agrees with an independent count of every received frame', async () => {
   const { sim, jetstream } = await startSim({ seqCursors: true, variedKeys: true });
   const fromUs = noonUs - 300_000_000;
   const consumer = await subscribe(jetstream, { cursor: String(fromUs) });
@@ -176,7 +176,7 @@ it('keeps the truth of a backlog: an independent count of every frame received',
   );
 });
 
-it('holds back when the consumer does not read, and loses nothing', async () => {
+it('a host stops sending while the consumer does not read, and loses nothing', async () => {
   const { sim, jetstream } = await startSim({ rate: 3000 });
   const fromUs = noonUs - 60_000_000;
   const consumer = await subscribe(jetstream, { cursor: String(fromUs) });
@@ -197,13 +197,13 @@ it('holds back when the consumer does not read, and loses nothing', async () => 
   expect(countsOf(consumer.frames)).toEqual(sim.truth.countsBetween(fromUs, noonUs + 1));
 });
 
-it('differs from another host by the factor', async () => {
+it("a host's rate differs from another's by the factor", async () => {
   const hosts = [1, 1.6].map((endpointFactor) => createSim({ seed: 5, endpointFactor }));
   const [small = 0, large = 0] = hosts.map(({ truth }) => truth.countsBetween(noonUs, noonUs + 3_600_000_000).events);
   expect(large / small).toBeCloseTo(1.6, 1);
 });
 
-it('compresses with its dictionary where a consumer asks for it', async () => {
+it('a host compresses with its dictionary on request', async () => {
   const zstdDictionary = Buffer.from(
     '"kind":"commit","commit":{"rev":"","operation":"create","collection":"app.bsky.feed.',
   );

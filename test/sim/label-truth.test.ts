@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { labelsOf, subscribeLabels } from './label-consumer.ts';
-import { startLabelSim, startMs, until } from './label-support.ts';
+import { until } from '../../harness/process/until.ts';
+import { labelsOf, subscribeLabels } from '../../harness/sim/label-consumer.ts';
+import { startLabelSim, startMs } from '../../harness/sim/label-support.ts';
 
-it.each([1, 2, 3])('what a reader of all streams may keep is what the truth says, seed %i', async (seed) => {
+it.each([1, 2, 3])('readers of all streams receive exactly the labels in the record, seed %i', async (seed) => {
   const epochUs = startMs * 1000;
   const { sim, pass } = await startLabelSim({
     seed,
@@ -17,11 +18,11 @@ it.each([1, 2, 3])('what a reader of all streams may keep is what the truth says
     sim.labelers.list.map(async (labeler) => ({ labeler, consumer: await subscribeLabels(labeler.endpoint) })),
   );
   for (let minute = 0; minute < 10; minute++) pass(60);
-  // A last label each: what came before it has been sent once it has.
+  // Emits a last label per labeler: once it has arrived, so have all earlier ones.
   for (const { labeler } of readers) labeler.faults.emit(1);
   sim.pump();
   const sizes = () => readers.map(({ consumer }) => consumer.frames.length);
-  await until(() =>
+  await until('every label has arrived', () =>
     readers.every(
       ({ labeler, consumer }) => labeler.served.has(labeler.edge) && consumer.frames.length === labeler.served.size,
     ),

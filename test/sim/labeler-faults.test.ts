@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { until } from '../../harness/process/until.ts';
+import { labelsOf, queryLabels, subscribeLabels } from '../../harness/sim/label-consumer.ts';
+import { type LabelSim, readAll, startLabelSim, startMs } from '../../harness/sim/label-support.ts';
 import { faultyKinds } from '../../sim/labelers/faulty-answers.ts';
 import { oddKinds } from '../../sim/labelers/odd-labels.ts';
-import { labelsOf, queryLabels, subscribeLabels } from './label-consumer.ts';
-import { type LabelSim, readAll, startLabelSim, startMs, until } from './label-support.ts';
 
 const epochUs = startMs * 1000;
 let running: LabelSim | null = null;
@@ -21,7 +22,7 @@ const page = (endpoint: string, init: RequestInit = {}) =>
   fetch(`${endpoint}/xrpc/com.atproto.label.queryLabels?uriPatterns=*`, { redirect: 'manual', ...init });
 
 describe('odd labels', () => {
-  it.each(oddKinds)('%s: emitted at once, served, and judged by the truth', async (kind) => {
+  it.each(oddKinds)('%s: emitted immediately, served, and classified in the record', async (kind) => {
     const { sim, pass, skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     pass(1);
@@ -29,7 +30,7 @@ describe('odd labels', () => {
     const { fromN } = skyware.faults.labels(kind, { count: 4, bytes: 100_000 });
     sim.pump();
     await consumer.received(5);
-    await until(() => skyware.served.has((fromN ?? 0) + 3));
+    await until('the third label is served', () => skyware.served.has((fromN ?? 0) + 3));
     const { accepted, refused } = sim.labelers.truth.expected({ epochUs });
     const refusing = { huge: 'oversized', foreign: kind, malformed: kind, oversized: kind, undated: kind };
     const dated = { pre_epoch: kind, late: 'pre_epoch', future: kind, duplicate: kind };
@@ -41,7 +42,7 @@ describe('odd labels', () => {
     await consumer.close();
   });
 
-  it('a late label is late where the epoch lies far enough back', async () => {
+  it('a label can be late if the epoch began long enough ago', async () => {
     const { sim, skyware, ozone } = await start();
     skyware.faults.labels('late', { count: 3 });
     ozone.faults.setRate(0);
@@ -61,9 +62,9 @@ const looks: Readonly<Record<string, readonly [number, string | null, boolean]>>
   zip_bomb: [200, json, false],
 };
 
-describe('answers', () => {
+describe('faulty responses', () => {
   it.each(faultyKinds.filter((kind) => !['endless', 'drip', 'hang', 'reset'].includes(kind)))(
-    '%s: given in place of a page, so often, and counted',
+    '%s: returned instead of a page, the given number of times, and counted',
     async (kind) => {
       const { ozone } = await start();
       const answer =
@@ -88,14 +89,14 @@ describe('answers', () => {
     ozone.faults.answer(kind === 'drip' ? { kind, bytesPerSecond: 50 } : { kind }, { on: 'query' });
     const stop = new AbortController();
     const answered = page(ozone.endpoint, { signal: stop.signal }).then((answer) => answer.text());
-    // Not before the question has come.
-    await until(() => ozone.faults.fired.get('query_answer') === 1);
+    // Not before the request has arrived.
+    await until('the fault has fired', () => ozone.faults.fired.get('query_answer') === 1);
     setTimeout(() => stop.abort(new Error('given up')), 300);
     await expect(answered).rejects.toThrow('given up');
     expect(ozone.faults.fired.get('query_answer')).toBe(1);
   });
 
-  it('a handshake is refused with a status while pages are sound', async () => {
+  it('a handshake is refused with a status while pages are served', async () => {
     const { ozone } = await start();
     ozone.faults.answer({ kind: 'status', status: 501 }, { on: 'stream' });
     await expect(subscribeLabels(ozone.endpoint)).rejects.toThrow('501');
@@ -104,8 +105,8 @@ describe('answers', () => {
   });
 });
 
-describe('pages', () => {
-  it('without a cursor: the newest labels and nothing to go on from', async () => {
+describe('faulty pages', () => {
+  it('without a cursor: the newest labels, without a way to continue', async () => {
     const { skyware } = await start();
     skyware.faults.withoutCursor();
     const { body } = await queryLabels(skyware.endpoint, { limit: '5' });
@@ -113,7 +114,7 @@ describe('pages', () => {
     expect(skyware.faults.fired.get('no_cursor')).toBe(1);
   });
 
-  it('without an order: two equal calls differ, and whoever follows the cursor misses labels', async () => {
+  it('without an order: two equal requests differ, and following the cursor misses labels', async () => {
     const { ozone } = await start();
     const all = await readAll(ozone.endpoint);
     ozone.faults.withoutOrder();
@@ -125,8 +126,8 @@ describe('pages', () => {
   });
 });
 
-describe('slowness', () => {
-  it('delayed pages come late, and a half-open stream answers no ping', async () => {
+describe('slow responses', () => {
+  it('delayed pages arrive late, and a half-open stream answers no ping', async () => {
     const { ozone } = await start();
     ozone.faults.delayed(50);
     const before = performance.now();
@@ -138,20 +139,20 @@ describe('slowness', () => {
       pongs += 1;
     });
     consumer.socket.ping();
-    await until(() => pongs === 1);
+    await until('the first pong', () => pongs === 1);
     ozone.faults.halfOpen();
     consumer.socket.ping();
     await queryLabels(ozone.endpoint);
     expect(pongs).toBe(1);
     ozone.faults.resume();
-    await until(() => pongs === 2);
+    await until('the second pong', () => pongs === 2);
     expect([...ozone.faults.fired.keys()]).toEqual(['delay', 'half_open']);
     await consumer.close();
   });
 });
 
-describe('databases and hosts', () => {
-  it('recreate: streams end, seq begins at 1, and an old cursor lies in the future', async () => {
+describe('faults of databases and hosts', () => {
+  it('recreate: streams end, seq begins at 1, and an old cursor is in the future', async () => {
     const { skyware, sim } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     const old = skyware.edge;
@@ -168,7 +169,7 @@ describe('databases and hosts', () => {
     expect([...sim.labelers.truth.emitted(0, undefined, skyware.did)].length).toBe(old + 2);
   });
 
-  it('lose_tail: the last seq are given again to other labels', async () => {
+  it('lose_tail: the last seq numbers are assigned again, to other labels', async () => {
     const { skyware } = await start();
     const before = await readAll(skyware.endpoint);
     skyware.faults.loseTail(3);
@@ -179,19 +180,19 @@ describe('databases and hosts', () => {
     expect(skyware.database.newestSeq(skyware.edge)).toBe(before.length);
   });
 
-  it('dead for a while: refuses connections, and comes back on its port with what it has emitted', async () => {
+  it('dead for a while: refuses connections, and returns on its port with its labels', async () => {
     const { ozone, pass } = await start();
     const { endpoint } = ozone;
     await ozone.faults.dead({ seconds: 60 });
     await expect(page(endpoint)).rejects.toThrow();
     pass(61);
-    await until(() => ozone.listening);
+    await until('the labeler listens again', () => ozone.listening);
     expect((await page(endpoint)).status).toBe(200);
     expect(ozone.endpoint).toBe(endpoint);
     expect(ozone.faults.fired.get('dead')).toBe(1);
   });
 
-  it('move: the old origin is dead and the directory names the new one', async () => {
+  it('move: the old origin is dead and the directory returns the new one', async () => {
     const { ozone, sim } = await start();
     const { endpoint } = ozone;
     await ozone.faults.move();
@@ -201,7 +202,7 @@ describe('databases and hosts', () => {
   });
 });
 
-describe('streams', () => {
+describe('faults of streams', () => {
   it('drop, silence, resume, garbage, several labels in a frame', async () => {
     const { ozone, sim } = await start();
     const dropped = await subscribeLabels(ozone.endpoint);
@@ -226,7 +227,7 @@ describe('streams', () => {
     ['future', 'FutureCursor'],
     ['too_slow', 'ConsumerTooSlow'],
     ['outdated', 'OutdatedCursor'],
-  ] as const)('a cursor that is answered as %s', async (condition, name) => {
+  ] as const)('a cursor is answered with %s', async (condition, name) => {
     const { ozone } = await start();
     ozone.faults.nextCursor(condition);
     const consumer = await subscribeLabels(ozone.endpoint, ozone.edge);
@@ -235,7 +236,7 @@ describe('streams', () => {
     await consumer.close();
   });
 
-  it('misses labels between replay and live', async () => {
+  it('labels are missing between replay and live traffic', async () => {
     const { skyware } = await start();
     skyware.faults.missAtCutover(4);
     skyware.faults.emit(10);

@@ -1,8 +1,14 @@
 import { encode } from '@atcute/cbor';
 import { parsePublicMultikey, verifySig } from '@atcute/crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { labelsOf, queryLabels, type ReadLabel, signatureOf, subscribeLabels } from './label-consumer.ts';
-import { type LabelSim, readAll, startLabelSim } from './label-support.ts';
+import {
+  labelsOf,
+  queryLabels,
+  type ReadLabel,
+  signatureOf,
+  subscribeLabels,
+} from '../../harness/sim/label-consumer.ts';
+import { type LabelSim, readAll, startLabelSim } from '../../harness/sim/label-support.ts';
 
 let running: LabelSim | null = null;
 
@@ -33,8 +39,8 @@ async function verified(labels: readonly ReadLabel[], key: Awaited<ReturnType<ty
   );
 }
 
-describe('a labeler', () => {
-  it('has a document that names its endpoint and the key that its labels verify with', async () => {
+describe('a simulated labeler', () => {
+  it('has a document with its endpoint and the key that verifies its labels', async () => {
     const { addresses, ozone, skyware } = await start({
       shapeLabeler: ({ index }) => ({ curve: index === 0 ? 'k256' : 'p256' }),
     });
@@ -46,7 +52,7 @@ describe('a labeler', () => {
     }
   });
 
-  it('gives the same labels by stream and by page, under the same numbers', async () => {
+  it('serves the same labels by stream and by page, with the same numbers', async () => {
     const { ozone, skyware } = await start();
     for (const { endpoint } of [ozone, skyware]) {
       const pages = await readAll(endpoint);
@@ -63,7 +69,7 @@ describe('a labeler', () => {
     }
   });
 
-  it('sends what is new as the clock goes on, and nothing else without a cursor', async () => {
+  it('sends new labels as the clock advances, and only those without a cursor', async () => {
     const { pass, skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     const before = skyware.edge;
@@ -88,8 +94,8 @@ describe('a labeler', () => {
   });
 });
 
-describe('an Ozone', () => {
-  it('keeps one label a subject and value, leaves neg out where it is false, and gives an empty page no cursor', async () => {
+describe('a simulated Ozone', () => {
+  it('keeps one label per subject and value, omits neg if it is false, and returns an empty page without a cursor', async () => {
     const { ozone } = await start();
     const labels = await readAll(ozone.endpoint);
     const things = labels.map(({ src, uri, cid, val }) => JSON.stringify([src, uri, cid, val]));
@@ -111,7 +117,7 @@ describe('an Ozone', () => {
     ]);
   });
 
-  it('signs everything anew with a new key', async () => {
+  it('signs all labels again with a new key', async () => {
     const { ozone, addresses } = await start();
     const before = await queryLabels(ozone.endpoint);
     ozone.faults.rotateKey();
@@ -124,8 +130,8 @@ describe('an Ozone', () => {
   });
 });
 
-describe('a skyware labeler', () => {
-  it('keeps every label, always with neg, and gives an empty page the cursor "0"', async () => {
+describe('a simulated skyware labeler', () => {
+  it('keeps every label, always with neg, and returns an empty page with the cursor "0"', async () => {
     const { skyware } = await start();
     const labels = await readAll(skyware.endpoint);
     expect(labels.length).toBe(skyware.edge);
@@ -136,13 +142,13 @@ describe('a skyware labeler', () => {
     });
   });
 
-  it('terminates behind the error frame of a future cursor', async () => {
+  it('terminates the connection after the error frame for a future cursor', async () => {
     const { skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint, skyware.edge + 1);
     expect(await consumer.closed).toBe(1006);
   });
 
-  it('keeps the signatures of before a new key', async () => {
+  it('keeps earlier signatures after a change of its key', async () => {
     const { skyware } = await start();
     const before = await queryLabels(skyware.endpoint);
     skyware.faults.rotateKey();

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { subscribe } from '../../harness/sim/consumer.ts';
 import { manualClock } from '../../sim/clock.ts';
 import { parseFrame, parseMethodFrame } from '../../sim/events/parsed.ts';
 import { getZstdDictionary, subscribeEvents } from '../../sim/events/wire.ts';
 import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
 import { patienceMs } from '../../sim/jetstream/connection.ts';
-import { subscribe } from './consumer.ts';
 
 const noon = Date.UTC(2026, 6, 4, 12);
 const noonUs = noon * 1000;
@@ -28,7 +28,7 @@ async function startSim(options: SimOptions = {}) {
   return { sim, clock, legacy: jetstream, host: jetstreamHost, url: jetstreamHost + method };
 }
 
-/** The answer to a handshake that is refused. */
+/** Returns the response to a refused handshake. */
 async function refused(url: string): Promise<{ status: number; body: unknown }> {
   const socket = new WebSocket(url);
   socket.on('error', () => undefined);
@@ -42,9 +42,9 @@ async function refused(url: string): Promise<{ status: number; body: unknown }> 
   return { status: response.statusCode, body: JSON.parse(Buffer.concat(chunks).toString()) };
 }
 
-describe('the method', () => {
+describe('the subscribeEvents method', () => {
   it.each([false, true])(
-    'tells the truth of the legacy wire in its own spelling (varied keys: %s)',
+    'delivers the events of the legacy wire in its own format (varied keys: %s)',
     async (variedKeys) => {
       const { sim, clock, legacy, url } = await startSim({ variedKeys });
       const cursor = String(noonUs - 2_000_000);
@@ -59,7 +59,7 @@ describe('the method', () => {
     },
   );
 
-  it('writes its keys as production does', async () => {
+  it('orders its keys as production does', async () => {
     const { clock, url } = await startSim();
     const consumer = await subscribe(url, { kinds: ['commit'], collections: ['app.bsky.feed.like'] });
     clock.advance(1000);
@@ -83,7 +83,7 @@ describe('the method', () => {
 });
 
 describe('positions of the method', () => {
-  it('are inclusive, go live beyond the next one, and are refused below the floor', async () => {
+  it('are inclusive, are live after the next one, and are refused below the floor', async () => {
     const { sim, url } = await startSim({ historyHours: 1 });
     const first = await subscribe(url, { cursor: String(noonUs - 1_000_000) });
     await first.received(10);
@@ -113,7 +113,7 @@ describe('positions of the method', () => {
     expect(await refused(`${url}?${query}`)).toMatchObject({ status: 400, body: { error: 'InvalidRequest' } });
   });
 
-  it('lack what compaction took from old history', async () => {
+  it('omit events of old history that compaction removed', async () => {
     const { sim, clock, url } = await startSim({ compactedShare: 0.5 });
     const old = await subscribe(url, { cursor: String(noonUs - 5 * 3_600_000_000) });
     await old.received(2000);
@@ -131,7 +131,7 @@ describe('positions of the method', () => {
 });
 
 describe('a re-sync', () => {
-  it('shows to the method alone, with the account and the time of its sync', async () => {
+  it('is visible to the method only, with the account and the time of its sync', async () => {
     const { sim, clock, legacy, url } = await startSim();
     const [old, present] = [await subscribe(legacy), await subscribe(url)];
     const { fromSeq } = sim.faults.resync({ rows: 60 });
@@ -151,7 +151,7 @@ describe('a re-sync', () => {
 });
 
 describe('a host of the method', () => {
-  it('gives its dictionary, and compresses every frame with it', async () => {
+  it('serves its dictionary, and compresses every frame with it', async () => {
     const { clock, host, url } = await startSim({ zstdDictionary: dictionary });
     const response = await fetch(`${host.replace('ws:', 'http:')}/xrpc/${getZstdDictionary}`);
     const bytes = Buffer.from(await response.arrayBuffer());
@@ -172,7 +172,7 @@ describe('a host of the method', () => {
     expect(await refused(`${url}?zstdDictionary=7`)).toMatchObject({ body: { error: 'UnknownZstdDictionary' } });
   });
 
-  it('says ConsumerTooSlow, goes away, and takes no messages', async () => {
+  it('sends ConsumerTooSlow, closes, and accepts no messages', async () => {
     const { sim, url } = await startSim();
     const slow = await subscribe(url);
     sim.faults.tooSlow();
@@ -188,7 +188,7 @@ describe('a host of the method', () => {
   });
 
   it(
-    'ends the socket of a consumer without a pong, and keeps that of one with',
+    'closes the socket of a consumer without pongs, and keeps that of one with pongs',
     async () => {
       const { sim, url } = await startSim();
       const [deaf, well] = [await subscribe(url), await subscribe(url)];

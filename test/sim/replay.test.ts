@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
+import { countsOf, subscribe } from '../../harness/sim/consumer.ts';
 import { manualClock } from '../../sim/clock.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
-import { countsOf, subscribe } from './consumer.ts';
 
 const replay = fileURLToPath(new URL('../fixtures/jetstream/production_v1.jsonl', import.meta.url));
 const recorded = readFileSync(replay, 'utf8').trimEnd().split('\n');
@@ -18,7 +18,7 @@ function started(sim: Sim): Sim {
   return sim;
 }
 
-it('serves recorded frames verbatim as history', async () => {
+it("a recording's frames are served verbatim as history", async () => {
   const sim = started(createSim({ replay, replayAs: 'history' }));
   const { jetstream } = await sim.start();
   const consumer = await subscribe(jetstream, { cursor: '1' });
@@ -27,7 +27,7 @@ it('serves recorded frames verbatim as history', async () => {
   expect(sim.truth.deliveredBetween(0, Number.MAX_SAFE_INTEGER)).toEqual(countsOf(recorded));
 });
 
-it('serves recorded frames verbatim as live traffic, at the rate', async () => {
+it("a recording's frames are served verbatim as live traffic, at the given rate", async () => {
   const clock = manualClock(Date.UTC(2026, 6, 4));
   const sim = started(createSim({ replay, rate: 10, clock: clock.now }));
   const { jetstream } = await sim.start();
@@ -40,7 +40,7 @@ it('serves recorded frames verbatim as live traffic, at the rate', async () => {
   expect(consumer.frames).toEqual(recorded);
 });
 
-it('the truth of the recorded production frames is what they are known to hold', () => {
+it('the record of the recorded production frames has their known content', () => {
   const { truth } = createSim({ replay });
   const { metrics, ...outcomes } = truth.countsBetween(0, Number.MAX_SAFE_INTEGER);
   expect(outcomes).toEqual({ events: 152, notJson: 0, noTime: 0, resync: 0 });
@@ -63,7 +63,7 @@ it('the truth of the recorded production frames is what they are known to hold',
   });
 });
 
-it('refuses faults that would alter recorded frames', () => {
+it('faults that would alter recorded frames are refused', () => {
   const { faults } = createSim({ replay });
   expect(() => faults.malformed({ events: 1 })).toThrow('recorded frames are served verbatim');
 });

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LabelerServer } from '@skyware/labeler';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { labelsOf, queryLabels, subscribeLabels } from './label-consumer.ts';
-import { type LabelSim, startLabelSim } from './label-support.ts';
+import { labelsOf, queryLabels, subscribeLabels } from '../../harness/sim/label-consumer.ts';
+import { type LabelSim, startLabelSim } from '../../harness/sim/label-support.ts';
 
-/** The simulated labeler beside the program that it stands for, over the same labels. */
+/** Compares the simulated labeler with the program that it simulates, over the same labels. */
 let simulated: LabelSim;
 let real: LabelerServer;
 let folder: string;
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Signatures are of two keys; all else must agree. */
+/** Removes signatures, which are made with different keys; everything else must agree. */
 function unsigned(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, member: unknown) => (key === 'sig' ? typeof member : member)));
 }
@@ -95,7 +95,7 @@ it('ends a stream with a future cursor as a real one does', async () => {
   expect(await read(endpoints.simulated)).toEqual(await read(endpoints.real));
 });
 
-it('answers other methods and its health as a real one does', async () => {
+it('answers other methods and health requests as a real one does', async () => {
   for (const path of ['/xrpc/com.atproto.label.unknown', '/xrpc/_health']) {
     const [mine, theirs] = await Promise.all(
       [endpoints.simulated, endpoints.real].map(async (endpoint) => {

@@ -1,18 +1,18 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { labelers, labelNumber, noon, observationOf, subjects } from '../../harness/conformance/labels.ts';
+import { sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { StoreReader } from '../../src/store/port.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { day, dayStart, hour, micros } from '../../src/store/time.ts';
-import { labelers, labelNumber, noon, observationOf, subjects } from '../conformance/labels.ts';
-import { sealedToday, useSqliteFolder } from './sqlite-folder.ts';
 
 const place = useSqliteFolder();
 const accounts = [...subjects, ...Array.from({ length: 9 }, (_, n) => `did:web:account-${n}.example`)];
 const [first, second] = [20_000, 20_001].map(dayStart);
 const interval = { start: first ?? noon, end: second ?? noon };
 
-/** Leaves a sealed day of 2,400 rows: two hot accounts, and many with a few rows, of several hundred values. */
+/** Creates a sealed day of 2,400 rows: two hot accounts, and many with a few rows, of several hundred values. */
 async function sealDay(): Promise<void> {
   const writer = place.open({ at: micros(noon - day) });
   for (let n = 0; n < 24; n++) {
@@ -34,7 +34,7 @@ async function sealDay(): Promise<void> {
 
 type Question = readonly [name: string, ask: (store: StoreReader) => Promise<unknown>];
 
-/** Every question that is answered from a sealed day. */
+/** Every query that reads a sealed day. */
 const questions: readonly Question[] = [
   ...accounts.flatMap((account): Question[] => {
     const page = { account, ...interval, after: null, limit: 500 };
@@ -75,7 +75,7 @@ async function answers(): Promise<Map<string, unknown>> {
   const store = openSqliteReader(place.path);
   const found = new Map<string, unknown>();
   try {
-    // Twice: what was compared once must not be read otherwise the second time.
+    // Twice: data that was verified once must not be read differently the second time.
     for (const turn of ['first', 'second']) {
       for (const [name, ask] of questions) {
         found.set(`${turn} ${name}`, await ask(store).catch((error: unknown) => error));
@@ -87,7 +87,7 @@ async function answers(): Promise<Map<string, unknown>> {
   return found;
 }
 
-it('64 altered bytes anywhere in a sealed day are never served: an answer is the same or `damaged`, with the name of the day', async () => {
+it('64 altered bytes anywhere in a sealed day are never served: a result is the same or `damaged`, with the name of the day', async () => {
   await sealDay();
   const path = place.dayPath(sealedToday);
   chmodSync(path, 0o644);
@@ -99,7 +99,7 @@ it('64 altered bytes anywhere in a sealed day are never served: an answer is the
     at: fc.nat({ max: sound.length - 64 }),
     bytes: fc.oneof(
       fc.uint8Array({ minLength: 64, maxLength: 64 }),
-      // One byte alone, as a cell pointer or a length that changes.
+      // One byte alone, such as a changed cell pointer or length.
       fc.uint8Array({ minLength: 1, maxLength: 1 }),
     ),
   });

@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
+import { labelers, labelNumber, noon, observationOf, subjects } from '../../harness/conformance/labels.ts';
+import { StoreModel } from '../../harness/conformance/model.ts';
+import { problems } from '../../harness/conformance/suite.ts';
 import type { Batch } from '../../src/store/port.ts';
-import { accountGroups } from '../../src/store/sqlite/account-groups.ts';
-import { DayReader } from '../../src/store/sqlite/day-reader.ts';
-import { busyRows } from '../../src/store/sqlite/day-schema.ts';
-import { storePaths } from '../../src/store/sqlite/files.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { type SubjectKey, subjectDid, subjectKey } from '../../src/store/sqlite/row.ts';
-import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { storePaths } from '../../src/store/sqlite/base/files.ts';
+import { type SubjectKey, subjectDid, subjectKey } from '../../src/store/sqlite/base/row.ts';
+import { DayReader } from '../../src/store/sqlite/day/day-reader.ts';
+import { accountGroups } from '../../src/store/sqlite/read/account-groups.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { hotRows } from '../../src/store/sqlite/schema/day-schema.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
-import { labelers, labelNumber, noon, observationOf, subjects } from '../conformance/labels.ts';
-import { StoreModel } from '../conformance/model.ts';
-import { problems } from '../conformance/suite.ts';
 
 const openDay = '2024-10-04.open.sqlite';
-/** The last one has so long a name that nothing is kept of it. */
+/** The last name is too long for stored counts. */
 const accounts = [...subjects, `did:web:${'a'.repeat(200)}.example`];
 const account = fc.constantFrom(...accounts);
 const rows = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }));
 
-/** What happens to a day: rows come, or come to nothing, as what was counted of them must; or its writer starts again. */
+/** Events of a day: rows are committed, or rolled back with their counts, or the writer restarts. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('append' as const), account, rows }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), account, rows }) },
@@ -31,7 +31,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-it('what a day that is written keeps of an account counts all its rows, over restarts and failed commits', async () => {
+it('counts that an open day stores of an account include all its rows, after restarts and failed commits', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 16 }),
@@ -42,7 +42,7 @@ it('what a day that is written keeps of an account counts all its rows, over res
   );
 });
 
-it('an account of which a hostile labeler makes very many groups is counted as far as the budget goes', async () => {
+it('an account with very many groups from a hostile labeler is counted within the budget', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const store = openSqliteWriter({ folder, at: micros(noon - day) });
   try {
@@ -66,7 +66,7 @@ it('an account of which a hostile labeler makes very many groups is counted as f
   }
 });
 
-it('a day of an earlier version keeps an account’s counts from its next many rows on, for readers that have it open too', async () => {
+it('a day of an earlier version stores an account’s counts from its next many rows on, also for readers that have it open', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   let store = openSqliteWriter({ folder, at: micros(noon - day) });
@@ -79,10 +79,10 @@ it('a day of an earlier version keeps an account’s counts from its next many r
     const asked = { account, start: dayStart(20_000), end: dayStart(20_001) };
     const rows = async (budget: number) => (await reader.tallyAccount({ ...asked, budget })).days[0]?.counts?.rows;
     expect([await rows(5_999), await rows(6_000)]).toEqual([undefined, 6_000]);
-    await store.append(batchOf(account, 6_000, busyRows - 1));
+    await store.append(batchOf(account, 6_000, hotRows - 1));
     expect(await rows(1)).toBeUndefined();
     await store.append(batchOf(account, 7_000, 1));
-    expect(await rows(1)).toBe(6_000 + busyRows);
+    expect(await rows(1)).toBe(6_000 + hotRows);
     expect(await problems(store)).toEqual([]);
     await reader.close();
   } finally {
@@ -91,7 +91,7 @@ it('a day of an earlier version keeps an account’s counts from its next many r
   }
 });
 
-it('an account that comes behind too many others to begin with has its turn later, however many rows it has by then', async () => {
+it('an account whose counts one commit has no room for gets them in a later commit, however many rows it has by then', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const store = openSqliteWriter({ folder, at: micros(noon - day) });
   const [late = ''] = subjects;
@@ -103,10 +103,10 @@ it('an account that comes behind too many others to begin with has its turn late
   };
   try {
     for (let round = 0; round < 3; round++) {
-      // Each needs one row more to be noticed, and all of them together most of what one commit begins with.
+      // Each needs one more row to be counted, and together they use most of one commit's room.
       const others = Array.from({ length: 62 }, (_, i) => `did:web:${round}-${i}.example`);
       for (const half of [others.slice(0, 31), others.slice(31)]) {
-        await append(half.map((account) => [account, busyRows - 1]));
+        await append(half.map((account) => [account, hotRows - 1]));
       }
       await append([...others.map((account) => [account, 1] as const), [late, 1_938]]);
       expect(keptIn(folder)).toEqual(expect.arrayContaining(others));
@@ -121,7 +121,7 @@ it('an account that comes behind too many others to begin with has its turn late
   }
 });
 
-it('a day of an earlier version keeps nothing of an account with more groups than anybody would read', async () => {
+it('a day of an earlier version stores no counts of an account with too many groups to read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   let store = openSqliteWriter({ folder, at: micros(noon - day) });
@@ -131,7 +131,7 @@ it('a day of an earlier version keeps nothing of an account with more groups tha
     await store.close();
     toVersion2(folder);
     store = openSqliteWriter({ folder, at: noon });
-    await append(6_000, 2 * busyRows);
+    await append(6_000, 2 * hotRows);
     expect(keptIn(folder)).toEqual([]);
     expect(await problems(store)).toEqual([]);
   } finally {
@@ -140,16 +140,16 @@ it('a day of an earlier version keeps nothing of an account with more groups tha
   }
 });
 
-it('rows that come between a look at what is kept and one at the rows behind the end are in neither', async () => {
+it('rows accepted between reading stored counts and reading the rows after the end are in neither', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   const store = openSqliteWriter({ folder, at: micros(noon - day) });
   await store.append(batchOf(account, 0, 100));
   const file = new DayReader(join(storePaths(folder).days, openDay), 20_000, 'open');
   try {
-    const look = file.busyGroups.bind(file);
+    const look = file.storedGroups.bind(file);
     const coming: Promise<unknown>[] = [];
-    vi.spyOn(file, 'busyGroups').mockImplementation((key) => {
+    vi.spyOn(file, 'storedGroups').mockImplementation((key) => {
       const groups = look(key);
       coming.push(store.append(batchOf(account, 1_000, 100)));
       return groups;
@@ -217,7 +217,7 @@ async function holds(steps: readonly Step[], share: number): Promise<void> {
     }
     expect(await problems(store)).toEqual([]);
     if (model.rows.length > 0) expect(keptIn(folder)).not.toContain(accounts.at(-1));
-    const many = [...sinceStart].filter(([account, rows]) => rows >= busyRows && account.length <= 128);
+    const many = [...sinceStart].filter(([account, rows]) => rows >= hotRows && account.length <= 128);
     if (many.length > 0) expect(keptIn(folder)).toEqual(expect.arrayContaining(many.map(([account]) => account)));
   } finally {
     await store.close();
@@ -225,7 +225,7 @@ async function holds(steps: readonly Step[], share: number): Promise<void> {
   }
 }
 
-/** Labels of one account of all kinds, numbered from one on. */
+/** Returns labels of one account of all kinds, numbered from one on. */
 function batchOf(account: string, first: number, rows: number): Batch {
   const observations = Array.from({ length: rows }, (_, i) => {
     const n = first + i;
@@ -235,7 +235,7 @@ function batchOf(account: string, first: number, rows: number): Batch {
   return { at: noon, observations, refusals: [], positions: [] };
 }
 
-/** Labels of one account, each of a value of its own. */
+/** Returns labels of one account, each with its own value. */
 function batchOfValues(account: string, first: number, rows: number): Batch {
   const observations = Array.from({ length: rows }, (_, i) =>
     observationOf(labelNumber(first + i, { uri: account, val: `value-${first + i}` })),
@@ -243,7 +243,7 @@ function batchOfValues(account: string, first: number, rows: number): Batch {
   return { at: noon, observations, refusals: [], positions: [] };
 }
 
-/** Takes the open day back to what a version wrote that kept no counts. */
+/** Converts the open day to the format of a version without stored counts. */
 function toVersion2(folder: string): void {
   const db = new Database(join(storePaths(folder).days, openDay));
   db.exec('DROP TABLE busy; DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2');

@@ -1,22 +1,22 @@
 import { cpSync, rmSync } from 'node:fs';
 import { open as openFile, stat, truncate, unlink } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { noon } from '../../harness/conformance/labels.ts';
+import { problems } from '../../harness/conformance/suite.ts';
+import { alice, batch, many, page, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import { groupsSeed } from '../../src/store/sqlite/busy.ts';
-import { packGroups } from '../../src/store/sqlite/packed-groups.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { subjectKey } from '../../src/store/sqlite/row.ts';
-import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { subjectKey } from '../../src/store/sqlite/base/row.ts';
+import { groupsSeed } from '../../src/store/sqlite/groups/busy.ts';
+import { packGroups } from '../../src/store/sqlite/groups/packed-groups.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
-import { noon } from '../conformance/labels.ts';
-import { problems } from '../conformance/suite.ts';
-import { alice, batch, many, page, sealedToday, today, useSqliteFolder } from './sqlite-folder.ts';
 
 const place = useSqliteFolder();
 const { open } = place;
 
 describe('damage', () => {
-  it('of a page ends reading with a fatal error, and verify names the day', async () => {
+  it('of a page ends reads with a fatal error, and verify reports the day', async () => {
     const writer = open();
     for (let n = 0; n < 3; n++) await writer.append(many(n));
     await writer.close();
@@ -64,19 +64,19 @@ describe('damage', () => {
     await reader.close();
   });
 
-  it('of an identity that is gone keeps the store from being written', async () => {
+  it('of an identity keeps the store from being opened for writing', async () => {
     await open().append(batch([0, 4]));
     await place.close();
     place.change(today, 'PRAGMA ignore_check_constraints = 1; UPDATE observation SET identity = zeroblob(3)');
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
   });
 
-  it('of the log of a day that is no longer written is a gap once a writer has opened the store', async () => {
+  it('of the log of an earlier open day becomes a gap once a writer has opened the store', async () => {
     const writer = open();
     await writer.append(batch([0, 4]));
     const log = `${place.dayPath(today)}-wal`;
     const { size } = await stat(log);
-    // A reader that has the file open keeps the log from being folded into it.
+    // A reader with the file open keeps the log from being folded into it.
     await writer.frontier();
     await writer.append({ ...batch([8]), at: micros(noon + 10) });
     await writer.append({ ...batch([12]), at: micros(noon + day) });
@@ -96,7 +96,7 @@ describe('damage', () => {
     await reader.close();
   });
 
-  it('of counts that an open day keeps is found by verify', async () => {
+  it('of counts in an open day is found by verify', async () => {
     await open().append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
     await place.close();
     place.change(today, 'UPDATE busy SET removed = removed + 1');
@@ -105,7 +105,7 @@ describe('damage', () => {
     await reader.close();
   });
 
-  it('of counts that an open day keeps is no number below the rows: reading says so, and where', async () => {
+  it('of counts in an open day never yields a count below the rows: reads fail with the location', async () => {
     await open({ at: micros(noon - day) }).append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
     await place.close();
     place.change(today, 'UPDATE busy SET applied = applied / 8, removed = removed / 8');
@@ -136,14 +136,14 @@ describe('damage', () => {
     ],
     ['of counts that are gone', 'DELETE FROM busy_groups', /the counts of did:plc:\S+ do not match its rows/],
     [
-      'of counts of nobody',
+      'of counts of an absent subject',
       `INSERT INTO busy_groups(subject, packed)
        VALUES (x'ff', x'${packGroups([], groupsSeed(Buffer.of(0xff))).toString('hex')}')`,
       /counts are stored for a subject/,
     ],
     ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /its subject filter does not match/],
     ['of bits that are gone', 'DELETE FROM subject_filter', /its subject filter does not match/],
-  ])('%s that a sealed day keeps is found by verify', async (_, change, problem) => {
+  ])('of %s in a sealed day is found by verify', async (_, change, problem) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -154,7 +154,7 @@ describe('damage', () => {
   it.each([
     ['bits that changed', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
     ['bits that are gone', 'DELETE FROM subject_filter'],
-  ])('of %s hides no row of a sealed day: reading says so', async (_, change) => {
+  ])('of %s hides no row of a sealed day: reads fail', async (_, change) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -165,13 +165,13 @@ describe('damage', () => {
     await reader.close();
   });
 
-  it('of counts of a sealed day is no other number: reading says so, and where', async () => {
+  it('of counts in a sealed day never yields another number: reads fail with the location', async () => {
     await place.sealBusyDay();
     place.change(sealedToday, 'UPDATE busy_groups SET packed = zeroblob(length(packed))');
     await expectNoTally(micros(noon + day), sealedToday);
   });
 
-  it('by a lost file is said at opening and on reading, never read as an empty day', async () => {
+  it('by a lost file is reported at opening and on reading, never read as an empty day', async () => {
     const writer = open();
     await writer.append(batch([1]));
     await writer.append({ ...batch([2]), at: micros(noon + day) });
@@ -193,7 +193,7 @@ describe('damage', () => {
   });
 });
 
-/** The counts of the day up to an end are refused, with the name of the file that is to be put back. */
+/** Expects that the counts of the day up to an end are refused with the name of the file to restore. */
 async function expectNoTally(end: Micros, file: string): Promise<void> {
   const reader = openSqliteReader(place.path);
   const asked = { account: alice, start: micros(noon - day / 2), end, budget: 100 };

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-it('a day whose file was cut short before its log was switched on is begun anew', async () => {
+it('a day whose creation was interrupted before its log was switched on is created again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-hot-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const at = micros(Date.UTC(2026, 6, 4) * 1000);
@@ -15,7 +15,7 @@ it('a day whose file was cut short before its log was switched on is begun anew'
   const epoch = await first.epoch();
   await first.close();
 
-  // As a kill leaves it: pages of an unfinished transaction in the file, and the journal that takes them back.
+  // As after a kill: pages of an unfinished transaction in the file, and its rollback journal.
   const made = new Database(join(folder, 'made'));
   made.pragma('cache_size = 1');
   made.exec('CREATE TABLE x(y); BEGIN');

@@ -7,19 +7,19 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { accounts, firstInstant, rowsOfBatch } from '../../harness/store/appender-batches.ts';
 import type { StoreReader } from '../../src/store/port.ts';
 import { scanAccount } from '../../src/store/scan.ts';
-import { faultPoints } from '../../src/store/sqlite/faults.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { faultPoints } from '../../src/store/sqlite/base/faults.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
-import { accounts, firstInstant, rowsOfBatch } from './appender-batches.ts';
 
-const script = fileURLToPath(new URL('./appender.ts', import.meta.url));
-/** Runs of the test with random kills; more on request. */
+const script = fileURLToPath(new URL('../../harness/store/appender.ts', import.meta.url));
+/** Number of runs with random kills. */
 const kills = Number(process.env.ALMANAC_TEST_KILLS ?? 50);
-/** Longest that a run goes on after it has opened the store, or moved on in it, in milliseconds. */
-const longestRun = 60;
+/** Maximum duration of a run after it has opened the store or made progress, in milliseconds. */
+const maxRun = 60;
 
 describe('a writer that is killed', () => {
   let folder: string;
@@ -36,10 +36,10 @@ describe('a writer that is killed', () => {
       const random = xorshift(20_261_121);
       let accepted = 0;
       for (let run = 0; run < kills; run++) {
-        // Every second one may be killed before it has come to anything; the others go on, however slow the machine.
+        // Every second run may be killed before it makes progress; the others make progress, however slow the machine.
         const wait = async ({ moved }: Said): Promise<void> => {
           if (run % 2 === 1) await moved;
-          await delay(random() * longestRun);
+          await delay(random() * maxRun);
         };
         accepted = Math.max(accepted, await runAndKill(folder, wait));
         if (run % 10 === 9) await expectWhole(folder, accepted);
@@ -50,7 +50,7 @@ describe('a writer that is killed', () => {
     60_000 + kills * 4_000,
   );
 
-  it('keeps others out while it lives, and leaves no lock behind', async () => {
+  it('keeps other writers out while it lives, and leaves no lock', async () => {
     await runAndKill(folder, () => {
       expect(() => openSqliteWriter({ folder, at: firstInstant })).toThrowError(
         expect.objectContaining({ code: 'second_writer', retry: false }),
@@ -61,7 +61,7 @@ describe('a writer that is killed', () => {
   });
 
   it.each(faultPoints.filter((point) => !/^(expire|checksums|purge)\./.test(point)).map((point) => ({ point })))(
-    'is whole again after a kill at $point',
+    'leaves a consistent store after a kill at $point',
     async ({ point }) => {
       const count = point.startsWith('append') ? 7 : 2;
       const accepted = await runUntilDead(folder, `${point}:${count}`);
@@ -71,7 +71,10 @@ describe('a writer that is killed', () => {
   );
 });
 
-/** Starts an appender; kills it once it has opened the store and `wait` is over. Gives what it had acknowledged. */
+/**
+ * Starts an appender and kills it once it has opened the store and `wait` has resolved. Returns the number of
+ * acknowledged rows.
+ */
 async function runAndKill(folder: string, wait: (said: Said) => Promise<void>): Promise<number> {
   const child = start(folder);
   const said = listen(child);
@@ -82,7 +85,7 @@ async function runAndKill(folder: string, wait: (said: Said) => Promise<void>): 
   return said.acknowledged();
 }
 
-/** Starts an appender that kills itself where it is told. */
+/** Starts an appender that kills itself at a fault point. */
 async function runUntilDead(folder: string, fault: string): Promise<number> {
   const child = start(folder, fault);
   const said = listen(child);
@@ -95,7 +98,7 @@ function start(folder: string, ...rest: string[]): ChildProcess {
   return spawn(process.execPath, [script, folder, ...rest], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** What an appender has said. */
+/** Output of an appender. */
 interface Said {
   readonly opened: Promise<void>;
   /** Resolves at its second acknowledgement. */
@@ -128,14 +131,14 @@ function listen(child: ChildProcess): Said {
   };
 }
 
-/** Opens the store as the next run would, and compares it with what was acknowledged. */
+/** Opens the store as the next run would, and compares it with the acknowledged rows. */
 async function expectWhole(folder: string, accepted: number): Promise<void> {
   const writer = openSqliteWriter({ folder, at: firstInstant });
   await writer.close();
   const store = openSqliteReader(folder);
   try {
     const numbers = await everyNumber(store);
-    // In order of acceptance, each once, none missing, and at least those that were acknowledged.
+    // In order of acceptance, each once, none missing, and at least the acknowledged ones.
     expect(numbers.findIndex((n, i) => n !== i)).toBe(-1);
     expect(numbers.length).toBeGreaterThanOrEqual(accepted);
     const [position] = await store.positions();
@@ -145,7 +148,7 @@ async function expectWhole(folder: string, accepted: number): Promise<void> {
     const { floor, end } = await store.frontier();
     const counts = numbers.length === 0 ? [] : await store.countsByLabeler({ start: floor, end });
     expect(counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0)).toBe(numbers.length);
-    // Each batch came with one refused label: counted with its batch, once.
+    // Each batch had one refused label, which is counted once, with its batch.
     const refused = numbers.length === 0 ? [] : await store.refusals({ start: floor, end: micros(end + day) });
     const batches = through === 0 ? 0 : (through - rowsOfBatch) / (rowsOfBatch / 2) + 1;
     expect(refused.find(({ reason }) => reason === 'late')?.count ?? 0).toBe(batches);
@@ -166,7 +169,7 @@ async function everyNumber(store: StoreReader): Promise<number[]> {
   return found.sort(([a], [b]) => a - b).map(([, number]) => number);
 }
 
-/** Random numbers from 0 to 1, the same in every run. */
+/** Returns a generator of numbers from 0 to 1, the same in every run. */
 function xorshift(seed: number): () => number {
   let state = seed;
   return () => {

@@ -2,24 +2,24 @@ import { copyFile, readdir, readFile, rename, rm, stat, truncate, writeFile } fr
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FileEvent } from '../../src/store/sqlite/file-event.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { noon } from '../../harness/conformance/labels.ts';
+import { batch, page, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
+import type { FileEvent } from '../../src/store/sqlite/base/file-event.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
-import { noon } from '../conformance/labels.ts';
-import { batch, page, sealedToday, today, useSqliteFolder } from './sqlite-folder.ts';
 
 const place = useSqliteFolder();
 const { open } = place;
 const at = micros(noon + 5 * day);
 const advice = /almanac labels restore FROM.*almanac labels new-epoch/;
 
-/** Leaves a store, closed, with a sealed day and an open one. */
+/** Creates a closed store with a sealed day and an open one. */
 async function twoDays(): Promise<void> {
   await place.sealBusyDay();
 }
 
-/** Every file of the days by name, with its bytes. */
+/** Returns every file of the days by name, with its bytes. */
 async function dayFiles(): Promise<Map<string, Buffer>> {
   const names = (await place.dayNames()).filter((name) => name.endsWith('.sqlite'));
   return new Map(await Promise.all(names.map(async (name) => [name, await readFile(place.dayPath(name))] as const)));
@@ -33,7 +33,7 @@ function expectRefused(): void {
 
 const state = (suffix = '') => join(place.path, `state.sqlite${suffix}`);
 
-describe('day files without the state file that names them are damage: opening says what to do and removes nothing', () => {
+describe('day files without a usable state file are damage: opening reports the remedy and removes nothing, for', () => {
   it.each([
     ['that is missing', () => rm(state())],
     ['that is empty', () => truncate(state(), 0)],
@@ -68,7 +68,7 @@ describe('day files without the state file that names them are damage: opening s
     expect(await dayFiles()).toEqual(before);
   });
 
-  it('a state file that is cut short or altered anywhere never leads to the loss of a day', async () => {
+  it('a truncated or altered state file never leads to the loss of a day', async () => {
     await twoDays();
     const before = await dayFiles();
     const sound = await readFile(state());
@@ -97,7 +97,7 @@ describe('day files without the state file that names them are damage: opening s
 });
 
 describe('a day of another generation', () => {
-  it('is damage for the writer at opening and for a reader at its first use', async () => {
+  it('is damage, for the writer at opening and for a reader at its first query', async () => {
     await twoDays();
     place.change(sealedToday, "UPDATE meta SET value = 'another' WHERE name = 'generation'");
     expect(() => open()).toThrowError(
@@ -109,7 +109,7 @@ describe('a day of another generation', () => {
     expect(await place.dayNames()).toContain(sealedToday);
   });
 
-  it('is damage also where the state file does not know the day', async () => {
+  it('is also damage if the state file does not list the day', async () => {
     await open().append(batch([1]));
     await place.close();
     const other = join(place.path, 'other');
@@ -123,7 +123,7 @@ describe('a day of another generation', () => {
   });
 });
 
-describe('opening removes a file only where the state file proves that it may go', () => {
+describe('opening removes a file only if the state file proves that it is not needed', () => {
   const events: FileEvent[] = [];
   const reopen = async () => {
     events.length = 0;
@@ -131,7 +131,7 @@ describe('opening removes a file only where the state file proves that it may go
     return events.map(({ name, action }) => `${action} ${name}`);
   };
 
-  it('leaves and reports what it does not know', async () => {
+  it('keeps and reports unknown files', async () => {
     await twoDays();
     await writeFile(place.dayPath('notes.txt'), 'mine');
     await writeFile(place.dayPath('2031-01-01.sealed.sqlite.growing'), 'a day that the state file does not know');
@@ -145,14 +145,14 @@ describe('opening removes a file only where the state file proves that it may go
     expect(events[0]).toEqual({ name: expect.any(String), day: null, action: 'left', reason: expect.any(String) });
   });
 
-  it('removes an unfinished seal of a day that is there', async () => {
+  it('removes an unfinished seal of an existing day', async () => {
     await twoDays();
     await writeFile(place.dayPath(`${sealedToday}.growing`), 'half');
     expect(await reopen()).toEqual([`removed ${sealedToday}.growing`]);
     expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'an interrupted seal' });
   });
 
-  it('removes the open form of a sealed day where both hold the same rows', async () => {
+  it('removes the open form of a sealed day if both have the same rows', async () => {
     await open({ at: micros(noon - day) }).append(batch([1, 2, 3]));
     await place.close();
     await copyFile(place.dayPath(today), join(place.path, 'kept'));
@@ -162,7 +162,7 @@ describe('opening removes a file only where the state file proves that it may go
     expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'the sealed file contains the same rows' });
   });
 
-  it('leaves an open form that differs from the sealed one, and reads the sealed one', async () => {
+  it('keeps an open form that differs from the sealed one, and reads the sealed one', async () => {
     await open({ at: micros(noon - day) }).append(batch([1, 2, 3]));
     await place.close();
     await copyFile(place.dayPath(today), join(place.path, 'kept'));
@@ -174,7 +174,7 @@ describe('opening removes a file only where the state file proves that it may go
     expect((await stat(place.dayPath(today))).size).toBeGreaterThan(0);
   });
 
-  it('calls both forms damage where they differ and the state file does not say that the day is sealed', async () => {
+  it('treats both forms as damage if they differ and the state file does not list the day as sealed', async () => {
     await open({ at: micros(noon - day) }).append(batch([1, 2, 3]));
     await place.close();
     await copyFile(place.dayPath(today), join(place.path, 'kept'));
@@ -187,7 +187,7 @@ describe('opening removes a file only where the state file proves that it may go
     expect(await place.dayNames()).toEqual(expect.arrayContaining([today, sealedToday]));
   });
 
-  it('moves aside a file that has the name of a day and is none', async () => {
+  it('moves aside a file that has the name of a day but is not one', async () => {
     await twoDays();
     const { default: Database } = await import('better-sqlite3');
     const name = '2024-10-20.open.sqlite';
@@ -198,7 +198,7 @@ describe('opening removes a file only where the state file proves that it may go
     expect(await place.dayNames()).toContain(`${name}.aside`);
   });
 
-  it('reports the days that expire', async () => {
+  it('reports expired days', async () => {
     const removed: FileEvent[] = [];
     const writer = open({ windowDays: 1, onFile: (event) => removed.push(event) });
     for (let d = 0; d < 4; d++) await writer.append({ ...batch([d]), at: micros(noon + d * day) });
@@ -210,7 +210,7 @@ describe('opening removes a file only where the state file proves that it may go
   });
 });
 
-/** Seals the first day by a later one. */
+/** Adds a later day, so that the first one is sealed. */
 async function sealFirstDay(): Promise<void> {
   const writer = open();
   await writer.append({ ...batch([1_000]), at: micros(noon + 4 * day) });

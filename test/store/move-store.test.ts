@@ -5,23 +5,23 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { moveFaultPoints } from '../../src/store/sqlite/faults.ts';
-import { setStoreAside } from '../../src/store/sqlite/new-epoch.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { repairStore } from '../../src/store/sqlite/repair.ts';
-import { restoreStore } from '../../src/store/sqlite/restore.ts';
-import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { noon } from '../../harness/conformance/labels.ts';
+import { problems } from '../../harness/conformance/suite.ts';
+import { batch, page, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
+import { moveFaultPoints } from '../../src/store/sqlite/base/faults.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { setStoreAside } from '../../src/store/sqlite/repair/new-epoch.ts';
+import { repairStore } from '../../src/store/sqlite/repair/repair.ts';
+import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
-import { noon } from '../conformance/labels.ts';
-import { problems } from '../conformance/suite.ts';
-import { batch, page, sealedToday, useSqliteFolder } from './sqlite-folder.ts';
 
 const place = useSqliteFolder();
 const now = micros(noon + 6 * day);
 const at = new Date('2024-10-10T12:34:56Z');
-const mover = fileURLToPath(new URL('./mover.ts', import.meta.url));
+const mover = fileURLToPath(new URL('../../harness/store/mover.ts', import.meta.url));
 
-/** Runs a command that kills itself at a point. */
+/** Runs a command that kills itself at a fault point. */
 function kill(command: 'new-epoch' | 'restore', point: string, from = ''): void {
   const run = spawnSync(process.execPath, [mover, command, place.path, String(now), point, from], { stdio: 'inherit' });
   expect(run.signal).toBe('SIGKILL');
@@ -29,7 +29,7 @@ function kill(command: 'new-epoch' | 'restore', point: string, from = ''): void 
 
 const openings = [() => openSqliteWriter({ folder: place.path, at: now }), () => openSqliteReader(place.path)];
 
-/** Every file of the days below a directory, by its last name, with its bytes. */
+/** Returns every file of the days below a directory, by its base name, with its bytes. */
 async function daysBelow(folder: string): Promise<Map<string, Buffer>> {
   const names = await readdir(folder, { recursive: true });
   const days = names.filter((name) => /\d\.(open|sealed)\.sqlite$/.test(name));
@@ -38,7 +38,7 @@ async function daysBelow(folder: string): Promise<Map<string, Buffer>> {
 }
 
 describe('a new epoch', () => {
-  it('moves the days and the state file aside whole, and the next writer begins anew', async () => {
+  it('moves the days and the state file aside, and the next writer begins a new epoch', async () => {
     await place.sealBusyDay();
     const before = await daysBelow(place.path);
     const reader = openSqliteReader(place.path);
@@ -58,7 +58,7 @@ describe('a new epoch', () => {
     await aside.close();
   });
 
-  it('is the way out where the state file is lost', async () => {
+  it('is possible if the state file is lost', async () => {
     await place.sealBusyDay();
     await truncate(join(place.path, 'state.sqlite'), 0);
     setStoreAside(place.path, at);
@@ -66,7 +66,7 @@ describe('a new epoch', () => {
     expect((await daysBelow(join(place.path, 'set-aside-2024-10-10T12-34-56Z'))).size).toBe(2);
   });
 
-  it('is refused while a writer runs, and does nothing where there is no store', async () => {
+  it('is refused while a writer runs, and does nothing without a store', async () => {
     place.open();
     expect(() => setStoreAside(place.path, at)).toThrowError(expect.objectContaining({ code: 'second_writer' }));
     await place.close();
@@ -75,7 +75,7 @@ describe('a new epoch', () => {
   });
 
   it.each(moveFaultPoints.filter((point) => point.startsWith('new-epoch')))(
-    'that is killed at %s loses nothing, keeps the store closed, and goes on when it is run again',
+    'that is killed at %s loses nothing, keeps the store closed, and continues when it is run again',
     async (point) => {
       await place.sealBusyDay();
       const before = await daysBelow(place.path);
@@ -91,7 +91,7 @@ describe('a new epoch', () => {
   );
 });
 
-it('a new epoch also moves aside what a restore that was cut short has copied', async () => {
+it('also moves aside the copy of an interrupted restore', async () => {
   const from = await backedUp();
   try {
     kill('restore', 'restore.copied', from);
@@ -102,7 +102,7 @@ it('a new epoch also moves aside what a restore that was cut short has copied', 
   }
 });
 
-/** A backup of a store that observed on afterwards, and was lost. */
+/** Creates a backup of a store that continued to observe and was then lost. */
 async function backedUp(): Promise<string> {
   const backup = `${place.path}-backup`;
   await place.sealBusyDay();
@@ -115,7 +115,7 @@ async function backedUp(): Promise<string> {
 }
 
 describe('a restore', () => {
-  it('puts a verified copy in place, and a gap from its last sign of life to now', async () => {
+  it('puts a verified copy in place, with a gap from its last heartbeat to now', async () => {
     const from = await backedUp();
     try {
       const { days, lost, gap } = await restoreStore({ from, folder: place.path, at: now });
@@ -135,7 +135,7 @@ describe('a restore', () => {
     }
   });
 
-  it('makes a gap of a day that the backup lacks', async () => {
+  it('records a gap for a day that the backup lacks', async () => {
     const from = await backedUp();
     try {
       await rm(join(from, 'days', sealedToday), { force: true });
@@ -149,7 +149,7 @@ describe('a restore', () => {
     }
   });
 
-  it('refuses a backup with an altered day, and leaves the store empty', async () => {
+  it("refuses a backup with an altered day, and leaves the store's directory empty", async () => {
     const from = await backedUp();
     try {
       const path = join(from, 'days', sealedToday);
@@ -167,7 +167,7 @@ describe('a restore', () => {
     }
   });
 
-  it('is refused where a store is, and where a writer runs', async () => {
+  it('is refused if a store exists, and while a writer runs', async () => {
     const from = await backedUp();
     try {
       await restoreStore({ from, folder: place.path, at: now });
@@ -182,7 +182,7 @@ describe('a restore', () => {
   });
 
   it.each(moveFaultPoints.filter((point) => point.startsWith('restore')))(
-    'that is killed at %s leaves the backup as it was, keeps the store closed, and goes on when it is run again',
+    'that is killed at %s leaves the backup unchanged, keeps the store closed, and continues when it is run again',
     async (point) => {
       const from = await backedUp();
       try {
@@ -219,7 +219,7 @@ describe('a repair', () => {
     ['checksums of counters of a sealed day', sealedToday, "DELETE FROM group_sum WHERE part = 'counter_hour'"],
     ['counters of an open day', '2024-10-08.open.sqlite', 'UPDATE counter_minute SET applied = applied + 1'],
     ['hours of an open day', '2024-10-08.open.sqlite', 'DELETE FROM counter_hour'],
-  ])('derives %s again from the rows', async (_, name, sql) => {
+  ])('recomputes %s from the rows', async (_, name, sql) => {
     await place.sealBusyDay();
     place.change(name, sql);
     const [first, second] = await repaired();
@@ -236,7 +236,7 @@ describe('a repair', () => {
     ['an altered row', 'UPDATE observation SET ver = 7 WHERE id = (SELECT max(id) FROM observation)'],
     ['a lost row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
     ['an altered text', "UPDATE val SET name = 'other' WHERE id = 1"],
-  ])('leaves %s of a sealed day as it is, and reports it', async (_, sql) => {
+  ])('leaves %s of a sealed day unchanged, and reports it', async (_, sql) => {
     await place.sealBusyDay();
     place.change(sealedToday, sql);
     const before = await readFile(place.dayPath(sealedToday));
@@ -245,7 +245,7 @@ describe('a repair', () => {
     expect(await readFile(place.dayPath(sealedToday))).toEqual(before);
   });
 
-  it('names a day in the state file again that it lost', async () => {
+  it('adds a day to the state file again that the file lost', async () => {
     await place.sealBusyDay();
     place.changeState('DELETE FROM day WHERE day = 20000');
     expect((await repaired()).map(({ day }) => day)).toEqual(['2024-10-04', '2024-10-08']);

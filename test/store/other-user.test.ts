@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** A reader that may read the store's files and write none: the account surface, as deploy/ runs it. */
+/** User of a reader that may read the store's files but write none, like the account surface in deploy/. */
 
-const nobody = 65_534;
+const otherUser = 65_534;
 const asRoot = process.getuid?.() === 0;
 const open = new URL('../../src/store/open.ts', import.meta.url).href;
 
@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What another user's reader makes of the store: its generation, or the code of the refusal. */
+/** Returns the result of another user's reader: the generation, or the code of the error. */
 async function readAsNobody(): Promise<string> {
   const script = `
     const { openStoreReader } = await import(${JSON.stringify(open)});
@@ -38,17 +38,17 @@ async function readAsNobody(): Promise<string> {
     } catch (error) {
       console.log(error.code);
     }`;
-  const options = { uid: nobody, gid: nobody };
+  const options = { uid: otherUser, gid: otherUser };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], options);
   return stdout.trim();
 }
 
-describe.skipIf(!asRoot)('a reader without the right to write', () => {
-  it('reads what a living writer writes', async () => {
+describe.skipIf(!asRoot)('a reader without write permission', () => {
+  it('reads while a writer runs', async () => {
     expect(await readAsNobody()).toBe((await writer.epoch()).generationId);
   });
 
-  it('is asked to come again where no writer lives, and takes the store for nothing worse', async () => {
+  it('gets a retryable error without a writer, and does not report the store as damaged', async () => {
     await writer.close();
     expect(await readAsNobody()).toBe('busy');
   });

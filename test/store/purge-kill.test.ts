@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { openSqliteWriter } from '../../src/store/sqlite/writer.ts';
+import { labelers, noon } from '../../harness/conformance/labels.ts';
+import { problems } from '../../harness/conformance/suite.ts';
+import { fillForPurge, hostile, hostileRows, otherRows, requestedAt } from '../../harness/store/purge-store.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
-import { labelers, noon } from '../conformance/labels.ts';
-import { problems } from '../conformance/suite.ts';
-import { fillForPurge, hostile, hostileRows, otherRows, requestedAt } from './purge-store.ts';
 
-const script = fileURLToPath(new URL('./purger.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../harness/store/purger.ts', import.meta.url));
 const other = labelers[1] ?? '';
 
 let filled: string;
@@ -31,16 +31,16 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Removes the labeler's rows in a process of its own, which kills itself at the fault unless that is empty. */
+/** Purges the labeler's rows in a separate process, which kills itself at the fault point unless it is empty. */
 async function purge(fault = ''): Promise<string | null> {
   const child = spawn(process.execPath, [script, folder, fault], { stdio: ['ignore', 'ignore', 'inherit'] });
   const [, signal] = await once(child, 'close');
   return signal;
 }
 
-/** Rows of the labeler and of the other one, by day. */
+/** Returns the rows of the labeler and of the other one, by day. */
 async function rowsByDay(): Promise<[sealed: boolean, hostile: number, other: number][]> {
-  // The next run mends what the last one left.
+  // The next run repairs what the previous one left unfinished.
   await openSqliteWriter({ folder, at: requestedAt }).close();
   const store = openSqliteReader(folder);
   try {
@@ -72,9 +72,9 @@ const points = [
   'purge.emptied:3',
 ];
 
-describe('a writer that is killed while it removes rows', () => {
+describe('a writer that is killed during a purge', () => {
   it.each(points)(
-    'at %s leaves a closed day whole, counters that equal the rows, and a removal that is resumed',
+    'at %s leaves a sealed day complete, counters equal to the rows, and a purge that is resumed',
     async (fault) => {
       const before = await rowsByDay();
       expect(before).toEqual([true, true, false, false, false].map((sealed) => [sealed, hostileRows, otherRows]));
@@ -82,7 +82,7 @@ describe('a writer that is killed while it removes rows', () => {
       const after = await rowsByDay();
       for (const [sealed, rows, others] of after) {
         expect(others).toBe(otherRows);
-        // A day that may still be written loses rows commit by commit.
+        // An open day loses rows commit by commit.
         if (sealed) expect([0, hostileRows]).toContain(rows);
         else expect([0, 200, 700, hostileRows]).toContain(rows);
       }
@@ -97,7 +97,7 @@ describe('a writer that is killed while it removes rows', () => {
     },
   );
 
-  it('shows another process the new day after the next start, whatever it had open', async () => {
+  it('shows another process the new day after the next start, even if it had the old file open', async () => {
     const reader = openSqliteReader(folder);
     const counts = () => reader.countsByLabeler({ start: noon, end: micros(noon + 5 * day) });
     const of = async (did: string) => (await counts()).find(({ labeler }) => labeler === did);

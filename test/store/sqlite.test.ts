@@ -6,23 +6,23 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { noon } from '../../harness/conformance/labels.ts';
+import { problems } from '../../harness/conformance/suite.ts';
+import { batchFrom, rowsOfBatch, source } from '../../harness/store/appender-batches.ts';
+import { alice, batch, many, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { StoreReader } from '../../src/store/port.ts';
-import { busySql } from '../../src/store/sqlite/busy.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import type { SubjectKey } from '../../src/store/sqlite/row.ts';
-import { filterBlocks, subjectsSql } from '../../src/store/sqlite/subject-filter.ts';
+import type { SubjectKey } from '../../src/store/sqlite/base/row.ts';
+import { hotSubjectsSql } from '../../src/store/sqlite/groups/busy.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { filterBlocks, subjectsSql } from '../../src/store/sqlite/schema/subject-filter.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
-import { noon } from '../conformance/labels.ts';
-import { problems } from '../conformance/suite.ts';
-import { batchFrom, rowsOfBatch, source } from './appender-batches.ts';
-import { alice, batch, many, sealedToday, today, useSqliteFolder } from './sqlite-folder.ts';
 
 const place = useSqliteFolder();
 const { open } = place;
 
 describe('the log of a day', () => {
-  it('is held by a stopped reader: append refuses before it outgrows its bound, and goes on once the reader ends', async () => {
+  it('is held by a stopped reader: append refuses before the log exceeds its limit, and continues once the reader ends', async () => {
     const maxLogBytes = 24 * 1024 * 1024;
     const writer = open({ maxLogBytes });
     await writer.append(many(0));
@@ -37,7 +37,7 @@ describe('the log of a day', () => {
     const log = await stat(place.dayPath(`${today}-wal`));
     expect(log.size).toBeLessThanOrEqual(maxLogBytes);
     await expect(writer.append(many(accepted))).rejects.toMatchObject({ code: 'wal_full' });
-    // What was refused left no trace: not a row, not an identity.
+    // A refused batch leaves neither a row nor an identity.
     expect(await rowsOf(writer)).toBe(accepted * 1_000);
     stopped.exec('COMMIT');
     stopped.close();
@@ -58,7 +58,7 @@ describe('the log of a day', () => {
 });
 
 describe('a stopped reader of a past day', () => {
-  it('postpones that day alone: the next ones are sealed, and it once the reader ends', async () => {
+  it('postpones only that day: later ones are sealed, and that day once the reader ends', async () => {
     const writer = open();
     await writer.append(many(0));
     const stopped = new Database(place.dayPath(today), { readonly: true });
@@ -74,7 +74,7 @@ describe('a stopped reader of a past day', () => {
 });
 
 describe('a full disk', () => {
-  it('refuses the batch whole, and takes it once there is space', async () => {
+  it('refuses the whole batch, and accepts it once there is space', async () => {
     const writer = open();
     const positions = (value: string) => [{ source, endpoint: 'e', value }];
     await writer.append({ ...many(0), positions: positions('0') });
@@ -95,8 +95,8 @@ describe('a full disk', () => {
   });
 });
 
-describe('a fault in the middle of an append', () => {
-  it.each(['append.rows', 'append.counters', 'append.positions'])('at %s leaves nothing behind', async (point) => {
+describe('a failure during an append', () => {
+  it.each(['append.rows', 'append.counters', 'append.positions'])('at %s stores nothing', async (point) => {
     let armed = false;
     const writer = open({
       faults: (reached) => {
@@ -111,7 +111,7 @@ describe('a fault in the middle of an append', () => {
     expect(await problems(writer)).toEqual([]);
   });
 
-  it('between the new floor and the removal of a day is mended by the next opening', async () => {
+  it('between the new floor and the removal of a day is repaired by the next opening', async () => {
     let armed = false;
     const writer = open({
       windowDays: 1,
@@ -151,7 +151,7 @@ describe('a seal that was renamed into place and not recorded', () => {
 });
 
 describe('opening', () => {
-  it('reads days of earlier versions, sealed and open, and goes on with the open one', async () => {
+  it('reads days of earlier versions, sealed and open, and continues the open one', async () => {
     await place.sealBusyDay();
     const reader = openSqliteReader(place.path);
     const asked = { account: alice, start: noon, end: micros(noon + 5 * day), budget: 1_000 };
@@ -159,7 +159,7 @@ describe('opening', () => {
     await reader.close();
     unplaceFilter(sealedToday);
     const unpack = `DROP TABLE block; DROP TABLE group_sum; DROP TABLE busy_groups; CREATE TABLE busy(subject, source, val, target, applied, removed);
-      INSERT INTO busy ${busySql}`;
+      INSERT INTO busy ${hotSubjectsSql}`;
     for (const [version, sql] of [
       [3, unpack],
       [2, 'DROP TABLE subject_filter'],
@@ -185,7 +185,7 @@ describe('opening', () => {
     expect(await problems(writer)).toEqual([]);
   });
 
-  it('refuses a store of a newer version, by writer and reader', async () => {
+  it('refuses a store of a newer version, for writer and reader', async () => {
     await open().append(batch([1]));
     await place.close();
     const db = new Database(join(place.path, 'state.sqlite'));
@@ -204,14 +204,14 @@ describe('opening', () => {
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
   });
 
-  it('refuses a place.path that holds something else under our names', async () => {
+  it("refuses a path with other content under the store's file names", async () => {
     const db = new Database(join(place.path, 'state.sqlite'));
     db.exec('CREATE TABLE theirs(x); PRAGMA user_version = 1');
     db.close();
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'not_a_store' }));
   });
 
-  it('removes what an unfinished seal and an unfinished day left', async () => {
+  it('removes the remains of an unfinished seal and of an unfinished day', async () => {
     await open().append(batch([1]));
     await place.close();
     await writeFile(place.dayPath(`${sealedToday}.growing`), 'half');
@@ -223,11 +223,11 @@ describe('opening', () => {
 });
 
 describe('a reader in another process', () => {
-  it('sees every row while days are written, rolled over, sealed and replaced', async () => {
+  it('sees every row while days are written, sealed and replaced', async () => {
     const writer = open();
     const reader = spawn(
       process.execPath,
-      [fileURLToPath(new URL('./reading-process.ts', import.meta.url)), place.path],
+      [fileURLToPath(new URL('../../harness/store/reading-process.ts', import.meta.url)), place.path],
       {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
@@ -254,7 +254,7 @@ describe('a reader in another process', () => {
       await maintain(step);
       if (step % 30 === 0) await wasRead();
     }
-    // A day that the reader held each time is sealed later.
+    // Seals a day that the reader had open each time.
     while ((await maintain(120)) > 0);
     await append(noon + 300 * hour, 'last');
     const [code] = await ended;
@@ -267,12 +267,12 @@ describe('a reader in another process', () => {
 });
 
 const wholeDay = { start: noon, end: micros(noon + day / 2) };
-/** Takes a day's file back to what an earlier version wrote. */
+/** Converts a day's file to the format of an earlier version. */
 function toVersion(version: number, name: string, sql: string): void {
   place.change(name, `${sql}; DELETE FROM migration WHERE version > ${version}; PRAGMA user_version = ${version}`);
 }
 
-/** Takes the filter of a sealed day back to what an earlier version wrote. */
+/** Converts the filter of a sealed day to the format of an earlier version. */
 function unplaceFilter(name: string): void {
   const db = new Database(place.dayPath(name));
   const subjects = db.prepare<[], SubjectKey>(subjectsSql).pluck().all();

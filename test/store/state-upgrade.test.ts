@@ -1,13 +1,13 @@
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { labelers, noon } from '../conformance/labels.ts';
-import { batch, useSqliteFolder } from './sqlite-folder.ts';
+import { labelers, noon } from '../../harness/conformance/labels.ts';
+import { batch, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 
 const place = useSqliteFolder();
 const [mod = ''] = labelers;
 
-/** Puts the state file back to the schema before rows could be removed. */
+/** Converts the state file to the schema without purges. */
 function downgrade(): void {
   const db = new Database(`${place.path}/state.sqlite`);
   db.exec(`DROP TABLE purge; ALTER TABLE day DROP COLUMN revision; ALTER TABLE epoch DROP COLUMN revision;
@@ -15,7 +15,7 @@ DELETE FROM migration WHERE version = 2; PRAGMA user_version = 1;`);
   db.close();
 }
 
-it('a reader of a state file of schema 1 reads it, and sees removals once a writer has brought it to schema 2', async () => {
+it('a reader of a state file of schema 1 reads it, and sees purges once a writer has migrated it to schema 2', async () => {
   await place.open().append(batch([0, 3]));
   await place.close();
   downgrade();

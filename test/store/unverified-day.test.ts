@@ -2,24 +2,24 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { busySql } from '../../src/store/sqlite/busy.ts';
-import type { FileEvent } from '../../src/store/sqlite/file-event.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { noon } from '../../harness/conformance/labels.ts';
+import { page, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
+import type { FileEvent } from '../../src/store/sqlite/base/file-event.ts';
+import { hotSubjectsSql } from '../../src/store/sqlite/groups/busy.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { day, micros } from '../../src/store/time.ts';
-import { noon } from '../conformance/labels.ts';
-import { page, sealedToday, useSqliteFolder } from './sqlite-folder.ts';
 
 const place = useSqliteFolder();
 const later = micros(noon + 5 * day);
 
-/** Takes a sealed day back to what version 2 wrote: no checksums, no filter, counts row by row. */
+/** Converts a sealed day to the format of version 2: no checksums, no filter, counts row by row. */
 async function sealedByVersion2(): Promise<void> {
   await place.sealBusyDay();
   chmodSync(place.dayPath(sealedToday), 0o644);
   place.change(
     sealedToday,
     `DROP TABLE block; DROP TABLE group_sum; DROP TABLE busy_groups; DROP TABLE subject_filter;
-     CREATE TABLE busy(subject, source, val, target, applied, removed); INSERT INTO busy ${busySql};
+     CREATE TABLE busy(subject, source, val, target, applied, removed); INSERT INTO busy ${hotSubjectsSql};
      DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2`,
   );
 }
@@ -35,7 +35,7 @@ async function reports() {
   }
 }
 
-/** Where a link leads; nowhere once its descriptor is closed. */
+/** Returns the target of a link, or an empty text once its descriptor is closed. */
 function readLink(path: string): string {
   try {
     return readlinkSync(path);
@@ -44,13 +44,13 @@ function readLink(path: string): string {
   }
 }
 
-/** Whether verify calls the sealed day unverified; its problems must be none but what version 2 did not keep. */
+/** Returns true if verify reports the sealed day as unverified; its other problems must be those of version 2. */
 async function isUnverified(): Promise<boolean | undefined> {
   return (await reports()).find(({ sealed }) => sealed)?.unverified;
 }
 
 describe('a day that was sealed without checksums', () => {
-  it('is unverified until upkeep writes it again, for open readers too, and is then as sealed today', async () => {
+  it('is unverified until upkeep rewrites it, for open readers too, and then equals a day that is sealed today', async () => {
     await sealedByVersion2();
     const events: FileEvent[] = [];
     const reader = openSqliteReader(place.path);
@@ -65,7 +65,7 @@ describe('a day that was sealed without checksums', () => {
     expect(await isUnverified()).toBe(false);
     expect((await reports()).flatMap(({ problems }) => problems)).toEqual([]);
     expect(await reader.readAccount(page)).toEqual(before);
-    // The reader that was open meanwhile has let go of the file without checksums.
+    // The open reader has closed the file without checksums.
     const held = readdirSync('/proc/self/fd').map((name) => readLink(`/proc/self/fd/${name}`));
     expect(held.filter((target) => target.startsWith(place.path) && target.endsWith('(deleted)'))).toEqual([]);
     await reader.close();
@@ -75,7 +75,7 @@ describe('a day that was sealed without checksums', () => {
     ['a counter', 'UPDATE counter_minute SET applied = applied + 1'],
     ['an hour', 'DELETE FROM counter_hour'],
     ['a row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
-  ])('gets none where %s is wrong already: it stays unverified, and that is reported once', async (_, sql) => {
+  ])('gets no checksums if %s is already wrong: it stays unverified, and that is reported once', async (_, sql) => {
     await sealedByVersion2();
     place.change(sealedToday, sql);
     const events: FileEvent[] = [];
@@ -88,9 +88,9 @@ describe('a day that was sealed without checksums', () => {
     expect(await isUnverified()).toBe(true);
   });
 
-  it.each(['checksums.written', 'checksums.renamed'])('is whole after a kill at %s', async (point) => {
+  it.each(['checksums.written', 'checksums.renamed'])('is complete after a kill at %s', async (point) => {
     await sealedByVersion2();
-    const script = fileURLToPath(new URL('./maintainer.ts', import.meta.url));
+    const script = fileURLToPath(new URL('../../harness/store/maintainer.ts', import.meta.url));
     const { signal } = spawnSync(process.execPath, [script, place.path, String(later), point], { stdio: 'inherit' });
     expect(signal).toBe('SIGKILL');
     expect((await reports()).flatMap(({ problems }) => problems)).toEqual([]);

@@ -2,58 +2,58 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Dice } from '../../random.ts';
 
-/** A hostile labeler, in plain values: the process that serves it and the directory that describes it share this. */
+/** A hostile labeler as plain values, shared by the process that serves it and the directory that describes it. */
 export interface HostileIdentity {
   readonly index: number;
   readonly did: string;
-  /** The name of its kind. */
+  /** Name of its kind. */
   readonly kind: string;
   /** True if it behaves well until it is told to turn hostile. */
   readonly late: boolean;
-  /** Origins that its document may name; the first one unless its kind says otherwise. */
+  /** Origins that its document may contain; the first one unless its kind decides otherwise. */
   readonly endpoints: readonly string[];
-  /** The origin of its own PDS. */
+  /** Origin of its own PDS. */
   readonly pds: string;
 }
 
-/** A request that it was asked. */
+/** A received request. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly target: URL;
 }
 
-/** An open `subscribeLabels`. */
+/** An open `subscribeLabels` connection. */
 export interface HostileStream {
-  /** The cursor that the consumer named; null for what is live. */
+  /** Cursor of the request; null for live labels. */
   readonly cursor: number | null;
   readonly socket: Duplex;
   readonly open: boolean;
   /** Sends one message. */
   send(payload: Uint8Array): void;
-  /** Writes bytes beneath the websocket: whole frames, or pieces of one. */
+  /** Writes raw bytes below the websocket: whole frames, or parts of one. */
   raw(bytes: Uint8Array): void;
-  /** Writes bytes at full speed until the connection ends, as far as the consumer reads and the process may. */
+  /** Writes bytes at full speed until the connection ends, limited by the consumer and by the process. */
   flood(next: () => Uint8Array): void;
-  /** Does something again and again until the connection ends. */
+  /** Repeats an action until the connection ends. */
   every(ms: number, work: () => void): void;
-  /** Ends the connection without a goodbye. */
+  /** Ends the connection without a close frame. */
   end(): void;
 }
 
-/** Behaviour of a hostile labeler. Omitted methods behave like a sound labeler with few labels. */
+/** Behaviour of a hostile labeler. Omitted methods behave like a regular labeler with few labels. */
 export interface Attack {
   /** Answers `queryLabels`. */
   readonly page?: (exchange: Exchange) => void;
   /** Answers `getRecord` for its own declaration. */
   readonly record?: (exchange: Exchange) => void;
-  /** Answers for the document of its did:web. */
+  /** Serves the document of its did:web. */
   readonly document?: (exchange: Exchange, sound: Record<string, unknown>) => void;
-  /** Takes a websocket handshake into its own hands. */
+  /** Handles a websocket handshake itself. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex) => void;
-  /** A stream has opened. Absent: there is none (501). Null: it opens and stays silent. */
+  /** Called for an opened stream. Absent: streams are refused (501). Null: the stream opens and stays silent. */
   readonly stream?: ((stream: HostileStream) => void) | null;
-  /** Frames for the Jetstream, asked for ten times a second while the attack lasts. */
+  /** Returns frames for the Jetstream; called ten times per second during the attack. */
   readonly announce?: () => readonly string[];
 }
 
@@ -63,7 +63,7 @@ export interface AttackTools {
   readonly chance: Dice;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** DIDs of other labelers, hostile ones and whatever else is known. */
+  /** Returns DIDs of other labelers, hostile and regular ones. */
   readonly others: () => readonly string[];
 }
 
@@ -72,15 +72,15 @@ export interface Kind {
   readonly name: string;
   /** Description for the table of a siege. */
   readonly does: string;
-  /** `web`: its DID is a did:web on a port of localhost. Default a did:plc. */
+  /** `web`: its DID is a did:web on a port of localhost. Default: a did:plc. */
   readonly identity?: 'web';
-  /** Endpoints that nothing listens at, in the place of an origin of its own. `names`: whether a name server answers. */
+  /** Returns an endpoint without a listener, instead of its own origin. `names` is true if a name server responds. */
   readonly elsewhere?: (index: number, names: boolean) => string;
   /** Number of origins that it listens on. Default 1. */
   readonly origins?: number;
   /** True if the attack requires a name server. */
   readonly needsNames?: boolean;
-  /** Its document instead of a sound one; `asked` counts how often it was asked for. */
+  /** Returns its document instead of a valid one; `asked` counts the requests. */
   readonly describe?: (sound: Record<string, unknown>, labeler: HostileIdentity, asked: number) => unknown;
   /** Creates the behaviour of one labeler of the kind. */
   readonly attack: (tools: AttackTools) => Attack;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { deepFrame, gzipPage, webSocketFrame, wideFrame } from './bytes.ts';
 import { firstSeq, floodOfEmptyFrames, floodOfLabels } from './label-bytes.ts';
 
-/** The bodies of the messages in some bytes of a stream. */
+/** Decodes the bodies of the messages in the bytes of a stream. */
 function bodies(bytes: Buffer): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -23,7 +23,10 @@ function bodies(bytes: Buffer): Record<string, unknown>[] {
   return found;
 }
 
-/** Attacks that a reader refuses for a mistake of theirs prove nothing: these are sound but for what they are for. */
+/**
+ * An attack that a reader refuses because of an unintended error proves nothing: except for their attack, these are
+ * valid.
+ */
 describe('hostile bytes can be decoded', () => {
   test.each([
     ['array', []],
@@ -44,7 +47,7 @@ describe('hostile bytes can be decoded', () => {
     expect(JSON.parse(gunzipSync(gzipPage(3)).toString())).toEqual({ labels: [[], [], [], []] });
   });
 
-  test('a flood of labels: each is another one, and so is each frame', () => {
+  test('a flood of labels: all labels and all frames differ', () => {
     const about = { src: 'did:plc:a', account: 'did:plc:b', nowMs: Date.UTC(2026, 0, 1) };
     const next = floodOfLabels({ ...about, perFrame: 3, frames: 2, padding: 500, signature: new Uint8Array(64) });
     const frames = [...bodies(next()), ...bodies(next())];
@@ -61,7 +64,7 @@ describe('hostile bytes can be decoded', () => {
     ]);
   });
 
-  test('a short frame has a short head', () => {
+  test('a short frame has the shortest header', () => {
     expect([...webSocketFrame(new Uint8Array(2), { opcode: 9 })]).toEqual([0x89, 2, 0, 0]);
   });
 });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { encode } from '@atcute/cbor';
 
-/** Inputs that are made once and shared by all who send them. */
+/** Cached inputs that all senders share. */
 const made = new Map<string, Buffer>();
 
 function once(name: string, make: () => Buffer): Buffer {
@@ -12,7 +12,7 @@ function once(name: string, make: () => Buffer): Buffer {
   return bytes;
 }
 
-/** A websocket frame from a server: unmasked. */
+/** Builds a websocket frame of a server: unmasked. */
 export function webSocketFrame(payload: Uint8Array, { opcode = 2, final = true } = {}): Buffer {
   const first = (final ? 0x80 : 0) | opcode;
   const { length } = payload;
@@ -27,7 +27,7 @@ export function webSocketFrame(payload: Uint8Array, { opcode = 2, final = true }
 
 const labelsHeader = encode({ op: 1, t: '#labels' });
 
-/** CBOR that decodes to very many empty values; `where` they stand in the frame. */
+/** Builds CBOR that decodes to very many empty values; `where` is their location in the frame. */
 export function wideFrame(
   item: 'array' | 'map' | 'integer' | 'text',
   where: 'labels' | 'field',
@@ -45,7 +45,7 @@ export function wideFrame(
   });
 }
 
-/** CBOR nested that deep. */
+/** Builds CBOR nested to a depth. */
 export function deepFrame(depth: number): Buffer {
   return once(`deep ${depth}`, () => {
     const nest = Buffer.concat([Buffer.alloc(depth, 0x81), Buffer.from([0x80])]);
@@ -55,17 +55,17 @@ export function deepFrame(depth: number): Buffer {
   });
 }
 
-/** A page whose few compressed bytes decode to as many empty arrays. */
+/** Builds a page whose few compressed bytes decode to many empty arrays. */
 export function gzipPage(count: number): Buffer {
   return once(`gzip ${count}`, () => gzipSync(`{"labels":[${'[],'.repeat(count)}[]]}`));
 }
 
-/** JSON nested that deep, as an array. */
+/** Builds JSON nested to a depth, as an array. */
 export function deepJson(depth: number): string {
   return `${'['.repeat(depth)}${']'.repeat(depth)}`;
 }
 
-/** The head of a CBOR item: its major type and its length, as short as DAG-CBOR wants it. */
+/** Builds the head of a CBOR item: its major type and its length, as short as DAG-CBOR requires. */
 function head(major: number, length: number): Buffer {
   const type = major << 5;
   if (length < 24) return Buffer.from([type | length]);

@@ -3,7 +3,7 @@ import { SigningKey } from '../signing-key.ts';
 const count = 64;
 let keys: readonly string[] = [];
 
-/** Makes the keys; before `churnedKey` is asked. */
+/** Generates the keys; must complete before `churnedKey` is called. */
 export async function makeChurnedKeys(): Promise<void> {
   keys = await Promise.all(
     Array.from({ length: count }, (_, at) =>
@@ -12,7 +12,7 @@ export async function makeChurnedKeys(): Promise<void> {
   );
 }
 
-/** Another key for each number, of a short list. */
+/** Returns a key for each number from a short list. */
 export function churnedKey(number: number): string {
   return keys[number % keys.length] ?? '';
 }

@@ -1,7 +1,10 @@
-/** DIDs of the crowd begin with it, so that the directory need not know them. */
+/** Prefix of the crowd's DIDs, so that the directory needs no list of them. */
 export const crowdPrefix = 'did:plc:crwd';
 
-/** Document of one DID of the crowd: half of them do not exist, the endpoints of the others refuse connections. */
+/**
+ * Returns the document of a DID of the crowd: half of them do not exist, the endpoints of the others refuse
+ * connections.
+ */
 export function crowdDocument(did: string): Record<string, unknown> | null {
   if (!did.startsWith(crowdPrefix)) return null;
   const code = did.charCodeAt(did.length - 1);

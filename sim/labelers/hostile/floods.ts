@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 
 /** Interval between writes of floods, in milliseconds. */
 const tickMs = 5;
-/** Bytes of one flood that may wait in the process. */
+/** Maximum bytes of one flood that are buffered in the process. */
 const waitingBytes = 256 * 1024;
 
 interface Flood {
@@ -10,7 +10,10 @@ interface Flood {
   readonly next: () => Uint8Array;
 }
 
-/** All floods of a process, in turn, within one bound on bytes a second: the attackers share the machine with the rest. */
+/**
+ * All floods of a process, in turn, within one limit of bytes per second, because the attackers share the machine with
+ * the tested program.
+ */
 export class Floods {
   /** Bytes written so far. */
   bytes = 0;
@@ -22,7 +25,7 @@ export class Floods {
     this.#bytesPerTick = (bytesPerSecond * tickMs) / 1000;
   }
 
-  /** Writes to a socket until it closes. `next` gives the bytes of one write. */
+  /** Writes to a socket until it closes. `next` returns the bytes of one write. */
   add(socket: Duplex, next: () => Uint8Array): void {
     const flood = { socket, next };
     this.#floods.add(flood);
@@ -39,7 +42,7 @@ export class Floods {
 
   #pump(): void {
     let left = this.#bytesPerTick;
-    // Each once: a flood goes to the end of the line, so that the next tick begins with one that had no turn.
+    // Each once: a flood moves to the end of the queue, so that the next tick begins with one that had no turn.
     for (const flood of [...this.#floods]) {
       if (left <= 0) return;
       this.#floods.delete(flood);

@@ -8,7 +8,7 @@ export interface HostHandler {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
-/** Very many HTTP hosts on loopback addresses, all of them in one HTTP server: a host costs a listening socket. */
+/** Many HTTP hosts on loopback addresses in one HTTP server: each host costs a listening socket. */
 export class Hosts {
   readonly #http: Server;
   readonly #listeners: TcpServer[] = [];
@@ -47,7 +47,7 @@ export class Hosts {
     });
   }
 
-  /** Ends every connection and listens no more. */
+  /** Ends every connection and stops listening. */
   async stop(): Promise<void> {
     const closed = this.#listeners.splice(0).map((listener) => new Promise((resolve) => listener.close(resolve)));
     for (const socket of this.#sockets) socket.destroy();

@@ -7,11 +7,11 @@ export interface HostilePopulation {
   readonly seed: number;
   readonly count: number;
   readonly kinds: readonly Kind[];
-  /** The port that own addresses listen on; shared ones take those that follow. */
+  /** Port of individual addresses; labelers on shared addresses use the following ports. */
   readonly port: number;
   /** True if a name server resolves `.test`. */
   readonly names: boolean;
-  /** The share that turns hostile late. */
+  /** Share of labelers that turn hostile late. */
   readonly lateShare: number;
 }
 
@@ -21,20 +21,20 @@ export interface Listening {
   readonly port: number;
 }
 
-/** A labeler and where it listens. */
+/** A labeler with its address. */
 export interface PlacedIdentity {
   readonly identity: HostileIdentity;
   readonly listens: readonly Listening[];
 }
 
-/** Labelers that share one address listen on ports of it. */
+/** Address that several labelers share on different ports. */
 const sharedAddress = '127.66.6.6';
-/** Beyond so many, further ones get addresses of their own: there are no more ports. */
+/** Maximum number of labelers on the shared address, which has no more ports; further ones get their own addresses. */
 const maxShared = 2_000;
 
 /**
- * The labelers of a population: the kinds in turn, and within a kind every way of being placed in turn: an address of
- * its own, one host for many, a domain of its own, one domain for many.
+ * Returns the labelers of a population, alternating between kinds, and within a kind between placements: an individual
+ * address, one host for many, an individual domain, one domain for many.
  */
 export function placeLabelers({ seed, count, kinds, port, names, lateShare }: HostilePopulation): PlacedIdentity[] {
   let shared = 0;
@@ -76,7 +76,7 @@ function addressOf(index: number, origin: number): string {
   return `127.${70 + origin}.${Math.floor(at / 250)}.${(at % 250) + 1}`;
 }
 
-/** The document of a labeler whose kind does not describe it otherwise. */
+/** Returns the document of a labeler whose kind does not define another one. */
 export function soundDocument({ did, endpoints, pds }: HostileIdentity, multikey: string): Record<string, unknown> {
   return {
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],

@@ -5,14 +5,17 @@ import { declaration } from '../declarations.ts';
 
 /** Interval at which consumers receive new events, in milliseconds. */
 const tickMs = 100;
-/** Most frames of a tick: what the network itself could carry. */
+/** Maximum frames per tick: the network itself could send as many. */
 const maxFramesPerTick = 500;
-/** Bytes that may wait for a consumer; what comes beyond them is not sent. */
+/** Maximum bytes buffered for a consumer; further frames are dropped. */
 const waitingBytes = 8 * 1024 * 1024;
 
 const collection = 'app.bsky.labeler.service';
 
-/** A sound Jetstream that carries what hostile accounts write. Once a second it says that somebody is there. */
+/**
+ * A regular Jetstream that carries the records of hostile accounts. Once per second it sends an event as a sign of
+ * life.
+ */
 export class HostileJetstream {
   readonly #now: () => number;
   readonly #announcements: () => readonly string[];
@@ -23,13 +26,13 @@ export class HostileJetstream {
   #timer: NodeJS.Timeout | null = null;
   #lastUs = 0;
 
-  /** `announcements` gives frames as text, with `TIME_US` where their time belongs. */
+  /** `announcements` returns frames as text, with `TIME_US` in place of their time. */
   constructor(now: () => number, announcements: () => readonly string[]) {
     this.#now = now;
     this.#announcements = announcements;
   }
 
-  /** Listens; resolves with the address to subscribe at. */
+  /** Listens; resolves with the address for subscriptions. */
   start(): Promise<string> {
     this.#webSockets.on('connection', (socket) => {
       this.#consumers.add(socket);
@@ -50,12 +53,12 @@ export class HostileJetstream {
     });
   }
 
-  /** Each of them writes its declaration, some hundred in each tick. */
+  /** Queues each labeler's declaration, some hundred per tick. */
   announceAll(dids: readonly string[]): void {
     for (const did of dids) this.#waiting.push((timeUs) => declarationText(did, timeUs));
   }
 
-  /** Ends every connection and the listener. */
+  /** Ends every connection and closes the listener. */
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     for (const socket of this.#consumers) socket.terminate();
@@ -80,13 +83,13 @@ function declarationText(did: string, timeUs: number): string {
   return commitText(did, JSON.stringify(declaration(['spam']))).replace('TIME_US', String(timeUs));
 }
 
-/** The frame of a labeler's record; `TIME_US` stands for its time. */
+/** Returns the frame of a labeler's record, with `TIME_US` in place of its time. */
 export function commitText(did: string, record: string): string {
   const commit = `{"rev":"3lzzzzzzzzzzz","operation":"create","collection":"${collection}","rkey":"self","record":${record},"cid":"bafyrei${'a'.repeat(52)}"}`;
   return `{"did":"${did}","time_us":TIME_US,"kind":"commit","commit":${commit}}`;
 }
 
-/** The frame of a changed identity; `TIME_US` stands for its time. */
+/** Returns the frame of a changed identity, with `TIME_US` in place of its time. */
 export function identityFrameText(did: string): string {
   return `{"did":"${did}","time_us":TIME_US,"kind":"identity","identity":{"did":"${did}","seq":1,"time":"2026-01-01T00:00:00Z"}}`;
 }

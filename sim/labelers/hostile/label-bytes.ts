@@ -1,7 +1,7 @@
 import { encode, toBytes } from '@atcute/cbor';
 import { webSocketFrame } from './bytes.ts';
 
-/** `seq` begins there, so that it is always nine bytes of CBOR. */
+/** First `seq`: large enough to take nine bytes of CBOR always. */
 export const firstSeq = 2 ** 40;
 
 const rkeyMark = '3lzzzzzzzzzzz';
@@ -11,20 +11,20 @@ const digits = '234567abcdefghijklmnopqrstuvwxyz';
 export interface FloodLabels {
   readonly src: string;
   readonly nowMs: number;
-  /** Labels in a frame, and frames in a write. */
+  /** Number of labels in a frame, and of frames in a write. */
   readonly perFrame: number;
   readonly frames: number;
-  /** Bytes of an unknown field of each label. */
+  /** Size of an unknown field of each label. */
   readonly padding?: number;
-  /** Random bytes as a signature; the verifier has to look at each. */
+  /** Random bytes as a signature, each of which must be checked. */
   readonly signature?: Uint8Array;
-  /** The account that they are about. */
+  /** Subject of the labels. */
   readonly account: string;
 }
 
 /**
- * Frames of labels that are all different, at the cost of a copy: the frames are encoded once, and each write gets
- * other record keys and other sequence numbers. Returns a function that gives the next write.
+ * Creates frames of distinct labels at the cost of a copy: the frames are encoded once, and each write gets other
+ * record keys and other sequence numbers. Returns a function that returns the next write.
  */
 export function floodOfLabels({
   src,
@@ -58,7 +58,7 @@ export function floodOfLabels({
   };
 }
 
-/** Frames without a label whose number rises, as one write. */
+/** Returns a function for writes of frames without a label and with increasing numbers. */
 export function floodOfEmptyFrames(frames: number): () => Buffer {
   const body = encode({ seq: firstSeq, labels: [] });
   const frame = webSocketFrame(Buffer.concat([encode({ op: 1, t: '#labels' }), body]));
@@ -72,7 +72,7 @@ export function floodOfEmptyFrames(frames: number): () => Buffer {
   };
 }
 
-/** Labels of a page, all different. */
+/** Returns the labels of a page, all different. */
 export function pageLabels(src: string, account: string, from: number, count: number, nowMs: number): unknown[] {
   const cts = new Date(nowMs).toISOString();
   return Array.from({ length: count }, (_, at) => {

@@ -54,12 +54,12 @@ function messages(socket: WebSocket, count: number): Promise<Buffer[]> {
   });
 }
 
-test('names each kind once, with what it does', () => {
+test('describes each kind once', () => {
   expect(new Set(kinds.map(({ name }) => name)).size).toBe(kinds.length);
   expect(kinds.length).toBeGreaterThanOrEqual(20);
 });
 
-test('a labeler is sound until the attack, and one that turns late until it turns', async () => {
+test('a labeler behaves well until the attack, and a late one until it turns', async () => {
   const { network, labelers } = await started({
     count: 2,
     kinds: kinds.filter(({ name }) => name === 'roulette'),
@@ -97,7 +97,7 @@ test('a page bomb is small on the wire', async () => {
   expect(bytes).toBeLessThan(20_000);
 });
 
-test('floods go on for as long as they are read, within the bound of the process', async () => {
+test("floods continue while they are read, within the process's limit", async () => {
   const { network, of } = await started();
   network.attack();
   const names = ['fat-labels', 'small-labels', 'bad-signatures', 'empty-frames', 'outdated-flood', 'malformed-flood'];
@@ -110,7 +110,7 @@ test('floods go on for as long as they are read, within the bound of the process
   }
 });
 
-test('nothing hostile listens after the end; the Jetstream goes on', async () => {
+test('after the end no hostile labeler listens, and the Jetstream continues', async () => {
   const { network, of, jetstream } = await started();
   network.attack();
   const consumer = new WebSocket(jetstream);

@@ -15,7 +15,7 @@ const queryPath = '/xrpc/com.atproto.label.queryLabels';
 const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
 const recordPath = '/xrpc/com.atproto.repo.getRecord';
 const documentPath = '/.well-known/did.json';
-/** Hosts that start listening at a time. */
+/** Number of hosts that start listening concurrently. */
 const startsAtOnce = 100;
 
 /** Options of a hostile network. */
@@ -26,18 +26,18 @@ export interface HostileOptions {
   readonly port: number;
   /** True if a name server resolves `.test`. */
   readonly names: boolean;
-  /** The share that behaves until `turn`. */
+  /** Share of labelers that behave well until `turn`. */
   readonly lateShare: number;
-  /** Bytes a second of all floods together. */
+  /** Maximum bytes per second of all floods together. */
   readonly floodBytesPerSecond: number;
   readonly now: () => number;
-  /** DIDs of sound labelers: attacks name them too. */
+  /** DIDs of regular labelers, which attacks also name. */
   readonly bystanders: readonly string[];
   /** A public key for documents. */
   readonly multikey: string;
 }
 
-/** The participants, and the addresses of what they write. */
+/** The participants, and the addresses of the Jetstream and the relay. */
 export interface HostileAddresses {
   readonly labelers: readonly HostileIdentity[];
   readonly jetstream: string;
@@ -53,18 +53,18 @@ export interface Met {
   announced: number;
 }
 
-/** One hostile labeler, serving. */
+/** One hostile labeler while it serves. */
 interface Serving {
   identity: HostileIdentity;
   readonly kind: Kind;
   readonly sound: Attack;
   attack: Attack;
   hostile: boolean;
-  /** Open ones. */
+  /** Open streams. */
   readonly streams: Set<HostileStream>;
 }
 
-/** All hostile labelers of a process, and the Jetstream that carries what they write. */
+/** All hostile labelers of a process, and the Jetstream that carries their records. */
 export class HostileNetwork {
   /** Requests to each kind, by its name. */
   readonly met = new Map<string, Met>();
@@ -87,7 +87,7 @@ export class HostileNetwork {
     }
   }
 
-  /** Listens everywhere; resolves with who they are and where the Jetstream and the hostile relay are. */
+  /** Starts all listeners; resolves with the labelers and the addresses of the Jetstream and the hostile relay. */
   async start(): Promise<HostileAddresses> {
     const placed = placeLabelers(this.#options);
     for (let from = 0; from < placed.length; from += startsAtOnce) {
@@ -98,7 +98,7 @@ export class HostileNetwork {
     return { labelers: this.#serving.map(({ identity }) => identity), jetstream, relay };
   }
 
-  /** All that do not wait for `turn` begin. */
+  /** Starts the attacks of all labelers that do not wait for `turn`. */
   attack(): void {
     this.#attacking = true;
     this.#relay.attacking = true;
@@ -106,12 +106,12 @@ export class HostileNetwork {
     this.#jetstream.announceAll(this.#serving.map(({ identity }) => identity.did));
   }
 
-  /** Those that behaved so far begin. */
+  /** Starts the attacks of the labelers that behaved well so far. */
   turn(): void {
     for (const serving of this.#serving) if (serving.identity.late) this.#begin(serving);
   }
 
-  /** The attack ends: nothing hostile listens any more. The Jetstream and the relay go on. */
+  /** Ends the attack: no hostile labeler listens afterwards. The Jetstream and the relay continue. */
   async end(): Promise<void> {
     this.#attacking = false;
     this.#relay.attacking = false;
@@ -119,7 +119,7 @@ export class HostileNetwork {
     await this.#hosts.stop();
   }
 
-  /** Ends everything. */
+  /** Stops everything. */
   async stop(): Promise<void> {
     await this.end();
     await Promise.all([this.#jetstream.stop(), this.#relay.stop()]);
@@ -155,7 +155,7 @@ export class HostileNetwork {
       now,
       others: () => this.#dids,
     });
-    // Streams that opened while it behaved turn with it.
+    // Streams that opened before the turn become hostile too.
     for (const stream of serving.streams) {
       if (serving.attack.stream) serving.attack.stream(stream);
       else stream.end();

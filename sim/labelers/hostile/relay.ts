@@ -6,14 +6,14 @@ import { deepJson } from './bytes.ts';
 import { crowdPrefix } from './crowd.ts';
 import { sendJson, sendText } from './sound.ts';
 
-/** DIDs of a page: twice what is asked for. */
+/** DIDs per page: twice the requested number. */
 const pageSize = 2_000;
 
-/** A relay that lists without an end: crowds, pages that are too large or too deep, cursors that lead nowhere. */
+/** A relay with an endless list: crowds, pages that are too large or too deep, useless cursors. */
 export class HostileRelay {
-  /** Pages that were asked for. */
+  /** Number of requested pages. */
   requests = 0;
-  /** Before the attack, and after it, it lists nobody. */
+  /** False before and after the attack, when the list is empty. */
   attacking = false;
   readonly #chance = dice(7);
   readonly #server = createServer((_, response) => {
@@ -39,7 +39,7 @@ export class HostileRelay {
     });
   }
 
-  /** Ends every connection and the listener. */
+  /** Ends every connection and closes the listener. */
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();

@@ -2,10 +2,13 @@ import { declaration } from '../declarations.ts';
 import type { Attack, Exchange, HostileIdentity } from './attack.ts';
 import { pageLabels } from './label-bytes.ts';
 
-/** Labels that a labeler has which has little to say. */
+/** Number of labels of a labeler with regular behaviour. */
 const labelCount = 3;
 
-/** Answers like a sound labeler with three labels: what labelers do before they turn, and in everything that they leave out. */
+/**
+ * Responds like a regular labeler with three labels: used before a labeler turns hostile, and for everything that its
+ * attack does not define.
+ */
 export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<Pick<Attack, 'page' | 'record'>> {
   const account = `did:plc:${labeler.did.slice(-24)}`;
   const labels = pageLabels(
@@ -25,21 +28,21 @@ export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<P
   };
 }
 
-/** An account that hostile labels are about. */
+/** The account that hostile labels are about. */
 export const crowdAccount = `did:plc:${'crowd'.padEnd(24, 'a')}`;
 
-/** Answers with JSON. */
+/** Sends a JSON response. */
 export function sendJson(response: Exchange['response'], body: unknown, status = 200): void {
   sendText(response, JSON.stringify(body), status);
 }
 
-/** Answers with text that calls itself JSON. */
+/** Sends text as a JSON response. */
 export function sendText(response: Exchange['response'], text: string, status = 200): void {
   response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' });
   response.end(text);
 }
 
-/** Answers `getRecord` with a record that is JSON text already. */
+/** Answers `getRecord` with a record in JSON text. */
 export function sendRecord(response: Exchange['response'], did: string, value: string): void {
   const uri = `at://${did}/app.bsky.labeler.service/self`;
   sendText(response, `{"uri":"${uri}","cid":"bafyrei${'a'.repeat(52)}","value":${value}}`);

@@ -1,4 +1,7 @@
 import { countText } from '../../web/format.ts';
+import type { Part } from '../view/rows.ts';
+import { wholeRows } from '../view/rows.ts';
+import type { AccountView } from '../view/view.ts';
 import { CoverageSection } from './coverage.tsx';
 import type { DownloadLink } from './download.tsx';
 import { DownloadSection } from './download.tsx';
@@ -6,20 +9,17 @@ import { Choices } from './forms.tsx';
 import { type AccountLinks, accountLinks } from './links.ts';
 import { Instant, ObservationItem } from './observation.tsx';
 import { nothingSeen, TimelineSection } from './picture.tsx';
-import type { Part } from './rows.ts';
-import { wholeRows } from './rows.ts';
-import type { AccountView } from './view.ts';
-import { counted, eventsText, targetWords, unreadWords } from './words.ts';
+import { counted, eventsText, targetText, unreadText } from './words.ts';
 
 /** Input of the body of an account's page. */
 export interface AccountPageProps {
   readonly view: AccountView;
   readonly base: string;
-  /** Downloads of the page's rows, in parts where they are many; null when they could not be counted. */
+  /** Downloads of the page's rows, in parts if they are many; null if the rows could not be counted. */
   readonly downloads: readonly DownloadLink[] | null;
 }
 
-/** The page of one account. */
+/** Shows the page of one account. */
 export function AccountBody({ view, base, downloads }: AccountPageProps) {
   const { query, interval, before, parts } = view;
   const links = accountLinks(base, query);
@@ -64,7 +64,7 @@ function Outcome({ view: { parts, timeline, before, query, labelers } }: { reado
   const empty = parts.every(({ rows, next }) => rows.length === 0 && next === null);
   const filtered = Object.keys(query.filters).length > 0;
   if (empty) {
-    const [unread] = labelers.flatMap(({ reading }) => (reading === 'read' ? [] : [unreadWords[reading]]));
+    const [unread] = labelers.flatMap(({ reading }) => (reading === 'read' ? [] : [unreadText[reading]]));
     return (
       <div class="panel none-observed">
         <p>
@@ -98,7 +98,7 @@ function PartSection({ part: { target, total, rows, next }, view, links }: PartP
   return (
     <section aria-labelledby={`part-${target}`}>
       <h2 id={`part-${target}`}>
-        {targetWords[target]}{' '}
+        {targetText[target]}{' '}
         <span class="soft">({unseen ? 'not observed' : total === null ? 'not all counted' : countText(total)})</span>
       </h2>
       {rows.length === 0 ? (
@@ -130,7 +130,7 @@ function PartSection({ part: { target, total, rows, next }, view, links }: PartP
               : `The next ${countText(rows.length)}`}
           {total === null ? '' : ` of ${counted(total, 'observation')}`} shown; this list is incomplete.{' '}
           <a href={links.older(target, next)}>
-            Older ones <span class="unseen-text">{targetWords[target].toLowerCase()}</span>
+            Older ones <span class="unseen-text">{targetText[target].toLowerCase()}</span>
           </a>
           {alone || rows.length > wholeRows ? null : (
             <>

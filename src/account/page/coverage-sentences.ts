@@ -1,30 +1,30 @@
 import { gappedTime } from '../../store/gaps.ts';
 import { agreeing, countText } from '../../web/format.ts';
-import { hasFallenSilent } from './unread.ts';
-import type { AccountView } from './view.ts';
-import { counted, minuteWords, missedWords, stateWords } from './words.ts';
+import { hasFallenSilent } from '../view/unread.ts';
+import type { AccountView } from '../view/view.ts';
+import { counted, describeState, formatMinute, formatMissedTime } from './words.ts';
 
 /** Describes the unobserved time of the interval, one sentence each. */
 export function coverageSentences(view: AccountView): string[] {
   const { startedAt, shown, frontier, now, ownGaps, interval, network, missed, labelers } = view;
   const found: string[] = [];
   if (shown.start < interval.start) {
-    const missing = missedWords(interval.start - shown.start);
+    const missing = formatMissedTime(interval.start - shown.start);
     found.push(
       interval.start > startedAt
-        ? `Observations before ${minuteWords(interval.start)} have been removed: the first ${missing} of the interval are missing.`
-        : `Observation began on ${minuteWords(startedAt)}: nothing was observed in the ${missing} before.`,
+        ? `Observations before ${formatMinute(interval.start)} have been removed: the first ${missing} of the interval are missing.`
+        : `Observation began on ${formatMinute(startedAt)}: nothing was observed in the ${missing} before.`,
     );
   }
   const { observedThrough } = frontier;
   if (observedThrough === null) found.push('No labeler has given us a page yet: nothing was observed so far.');
   else if (hasFallenSilent(frontier, now)) {
-    found.push(`No labeler has sent anything since ${minuteWords(observedThrough)}: later events are unknown.`);
-  } else found.push(`The last page from any labeler was received on ${minuteWords(observedThrough)}.`);
+    found.push(`No labeler has sent anything since ${formatMinute(observedThrough)}: later events are unknown.`);
+  } else found.push(`The last page from any labeler was received on ${formatMinute(observedThrough)}.`);
   found.push(
     ownGaps.length === 0
       ? 'No interruption of our own is recorded in this interval.'
-      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${missedWords(gappedTime(ownGaps))} in total: nothing was observed then.`,
+      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${formatMissedTime(gappedTime(ownGaps))} in total: nothing was observed then.`,
   );
   found.push(networkSentence(network, hasFallenSilent(frontier, now)));
   if (network.removed !== null) found.push(network.removed);
@@ -34,14 +34,14 @@ export function coverageSentences(view: AccountView): string[] {
 }
 
 function missedSentence({ labelers: n, longest }: AccountView['missed'], others: boolean): string {
-  const length = missedWords(longest);
+  const length = formatMissedTime(longest);
   const part = n === 1 ? `${length} in total` : `one of them for ${length} in total`;
   return `${counted(n, 'labeler')}${others ? ' not listed below' : ''} ${agreeing(n, 'was', 'were')} not observed for some or all of this interval, ${part}: labels that ${agreeing(n, 'it', 'they')} applied or removed then are unknown. The export lists ${agreeing(n, 'it', 'them')}.`;
 }
 
 /**
- * Describes how labelers are read; if no labeler has sent anything for long, how they were read then, in the past
- * tense.
+ * Describes how labelers are read. If no labeler has sent anything for long, describes in the past tense how they were
+ * read.
  */
 function networkSentence({ byState, notEnrolled }: AccountView['network'], silent: boolean): string {
   const are = (n: number): string => (silent ? agreeing(n, 'was', 'were') : agreeing(n, 'is', 'are'));
@@ -49,7 +49,7 @@ function networkSentence({ byState, notEnrolled }: AccountView['network'], silen
   const all = [...byState.values()].reduce((sum, n) => sum + n, 0);
   const others = [...byState]
     .filter(([state]) => state !== 'established')
-    .map(([state, n]) => `${countText(n)} ${stateWords(state, n, silent)}`)
+    .map(([state, n]) => `${countText(n)} ${describeState(state, n, silent)}`)
     .sort();
   const rest =
     others.length === 0

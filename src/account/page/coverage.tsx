@@ -2,13 +2,13 @@ import { gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import { agreeing, countText } from '../../web/format.ts';
+import { hasFallenSilent } from '../view/unread.ts';
+import type { AccountView, LabelerView } from '../view/view.ts';
 import { coverageSentences } from './coverage-sentences.ts';
 import { Instant, Labeler } from './observation.tsx';
-import { hasFallenSilent } from './unread.ts';
-import type { AccountView, LabelerView } from './view.ts';
-import { counted, missedWords, reasonWords, stateWords, unreadWords } from './words.ts';
+import { counted, describeState, formatMissedTime, reasonText, unreadText } from './words.ts';
 
-/** Gaps listed one by one; all of them count in the sums. */
+/** Maximum number of gaps listed individually; the sums include all of them. */
 const maxGapsListed = 20;
 
 /** Shows the unobserved time as text, and for each labeler of the account. */
@@ -59,7 +59,7 @@ function LabelerItem({
 }: {
   readonly labeler: LabelerView;
   readonly name: LabelerHandle | undefined;
-  /** Days of which nothing is in its sums. */
+  /** Number of days that the sums exclude. */
   readonly uncounted: number;
   readonly silent: boolean;
 }) {
@@ -70,7 +70,7 @@ function LabelerItem({
           <Labeler did={labeler} name={name} />
         </p>
         <p>
-          {unreadWords[reading]}
+          {unreadText[reading]}
           {state === null ? '' : ` ${stateSentence(state, silent)}`}
         </p>
       </li>
@@ -94,7 +94,7 @@ function LabelerItem({
         )}{' '}
         {gaps.length === 0
           ? 'No gap of its own is recorded in this interval. This does not prove that there was none.'
-          : `${counted(gaps.length, 'gap')} of its own, ${missedWords(gappedTime(gaps))} in total.`}
+          : `${counted(gaps.length, 'gap')} of its own, ${formatMissedTime(gappedTime(gaps))} in total.`}
       </p>
       <GapList gaps={gaps} heading="Its gaps" />
     </li>
@@ -103,8 +103,8 @@ function LabelerItem({
 
 function stateSentence(state: string, silent: boolean): string {
   return silent
-    ? `State when we last received anything: ${stateWords(state, 1, true)}.`
-    : `State: ${stateWords(state, 1)}.`;
+    ? `State when we last received anything: ${describeState(state, 1, true)}.`
+    : `State: ${describeState(state, 1)}.`;
 }
 
 function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; readonly heading: string }) {
@@ -116,7 +116,7 @@ function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; reado
       <ul>
         {newest.map(({ start, end, reason }) => (
           <li key={`${start} ${reason}`}>
-            <Instant at={start} /> to <Instant at={end} /> ({missedWords(end - start)}): {reasonWords[reason]}
+            <Instant at={start} /> to <Instant at={end} /> ({formatMissedTime(end - start)}): {reasonText[reason]}
           </li>
         ))}
         {gaps.length > newest.length ? <li>and {counted(gaps.length - newest.length, 'earlier gap')}</li> : null}

@@ -1,11 +1,11 @@
 import type { Interval } from '../../store/time.ts';
+import type { AccountView } from '../view/view.ts';
 import type { AccountLinks } from './links.ts';
-import type { AccountView } from './view.ts';
-import { counted, minuteWords } from './words.ts';
+import { counted, formatMinute } from './words.ts';
 
 /** One download of the page's rows. */
 export interface DownloadLink extends Interval {
-  /** The account's rows in it, regardless of the filters. */
+  /** Number of the account's rows in the part, regardless of the filters. */
   readonly rows: number;
   readonly href: string;
 }
@@ -46,7 +46,7 @@ export function DownloadSection({
             {[first, ...others].map(({ start, end, rows, href }) => (
               <li key={start}>
                 <a href={href}>
-                  {minuteWords(start)} to {minuteWords(end)}
+                  {formatMinute(start)} to {formatMinute(end)}
                 </a>
                 , {counted(rows, 'row')}
               </li>

@@ -1,6 +1,6 @@
 /** Fields of the forms. */
 
-/** On a field for a name or a value: nothing that is typed there is taken for a sentence and mended. */
+/** Attributes of a field for a name or a value: disables corrections that are meant for sentences. */
 export const verbatim = { autocomplete: 'off', autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
 
 /** Hidden fields of a form. */
@@ -18,13 +18,13 @@ interface TextFieldProps {
   readonly name: string;
   readonly text: string;
   readonly value: string;
-  /** Id of a list of proposals. */
+  /** Id of a list of suggestions. */
   readonly list?: string;
-  /** Id of what is said about the field. */
+  /** Id of the field's hint. */
   readonly hint?: string;
 }
 
-/** A field for a text, with its name above. */
+/** A text field with its label above. */
 export function TextField({ name, text, value, list, hint }: TextFieldProps) {
   return (
     <div>
@@ -51,7 +51,7 @@ interface SelectProps {
   readonly any: string;
 }
 
-/** A field with a choice of its own for any. */
+/** A select field with an option for any value. */
 export function Select({ name, text, chosen, options, any }: SelectProps) {
   return (
     <div>
@@ -68,7 +68,7 @@ export function Select({ name, text, chosen, options, any }: SelectProps) {
   );
 }
 
-/** The fields of an interval, with an example of what they take. */
+/** The fields of an interval, with an example of their format. */
 export function IntervalFields({ start, end }: { readonly start: string; readonly end: string }) {
   return (
     <>

@@ -1,17 +1,17 @@
 import { maxValueBytes } from '../../contract/account.ts';
 import { formatMicros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
-import type { AccountTally } from '../../store/port.ts';
+import type { AccountTally } from '../../store/account-counts.ts';
 import { Foreign, isPlain, visible } from '../../web/foreign.tsx';
-import type { Parameters } from '../parameters.ts';
-import { dayShortcuts } from '../query.ts';
-import type { AccountFilters } from '../row.ts';
+import type { Parameters } from '../query/parameters.ts';
+import { dayShortcuts } from '../query/query.ts';
+import type { AccountFilters } from '../query/row.ts';
+import type { AccountView } from '../view/view.ts';
 import { IntervalFields, Kept, Select, TextField, verbatim } from './fields.tsx';
 import { type AccountLinks, keptFields } from './links.ts';
-import type { AccountView } from './view.ts';
-import { actionWords, targetWords } from './words.ts';
+import { actionText, targetText } from './words.ts';
 
-/** The form that asks for an account. */
+/** The form for finding an account. */
 export function LookUpForm({ base, handles, value }: { base: string; handles: boolean; value?: string }) {
   return (
     <form class="look-up" action={`${base}/account`} method="get">
@@ -37,13 +37,13 @@ export function LookUpForm({ base, handles, value }: { base: string; handles: bo
   );
 }
 
-/** A text of a form that is longer is not given back in it. */
-const longestValue = 300;
+/** Maximum length of a text that a form shows again. */
+const maxValueLength = 300;
 
 /** Parameters that are kept from a query whose interval was refused. */
 const keptNames = ['did', 'labeler', 'value', 'action', 'target_kind'];
 
-/** The form that mends an interval which was refused: it holds what was typed, and sends all else along. */
+/** The form for correcting a refused interval: shows the input again and submits all other parameters with it. */
 export function MendInterval({ base, typed }: { base: string; typed: Parameters }) {
   const kept = keptNames.flatMap((name): [string, string][] => {
     const text = typedText(typed, name);
@@ -57,13 +57,13 @@ export function MendInterval({ base, typed }: { base: string; typed: Parameters 
   );
 }
 
-/** A text as it was typed, to be given back in its field; empty where it is too long for that, or was given twice. */
+/** Returns a submitted text, to be shown again in its field; empty if it is too long or was given twice. */
 export function typedText(typed: Parameters, name: string): string {
   const text = typed.get(name) ?? '';
-  return text.length > longestValue ? '' : text;
+  return text.length > maxValueLength ? '' : text;
 }
 
-/** Choice of the interval and of filters; each keeps what it does not change. */
+/** Choice of the interval and of filters; each form keeps the parameters that it does not change. */
 export function Choices({ view, links, base }: { view: AccountView; links: AccountLinks; base: string }) {
   const { query, interval, tally } = view;
   const { asked, filters } = query;
@@ -109,14 +109,14 @@ export function Choices({ view, links, base }: { view: AccountView; links: Accou
               name="action"
               text="What happened"
               chosen={filters.action}
-              options={labelActions.map((action) => [action, actionWords[action]])}
+              options={labelActions.map((action) => [action, actionText[action]])}
               any="applied or removed"
             />
             <Select
               name="target_kind"
               text="Subject"
               chosen={filters.target_kind}
-              options={targetKinds.map((kind) => [kind, targetWords[kind]])}
+              options={targetKinds.map((kind) => [kind, targetText[kind]])}
               any="any subject"
             />
             <button type="submit">Filter</button>
@@ -128,7 +128,10 @@ export function Choices({ view, links, base }: { view: AccountView; links: Accou
   );
 }
 
-/** Values that the filter's field proposes. An option is drawn as it is: what would hide or turn in it is left out. */
+/**
+ * Returns the values that the filter field suggests. Options cannot mark up foreign text, so values with invisible or
+ * bidirectional characters are omitted.
+ */
 function proposedValues({ values }: AccountTally): string[] {
   return values
     .map(({ value }) => value)
@@ -150,8 +153,8 @@ function Chosen({ filters, links }: { filters: AccountFilters; links: AccountLin
   if (names.length === 0) return null;
   const words = { labeler: 'Labeler', value: 'Value', action: 'What happened', target_kind: 'Subject' };
   const textOf = (name: keyof AccountFilters): string => {
-    if (name === 'action' && filters.action) return actionWords[filters.action];
-    if (name === 'target_kind' && filters.target_kind) return targetWords[filters.target_kind];
+    if (name === 'action' && filters.action) return actionText[filters.action];
+    if (name === 'target_kind' && filters.target_kind) return targetText[filters.target_kind];
     return filters[name] ?? '';
   };
   return (

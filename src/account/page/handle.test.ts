@@ -3,33 +3,33 @@ import { didIn, handleIn, handleTrouble } from './handle.ts';
 
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 
-describe('a DID that somebody pasted', () => {
+describe('didIn', () => {
   it.each([
     ...[did, ` ${did}\t`, `\u00a0${did}\n`, `@${did}`, `at://${did}`, `AT://${did}/`],
     ...[`at://${did}/app.bsky.feed.post/3lb5xpd2ank2v`, `at://${did}?x#y`, `at://${did}/${'a'.repeat(900)}`],
     ...['DID:plc:ewvi7nxzyoun6zhxrhs64oiz', did.toUpperCase()],
     ...'\u200b\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff'.split('').map((mark) => mark + did + mark),
     `\u2068 @${did.slice(0, 8)}\u200b${did.slice(8)}`,
-  ])('%j is found', (text) => {
+  ])('finds %j', (text) => {
     expect(didIn(text)).toBe(did);
   });
 
   it.each([
     ['DID:WEB:A.Example.com', 'did:web:a.example.com'],
     ['at://did:web:localhost%3a80', 'did:web:localhost%3A80'],
-  ])('%j is %j', (text, found) => {
+  ])('in %j finds %j', (text, found) => {
     expect(didIn(text)).toBe(found);
   });
 
   it.each([
     ...['', '@', 'at://', 'did:plc:short', 'did:key:z6Mk', `${did} ${did}`, `${did}/app.bsky.feed.post/x`],
     ...[`x${did}`, `@@${did}`, `at://at://${did}`, `at://${did}/${'a'.repeat(2048)}`, ' '.repeat(9_000)],
-  ])('%j holds none', (text) => {
+  ])('finds no DID in %j', (text) => {
     expect(didIn(text)).toBeNull();
   });
 });
 
-describe('a handle that somebody typed', () => {
+describe('handleIn', () => {
   it.each([
     ['alice.bsky.social', 'alice.bsky.social'],
     [' @Alice.Bsky.Social ', 'alice.bsky.social'],
@@ -39,11 +39,11 @@ describe('a handle that somebody typed', () => {
     ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', null],
     ['alice@example.com', null],
     ['', null],
-  ])('%j is taken for %j', (text, handle) => {
+  ])('reads %j as %j', (text, handle) => {
     expect(handleIn(text)).toBe(handle);
   });
 
-  it('is refused with what to do, unless it is resolved', () => {
+  it('a handle that does not resolve gets advice', () => {
     expect(handleTrouble({ kind: 'unconfirmed', did: 'did:web:a.example' })).toMatch(
       /does not claim it.*Enter the DID/,
     );

@@ -1,36 +1,39 @@
 import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
-import { isHandle } from '../../network/handle.ts';
-import type { HandleResolution } from '../../network/resolve-handle.ts';
+import { isHandle } from '../../network/identity/handle.ts';
+import type { HandleResolution } from '../../network/identity/resolve-handle.ts';
 
-/** Finds out whose a handle is. */
+/** Resolves a handle to its DID. */
 export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;
 
 /** Maximum length of a parsed text: an AT-URI of a record, with room for invisible characters. */
-const longestText = 2048;
-/** Marks that are copied along with a name and are not seen: of direction, of width none, soft hyphens. */
+const maxTextLength = 2048;
+/** Invisible characters that are copied along with a name: direction marks, zero-width characters, soft hyphens. */
 const invisible = /\p{Cf}/gu;
 /** Forms in which people copy an account: `@name`, `at://name`, `at://name/collection/rkey`. */
 const copied = /^(?:@|at:\/\/([^/?#]*).*$)/is;
 
-/** The name of an account in typed or pasted text. */
+/** Returns the name of an account in typed or pasted text. */
 function nameIn(text: string): string {
-  if (text.length > longestText) return '';
+  if (text.length > maxTextLength) return '';
   return text.replace(invisible, '').trim().replace(copied, '$1').toLowerCase();
 }
 
-/** The DID in pasted text, unchanged; null when there is none. */
+/** Returns the DID in pasted text, unchanged; null if there is none. */
 export function didIn(text: string): string | null {
   const did = nameIn(text);
   return isDid(did) ? canonicalDid(did) : null;
 }
 
-/** The handle in typed text, as people write it (`@alice.example`, ` alice.example`); null if the text is not a handle. */
+/**
+ * Returns the handle in typed text, as people write it (`@alice.example`, ` alice.example`); null if the text is not a
+ * handle.
+ */
 export function handleIn(text: string): string | null {
   const handle = nameIn(text);
   return isHandle(handle) ? handle : null;
 }
 
-/** Error message for a handle that does not resolve; null if it does. */
+/** Returns the error message for a handle that does not resolve; null if it does. */
 export function handleTrouble({ kind }: HandleResolution): string | null {
   switch (kind) {
     case 'resolved':
@@ -46,7 +49,7 @@ export function handleTrouble({ kind }: HandleResolution): string | null {
   }
 }
 
-/** Error message for a text that is neither. */
+/** Error message for a text that is neither a handle nor a DID. */
 export const neither = `This is neither a handle nor a DID. A handle looks like alice.bsky.social; a DID is ${didInWords}.`;
 
 /** Error message if handles are not accepted. */

@@ -1,10 +1,10 @@
 import { type AccountErrorCode, accountErrorTable } from '../../contract/account-errors.ts';
 import { second } from '../../store/time.ts';
-import type { Parameters } from '../parameters.ts';
+import type { Parameters } from '../query/parameters.ts';
 import { LookUpForm, MendInterval, typedText } from './forms.tsx';
-import { durationWords } from './words.ts';
+import { formatDuration } from './words.ts';
 
-/** The first page: the form, what this is and what it is not. */
+/** The first page: the form, and an explanation of what the service is and is not. */
 export function HomeBody({ base, handles }: { readonly base: string; readonly handles: boolean }) {
   return (
     <>
@@ -58,8 +58,8 @@ const headings: Partial<Record<AccountErrorCode, string>> = {
   internal_error: 'Something went wrong here',
 };
 
-/** Words of a page where those of the table speak of parameters and headers, which a reader does not see. */
-const ownWords: Partial<Record<AccountErrorCode, string>> = {
+/** Texts of a page for codes whose message mentions parameters or headers, which a reader does not see. */
+const pageText: Partial<Record<AccountErrorCode, string>> = {
   invalid_interval: 'Give From and To together, each as a day and a time, with To after From.',
   unsupported_interval: 'Choose 7 days, 30 days, or an interval from one instant to another.',
   store_busy: 'There are too many requests, or the observations are not available.',
@@ -68,13 +68,13 @@ const ownWords: Partial<Record<AccountErrorCode, string>> = {
 
 /** Text of an error page for a code without a text of its own. */
 export function refusalWords(code: AccountErrorCode): string {
-  return ownWords[code] ?? accountErrorTable[code].message;
+  return pageText[code] ?? accountErrorTable[code].message;
 }
 
-/** Refusals that another interval mends. */
+/** Refusals that another interval can resolve. */
 const ofInterval: readonly AccountErrorCode[] = ['invalid_interval', 'unsupported_interval', 'out_of_window'];
 
-/** The page of a refusal. `typed` is what the forms held, to be mended there; `waitSeconds` when to try again. */
+/** The page of a refusal. `typed` is the form input, to be corrected; `waitSeconds` is the delay before a retry. */
 export function RefusalBody(props: {
   readonly code: AccountErrorCode;
   readonly message: string;
@@ -89,7 +89,7 @@ export function RefusalBody(props: {
       <h1>{headings[code] ?? 'This request failed'}</h1>
       <div class="panel stop">
         <p>{message}</p>
-        {waitSeconds === null ? null : <p>Try again in {durationWords(waitSeconds * second)}.</p>}
+        {waitSeconds === null ? null : <p>Try again in {formatDuration(waitSeconds * second)}.</p>}
         <p>
           Code: <code>{code}</code>. Nothing may be concluded from this about any account.
         </p>

@@ -1,12 +1,12 @@
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Interval } from '../../store/time.ts';
-import { type AskedQuery, type DayShortcut, searchText } from '../query.ts';
-import type { AccountFilters } from '../row.ts';
+import { type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
+import type { AccountFilters } from '../query/row.ts';
 
-/** Name of the parameter that says where a page of one part goes on. */
+/** Name of the parameter for the position at which the list of one part continues. */
 export const beforeParameter = 'before';
 
-/** Links of an account's page. Each keeps the interval and the filters that it does not change. */
+/** Returns the links of an account's page. Each keeps the interval and the filters that it does not change. */
 export function accountLinks(base: string, query: AskedQuery) {
   const link = (changed: Partial<AskedQuery>): string => `${base}/account?${searchText({ ...query, ...changed })}`;
   return {
@@ -28,7 +28,7 @@ export function accountLinks(base: string, query: AskedQuery) {
 /** Links of an account's page. */
 export type AccountLinks = ReturnType<typeof accountLinks>;
 
-/** Hidden fields of a form, which keep the parameters that the form does not change. */
+/** Returns hidden fields of a form, which keep the parameters that the form does not change. */
 export function keptFields({ account, asked, filters }: AskedQuery, keep: 'interval' | 'filters'): [string, string][] {
   const interval: [string, string][] =
     asked.kind === 'days'

@@ -6,14 +6,14 @@ import type { LabelerHandle } from '../../store/roster.ts';
 import { splitUri, targetOf } from '../../store/subject.ts';
 import { Instant as InstantFigure } from '../../web/figures.tsx';
 import { Foreign } from '../../web/foreign.tsx';
-import { rowOf } from '../row.ts';
-import type { Definition, LabelerDefinitions } from './definitions.ts';
-import { actionWords, signatureWords } from './words.ts';
+import { rowOf } from '../query/row.ts';
+import type { Definition, LabelerDefinitions } from '../view/definitions.ts';
+import { actionText, signatureText } from './words.ts';
 
-/** Maximum characters of a definition in each of its observations. */
+/** Maximum characters of a definition within one observation. */
 const maxDefinition = 300;
 
-/** One observation: what was seen to happen, with the labeler's own definition and both clocks. */
+/** Shows one observation: the event, the labeler's own definition, and both times. */
 export function ObservationItem({
   observation,
   definitions,
@@ -28,7 +28,7 @@ export function ObservationItem({
   return (
     <li class={removed ? 'row removed' : 'row applied'}>
       <p class="row-head">
-        <span class="action">{actionWords[row.action]}</span> <ValueText value={row.value} />
+        <span class="action">{actionText[row.action]}</span> <ValueText value={row.value} />
       </p>
       <p class="by">
         by labeler <Labeler did={row.labeler_did} name={names.get(row.labeler_did)} />
@@ -47,7 +47,7 @@ export function ObservationItem({
             <Foreign text={row.expires_at} max={64} />
           </Particular>
         )}
-        <Particular name="Signature">{signatureWords[row.signature]}</Particular>
+        <Particular name="Signature">{signatureText[row.signature]}</Particular>
       </dl>
     </li>
   );
@@ -117,7 +117,7 @@ function DefinitionText({ definition }: { readonly definition: Definition | unde
   );
 }
 
-/** A label's value; an empty one is told by name. */
+/** Shows a label's value; an empty one is described. */
 export function ValueText({ value }: { readonly value: string }) {
   if (value === '') return <em>an empty value</em>;
   return (
@@ -127,7 +127,7 @@ export function ValueText({ value }: { readonly value: string }) {
   );
 }
 
-/** A labeler by the name that its document claims, where it has one, and by its DID. */
+/** Shows a labeler by the name in its document, if any, and by its DID. */
 export function Labeler({ did, name }: { readonly did: string; readonly name: LabelerHandle | undefined }) {
   if (name === undefined) return <Did did={did} />;
   return (
@@ -139,12 +139,12 @@ export function Labeler({ did, name }: { readonly did: string; readonly name: La
   );
 }
 
-/** A DID of our store: foreign text where its syntax is not the network's. */
+/** Shows a DID from the store: foreign text if its syntax is not the network's. */
 export function Did({ did }: { readonly did: string }) {
   return <code class="did">{isDid(did) ? did : <Foreign text={did} max={300} />}</code>;
 }
 
-/** An instant of our clock, exact for machines. */
+/** Shows an instant of our clock, with the exact value for machines. */
 export function Instant({
   at,
   precision = 'second',

@@ -1,15 +1,15 @@
 import type { Origin } from '../../contract/vocabulary.ts';
 import { storeOrigin } from '../../store/origin.ts';
 import { originTitles } from '../../web/format.ts';
-import type { AccountStore } from '../account-store.ts';
+import type { AccountStore } from '../query/account-store.ts';
 
 /** Texts for observations that are not live: a banner above the page, and a prefix of its title. */
-export interface OriginWords {
+export interface OriginText {
   readonly banner: string;
   readonly title: string;
 }
 
-const words: Readonly<Record<Origin, OriginWords | null>> = {
+const words: Readonly<Record<Origin, OriginText | null>> = {
   live: null,
   simulated: {
     banner: 'These observations come from a simulated network. They say nothing about the real one.',
@@ -21,19 +21,19 @@ const words: Readonly<Record<Origin, OriginWords | null>> = {
   },
 };
 
-/** Mark on every page of a store without live observations. */
+/** Mark of the origin on every page of a store without live observations. */
 export interface OriginMark {
-  /** As far as it is known; null for live ones. */
-  readonly words: OriginWords | null;
+  /** Texts for the known origin; null for a live store. */
+  readonly words: OriginText | null;
   /** True once the store was read: until then no page may show its content. */
   readonly known: boolean;
-  /** Asks the store, unless it is known; a store says once and for all that it is not live. */
+  /** Reads the origin unless it is known; the origin of a store that is not live never changes. */
   learn(store: AccountStore): Promise<void>;
 }
 
-/** Nothing is known before the first look. */
+/** Creates a mark without a known origin. */
 export function originMark(): OriginMark {
-  let found: OriginWords | null = null;
+  let found: OriginText | null = null;
   let known = false;
   return {
     get words() {

@@ -1,18 +1,19 @@
 import { type AccountErrorCode, accountErrorTable } from '../../contract/account-errors.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
-import type { Coding } from '../../http/accept-encoding.ts';
-import { chooseCoding } from '../../http/accept-encoding.ts';
-import type { AssetFile } from '../../http/asset-file.ts';
 import type { HeaderList } from '../../http/headers.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
+import type { Coding } from '../../http/representation/accept-encoding.ts';
+import { chooseCoding } from '../../http/representation/accept-encoding.ts';
+import type { AssetFile } from '../../http/representation/asset-file.ts';
 import { renderPage } from '../../web/document.tsx';
 import { isDamage, refusalOf } from '../app.ts';
-import { markOf } from '../cursor.ts';
-import { type Parameters, parseParameters } from '../parameters.ts';
-import { wantedInterval } from '../query.ts';
+import { markOf } from '../cursor/cursor.ts';
+import { type Parameters, parseParameters } from '../query/parameters.ts';
+import { wantedInterval } from '../query/query.ts';
+import type { Snapshot } from '../query/snapshot.ts';
 import { accountError, privateHeaders } from '../replies.ts';
 import type { AccountRequest, AccountRoute, AccountServices } from '../route.ts';
-import type { Snapshot } from '../snapshot.ts';
+import type { AccountView } from '../view/view.ts';
 import { AccountBody } from './account.tsx';
 import type { DownloadLink } from './download.tsx';
 import { didIn, didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
@@ -20,21 +21,20 @@ import { HomeBody, RefusalBody, refusalWords } from './home.tsx';
 import { type OriginMark, originMark } from './origin.ts';
 import { downloadParts } from './parts.ts';
 import { parsePageQuery } from './query.ts';
-import type { AccountView } from './view.ts';
 
 /** Options of the pages. */
 export interface PagesOptions {
   /** Prefix of links: the base path. */
   readonly base: string;
-  /** Style sheets by the name under `/assets/`. */
+  /** Style sheets by their name below `/assets/`. */
   readonly styles: ReadonlyMap<string, AssetFile>;
-  /** Finds whose a handle is; null where handles are not looked up. */
+  /** Resolves handles; null if handles are not resolved. */
   readonly findHandle: FindHandle | null;
-  /** Told of what no client is told. */
+  /** Called with errors that clients are not shown. */
   readonly alarm: (route: string, error: unknown) => void;
 }
 
-/** The style sheets of the pages, below `/assets/`. */
+/** Style sheets of the pages, below `/assets/`. */
 export const pageStyles = ['almanac.css', 'account.css'] as const;
 
 /** Everything comes from this origin, nothing is inline, no script runs, and no site may frame a page. */
@@ -53,14 +53,14 @@ const pageHeaders: HeaderList = [
 
 const htmlType = 'text/html; charset=utf-8';
 
-/** The routes of the pages for people: the first page, an account's page, and their style sheets. */
+/** Creates the routes of the pages for people: the first page, an account's page, and their style sheets. */
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
     const { base, styles, findHandle } = options;
     const mark = originMark();
     const pages = renderer(base, findHandle !== null, mark);
     const home = async (request: AccountRequest): Promise<Reply> => {
-      // Where the store cannot be read there is nothing of it to be taken for real.
+      // If the store cannot be read, the page has no data to mark.
       if (mark.words === null) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
       const body = <HomeBody base={base} handles={findHandle !== null} />;
       return pages.page(200, 'Almanac: labels observed on an account', body);
@@ -114,7 +114,7 @@ function renderer(base: string, handles: boolean, mark: OriginMark) {
   };
 }
 
-/** `GET /account`: the page of an account, of a refusal, or the way from a handle or a pasted text to its DID. */
+/** `GET /account`: the page of an account, a refusal, or the redirect from a handle or pasted text to its DID. */
 function accountRoute(
   { base, findHandle, alarm }: PagesOptions,
   services: AccountServices,
@@ -148,7 +148,7 @@ function accountRoute(
     if (findHandle === null) return pages.refusal(request, 'invalid_account', { message: didOnly });
     const refused = refusedRest(request, parameters);
     if (refused) return refused;
-    // Looking up costs others a request: it counts as an account that is asked for.
+    // Resolving a handle sends a request to another server, so it counts as a requested account.
     const wait = services.waitFor(request, handle);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
     const found = await findHandle(handle, request.gone);
@@ -173,7 +173,7 @@ function accountRoute(
   }
 
   return async (request) => {
-    // A refusal too is a page of this store, and may be the first that is asked for.
+    // A refusal is also a page of this store, and may be the first that is requested.
     if (!mark.known) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
     try {
       return await answer(request);
@@ -188,14 +188,14 @@ function accountRoute(
   };
 }
 
-/** A page is no export: it has nothing that was read in part. */
+/** Unlike an export, a page has no rows that were read earlier. */
 const agedOut =
   'The oldest of these observations left the window while the page was rendered, so the page is not shown. Reload it.';
 
-/** Any DID: stands for one that is not known yet. */
+/** A placeholder for the DID before it is known. */
 const anyDid = 'did:web:any.example';
 
-/** The same query about a DID; a parameter that was given twice is so again. */
+/** Returns the same query for a DID; a parameter that was given twice stays so. */
 function searchWith(did: string, parameters: Parameters): string {
   const kept = [...parameters].flatMap(([name, value]) => {
     if (name === 'did') return [];
@@ -209,7 +209,7 @@ function searchWith(did: string, parameters: Parameters): string {
   return new URLSearchParams([['did', did], ...kept]).toString();
 }
 
-/** Downloads of the page's rows, each in a part of the interval that fits. */
+/** Returns the downloads of the page's rows, each for a part of the interval that fits. */
 function downloadsOf(
   view: AccountView,
   base: string,
@@ -229,7 +229,7 @@ function downloadsOf(
       start: part.start,
       end: part.end,
       askedStart: first ? view.shown.start : part.start,
-      // Of the parts only one in which something was cut is less than was asked for.
+      // A part counts as clipped only if the clipping was within it.
       clipped: (first && wanted.start < interval.start) || (last && interval.end < wanted.end),
       generation: markOf(frontier),
       frontier: frontier.end,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AccountDay } from '../../store/port.ts';
+import type { AccountDay } from '../../store/account-counts.ts';
 import { day, micros } from '../../store/time.ts';
 import { downloadParts } from './parts.ts';
 
@@ -14,12 +14,12 @@ function daysOf(rows: readonly (number | null)[]): AccountDay[] {
   }));
 }
 
-describe('the downloads of a page', () => {
-  it('are one where everything fits', () => {
+describe('downloadParts', () => {
+  it('returns one part if all rows fit', () => {
     expect(downloadParts({ days: daysOf([3, 0, 7]) }, 10)).toEqual([{ start: 0, end: 3 * day, rows: 10 }]);
   });
 
-  it('each fit, and together cover the interval with every row', () => {
+  it('returns parts that each fit and together cover the interval with every row', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 10 }), { minLength: 1, maxLength: 31 }), (rows) => {
         const parts = downloadParts({ days: daysOf(rows) }, 10) ?? [];
@@ -34,7 +34,7 @@ describe('the downloads of a page', () => {
   it.each([
     ['was not counted', [1, null]],
     ['is more than one download holds', [1, 11]],
-  ])('are not offered where a day %s: no part is passed off as the whole', (_, rows) => {
+  ])('returns null if a day %s: an incomplete list is never offered as complete', (_, rows) => {
     expect(downloadParts({ days: daysOf(rows) }, 10)).toBeNull();
   });
 });

@@ -2,11 +2,11 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import { DayChart } from '../../web/day-chart.tsx';
 import { countText } from '../../web/format.ts';
-import { Legend, signWords } from '../../web/legend.tsx';
-import type { Timeline, TimelineDay } from './timeline.ts';
-import { counted, dayWords, eventsText, isoDay, minuteWords, missedWords } from './words.ts';
+import { Legend, signText } from '../../web/legend.tsx';
+import type { Timeline, TimelineDay } from '../view/timeline.ts';
+import { counted, eventsText, formatDay, formatMinute, formatMissedTime, isoDay } from './words.ts';
 
-/** The interval as a picture, with its legend and the same as a table. */
+/** Shows the interval as a picture with its legend, and as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
   const { days, start, end, total, unseen, partly, uncounted } = timeline;
   const length = end - start;
@@ -28,7 +28,7 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
             .map((day) => ({
               ...place(day),
               counts: day.counts && { up: day.counts.applied, down: day.counts.removed },
-              title: `${dayWords(day.start)}${partWords(day)}: ${dayText(day)}`,
+              title: `${formatDay(day.start)}${describePart(day)}: ${dayText(day)}`,
             }))}
           spans={[
             ...unseen.map((span) => ({ ...place(span), unseen: 'whole' as const })),
@@ -36,17 +36,17 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
           ]}
         />
         <p class="chart-ends" aria-hidden="true">
-          <span>{dayWords(start)}</span>
-          {days.length > 2 ? <span>{dayWords(micros((start + end) / 2))}</span> : null}
-          <span>{dayWords(end)}</span>
+          <span>{formatDay(start)}</span>
+          {days.length > 2 ? <span>{formatDay(micros((start + end) / 2))}</span> : null}
+          <span>{formatDay(end)}</span>
         </p>
         <figcaption>
           <Legend
             signs={[
               ['up', 'applied, above the line'],
               ['down', 'removed, below it'],
-              ['unseen', signWords.unseen],
-              ['part', signWords.part],
+              ['unseen', signText.unseen],
+              ['part', signText.part],
               ...(uncounted > 0 ? [['uncounted', 'not counted'] as const] : []),
             ]}
           />
@@ -87,8 +87,8 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
   return (
     <tr>
       <th scope="row">
-        <time dateTime={isoDay(day.start)}>{dayWords(day.start)}</time>
-        {partWords(day)}
+        <time dateTime={isoDay(day.start)}>{formatDay(day.start)}</time>
+        {describePart(day)}
       </th>
       {counts ? (
         <>
@@ -111,16 +111,16 @@ export function nothingSeen({ days, uncounted }: Timeline): boolean {
 }
 
 /**
- * Which part of its UTC day was asked for, where it is not the whole: `, from 23:12`, `, until 12:00`. The running
- * day too ends where it is looked at: its counts are no day's.
+ * Describes which part of a UTC day the interval includes, unless it is the whole day: `, from 23:12`, `, until 12:00`.
+ * The current day ends at the time of the query, so its counts are not those of a whole day.
  */
-export function partWords({ start, end }: Interval): string {
-  const from = start === dayStart(dayOf(start)) ? '' : ` from ${clockWords(start)}`;
-  const until = end === dayStart(dayOf(end)) ? '' : ` until ${clockWords(end)}`;
+export function describePart({ start, end }: Interval): string {
+  const from = start === dayStart(dayOf(start)) ? '' : ` from ${formatClock(start)}`;
+  const until = end === dayStart(dayOf(end)) ? '' : ` until ${formatClock(end)}`;
   return from === '' && until === '' ? '' : `,${from}${until}`;
 }
 
-function clockWords(at: Micros): string {
+function formatClock(at: Micros): string {
   return formatMicros(at).slice('2026-11-20T'.length, '2026-11-20T12:00'.length);
 }
 
@@ -142,15 +142,15 @@ function dayText(day: TimelineDay): string {
 function unseenText(day: TimelineDay): string {
   if (isUnseen(day)) return 'all of it';
   const parts: string[] = [];
-  if (day.unseen > 0) parts.push(missedWords(day.unseen));
-  if (day.partly > 0) parts.push(`some labelers for ${missedWords(day.partly)}`);
+  if (day.unseen > 0) parts.push(formatMissedTime(day.unseen));
+  if (day.partly > 0) parts.push(`some labelers for ${formatMissedTime(day.partly)}`);
   return parts.join('; ');
 }
 
-/** The picture in a sentence or two. */
+/** Describes the picture in one or two sentences. */
 export function summaryOf(timeline: Timeline): string {
   const { days, start, end, total, uncounted } = timeline;
-  const when = `between ${minuteWords(start)} and ${minuteWords(end)}`;
+  const when = `between ${formatMinute(start)} and ${formatMinute(end)}`;
   if (nothingSeen(timeline)) return `Nothing was observed ${when}; events of that time are unknown.`;
   const unseen = days.reduce((sum, day) => sum + day.unseen, 0);
   const what =
@@ -159,7 +159,8 @@ export function summaryOf(timeline: Timeline): string {
         ? 'No observation was counted'
         : 'No observation'
       : `${countText(total.applied)} applied and ${countText(total.removed)} removed`;
-  const missed = unseen > 0 ? ` ${missedWords(unseen)} of it was not observed; events of that time are unknown.` : '';
+  const missed =
+    unseen > 0 ? ` ${formatMissedTime(unseen)} of it was not observed; events of that time are unknown.` : '';
   const left =
     uncounted > 0
       ? ` ${counted(uncounted, 'day')} had too many rows to be counted here and ${uncounted === 1 ? 'is' : 'are'} not part of these sums.`

@@ -1,16 +1,16 @@
 import { type Micros, parseInstant } from '../../contract/timestamp.ts';
-import { type Parameters, parseParameters } from '../parameters.ts';
-import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query.ts';
+import { type Parameters, parseParameters } from '../query/parameters.ts';
+import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query/query.ts';
 import { beforeParameter } from './links.ts';
 
-/** Query of a page, and the position at which its list continues (null: with the newest). */
+/** Query of a page, and the position at which its list continues; null starts with the newest. */
 export interface PageQuery {
   readonly kind: 'page';
   readonly query: AskedQuery;
   readonly before: Micros | null;
 }
 
-/** Reads the query string of an account's page. */
+/** Parses the query string of an account's page. */
 export function parsePageQuery(
   search: string,
 ): PageQuery | { readonly kind: 'refused'; readonly code: QueryRefusal | 'invalid_cursor' } {
@@ -19,15 +19,15 @@ export function parsePageQuery(
   const { query, more } = parsed;
   if (!more.has(beforeParameter)) return { kind: 'page', query, before: null };
   const before = parseInstant(more.get(beforeParameter) ?? '');
-  // Only the list of one kind of subject goes on: the three of the first page begin with their newest.
+  // Only a list with one target kind continues: the three lists of the first page begin with their newest rows.
   if (before === null || query.filters.target_kind === undefined) return { kind: 'refused', code: 'invalid_cursor' };
   return { kind: 'page', query, before };
 }
 
-/** A value is compared exactly; an account is led to its name as it is written. */
+/** A value is compared exactly, and an account's text is parsed by the route. */
 const asTyped: readonly string[] = ['did', 'value'];
 
-/** Without the outer white space that comes along when something is typed or pasted into a field. */
+/** Removes leading and trailing white space, which typing or pasting into a field may add. */
 function trimmed(parameters: Parameters | null): Parameters | null {
   if (parameters === null) return null;
   const texts = [...parameters].map(([name, text]): [string, string | null] => [

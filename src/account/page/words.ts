@@ -1,20 +1,20 @@
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../../contract/vocabulary.ts';
-import type { EventCount } from '../../store/port.ts';
+import type { EventCount } from '../../store/account-counts.ts';
 import { second } from '../../store/time.ts';
 import { agreeing, countText, dateText, instantText, missedText, spanText } from '../../web/format.ts';
-import type { Reading } from './unread.ts';
+import type { Reading } from '../view/unread.ts';
 
-/** The words of the pages. None of them says of a label that it holds now: only what was seen to happen is known. */
+/** Texts of the pages. None of them states that a label is in effect: only past events are known. */
 
-/** An action as a heading of its observation. */
-export const actionWords: Readonly<Record<LabelAction, string>> = {
+/** Headings of observations by action. */
+export const actionText: Readonly<Record<LabelAction, string>> = {
   application_observed: 'Applied',
   removal_observed: 'Removed',
 };
 
 /** Descriptions of the results of a signature check. */
-export const signatureWords: Readonly<Record<SignatureVerdict, string>> = {
+export const signatureText: Readonly<Record<SignatureVerdict, string>> = {
   verified: 'Verified with the labeler’s key',
   verified_earlier_key: 'Verified with an earlier key of the labeler',
   invalid: 'Does not match any known key of the labeler',
@@ -23,14 +23,14 @@ export const signatureWords: Readonly<Record<SignatureVerdict, string>> = {
 };
 
 /** Headings of the three parts of a page. */
-export const targetWords: Readonly<Record<TargetKind, string>> = {
+export const targetText: Readonly<Record<TargetKind, string>> = {
   account: 'On the account itself',
   post: 'On posts',
   record: 'On other records',
 };
 
-/** Why something was not observed. */
-export const reasonWords: Readonly<Record<GapReason, string>> = {
+/** Descriptions of reasons for gaps. */
+export const reasonText: Readonly<Record<GapReason, string>> = {
   not_observed: 'not observed',
   source_unavailable: 'the labeler did not answer',
   ingest_paused: 'our own interruption',
@@ -40,19 +40,19 @@ export const reasonWords: Readonly<Record<GapReason, string>> = {
   unknown: 'reason unknown',
 };
 
-/** Of a labeler of which nothing was ever read. */
-export const unreadWords: Readonly<Record<Exclude<Reading, 'read'>, string>> = {
+/** Descriptions of labelers that were never read. */
+export const unreadText: Readonly<Record<Exclude<Reading, 'read'>, string>> = {
   never_read: 'We have never read this labeler: the labels that it applied or removed are unknown.',
   not_known: 'We do not know this labeler: the labels that it applied or removed are unknown.',
 };
 
 /** Describes the state of `n` labelers that we follow, in the past tense if the state is old. */
-export function stateWords(state: string, n: number, past = false): string {
+export function describeState(state: string, n: number, past = false): string {
   const [one, several = one, then] = states.get(state) ?? ['in an unknown state'];
   return past && then !== undefined ? then : agreeing(n, one, several);
 }
 
-/** Of one, and of several and in the past where that differs. */
+/** For one labeler, for several, and in the past tense, where these differ. */
 const states: ReadonlyMap<string, readonly [one: string, several?: string, then?: string]> = new Map([
   ['established', ['being read, from our last position on']],
   ['unstarted', ['not asked yet']],
@@ -67,32 +67,32 @@ const states: ReadonlyMap<string, readonly [one: string, several?: string, then?
   ['unavailable', ['does not answer', 'do not answer', 'did not answer']],
 ]);
 
-/** An instant to the minute, as on every page of both servers: `20 Nov 2026, 14:03 UTC`. */
-export function minuteWords(at: Micros): string {
+/** Formats an instant to the minute, as on every page of both servers: `20 Nov 2026, 14:03 UTC`. */
+export function formatMinute(at: Micros): string {
   return instantText(formatMicros(at));
 }
 
-/** The UTC day of an instant: `20 Nov 2026`. */
-export function dayWords(at: Micros): string {
+/** Formats the UTC day of an instant: `20 Nov 2026`. */
+export function formatDay(at: Micros): string {
   return dateText(formatMicros(at));
 }
 
-/** The UTC day of an instant for machines: `2026-11-20`. */
+/** Formats the UTC day of an instant for machines: `2026-11-20`. */
 export function isoDay(at: Micros): string {
   return formatMicros(at).slice(0, 10);
 }
 
-/** A length of time in microseconds, in its two largest units. */
-export function durationWords(length: number): string {
+/** Formats a duration in microseconds, in its two largest units. */
+export function formatDuration(length: number): string {
   return spanText(length / second);
 }
 
-/** The same of time in which something was missed, rounded up: never less than was missed. */
-export function missedWords(length: number): string {
+/** Formats the duration of missed time, rounded up: never less than was missed. */
+export function formatMissedTime(length: number): string {
   return missedText(length / second);
 }
 
-/** A number with its noun: `1 row`, `165,000 rows`. */
+/** Formats a number with its noun: `1 row`, `165,000 rows`. */
 export function counted(n: number, noun: string, plural = `${noun}s`): string {
   return `${countText(n)} ${n === 1 ? noun : plural}`;
 }

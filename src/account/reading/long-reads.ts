@@ -1,4 +1,4 @@
-import { saltedMark } from '../salted-mark.ts';
+import { saltedMark } from '../budget/salted-mark.ts';
 
 /** A turn that took this long is long, in milliseconds. */
 const longMs = 300;

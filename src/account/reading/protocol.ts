@@ -1,8 +1,8 @@
 import type { StoreErrorCode } from '../../store/errors.ts';
 import { labelBytes } from '../../store/label.ts';
 import type { AccountChunk, Observation } from '../../store/port.ts';
-import { type AccountStore, type AccountStoreMethod, accountStoreMethods } from '../account-store.ts';
-import type { AccountView, ViewQuery } from '../page/view.ts';
+import { type AccountStore, type AccountStoreMethod, accountStoreMethods } from '../query/account-store.ts';
+import type { AccountView, ViewQuery } from '../view/view.ts';
 
 /** Calls that a reading process serves: the reads of the store, and one read for everything that a page shows. */
 export interface AccountReads extends AccountStore {

@@ -21,13 +21,19 @@ export interface ReadingChild {
   ended(): boolean;
 }
 
+/**
+ * Memory of a reading process. What it reads is garbage when it is sent, and the runtime would keep hundreds of megabytes of
+ * room for it. A read that needs more ends its process, as one that takes too long does.
+ */
+const memoryFlags = ['--max-old-space-size=192', '--max-semi-space-size=2'] as const;
+
 /** Starts a reading process over the store at a URL. */
 export function startReadingChild(url: string): ReadingChild {
   // The compiled program has its modules as .js, the sources as .ts.
   const file = new URL(`./reading-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
   const child = fork(file, [url], {
     serialization: 'advanced',
-    execArgv: [],
+    execArgv: [...memoryFlags],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();

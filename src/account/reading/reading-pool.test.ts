@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
-import { until } from '../../../test/support/program.ts';
+import { until } from '../../../harness/process/until.ts';
+import { StoreError } from '../../store/errors.ts';
 import { createReadingPool, type ReadTurn } from './reading-pool.ts';
 
 let now = 0;
 
-function poolInTest(waitMs: number, readers = 1) {
+function poolInTest(waitMs: number, readers = 1, sliceMs = 60_000) {
   const busy: string[] = [];
   const pool = createReadingPool({
     url: 'sqlite:/nowhere',
@@ -13,6 +14,7 @@ function poolInTest(waitMs: number, readers = 1) {
     maxWaiting: 16,
     waitMs,
     deadlineMs: 60_000,
+    sliceMs,
     monotonic: () => now,
     telemetry: { turn: () => undefined, busy: (why) => busy.push(why), restarted: () => undefined },
   });
@@ -66,10 +68,10 @@ it('a client has one turn at a time, and others have theirs meanwhile', async ()
   const first = lasting(pool, { client: '192.0.2.1' });
   const second = lasting(pool, { client: '192.0.2.1' });
   const other = lasting(pool, { client: '192.0.2.2' });
-  await until(other.began, 'the turn of the other client');
+  await until('the turn of the other client', other.began);
   expect([first.began(), second.began(), pool.waiting()]).toEqual([true, false, 1]);
   await first.end();
-  await until(second.began, 'the second turn');
+  await until('the second turn', second.began);
   await Promise.all([second.end(), other.end()]);
 });
 
@@ -80,7 +82,7 @@ it.each([
   const { pool } = poolInTest(60_000, 2);
   const hot = [1, 2, 3].map((n) => lasting(pool, turnOf(n)));
   const honest = lasting(pool, { client: '198.51.100.1', account: 'did:web:quiet.example' });
-  await until(honest.began, 'the turn of another client');
+  await until('the turn of another client', honest.began);
   expect(hot.map(({ began }) => began())).toEqual([true, false, false]);
   for (const one of hot) await one.end();
   await honest.end();
@@ -98,8 +100,35 @@ it('turns about accounts that took long before never have every process', async 
   }
   const hot = [1, 2].map((n) => lasting(pool, turnOf(n)));
   const honest = lasting(pool, { client: '198.51.100.1', account: 'did:web:quiet.example' });
-  await until(honest.began, 'the turn of another client');
+  await until('the turn of another client', honest.began);
   expect(hot.map(({ began }) => began())).toEqual([true, false]);
   for (const one of hot) await one.end();
   await honest.end();
+});
+
+it('a turn that becomes long while another one is ends, and a process stays free for short ones', async () => {
+  const { busy, pool } = poolInTest(60_000, 2, 1);
+  const release = new AbortController();
+  const ended: string[] = [];
+  const long = [1, 2].map((n) =>
+    pool
+      .run({ client: `192.0.2.${n}`, account: `did:web:hot${n}.example` }, async (store) => {
+        while (!release.signal.aborted) {
+          await store.frontier().catch((error: unknown) => {
+            // There is no store: each read fails, and the process goes on.
+            if (!(error instanceof StoreError)) throw error;
+          });
+        }
+      })
+      .then(
+        () => ended.push('read'),
+        (error: unknown) => ended.push(String(error)),
+      ),
+  );
+  await until('one of the long turns to end', () => ended.length > 0);
+  await pool.run({ client: '198.51.100.1', account: 'did:web:quiet.example' }, () => Promise.resolve());
+  expect({ ended, busy }).toEqual({ ended: ['StoreBusy: deadline'], busy: ['deadline'] });
+  release.abort();
+  await Promise.all(long);
+  expect(ended.at(-1)).toBe('read');
 });

@@ -1,5 +1,5 @@
-import { clientKey, siteKey } from '../../http/network-tiers.ts';
-import { FairQueue, type Waiting } from './fair-queue.ts';
+import { clientKey, siteKey } from '../../http/connections/network-tiers.ts';
+import { FairQueue, type Waiting } from '../../http/fair-queue.ts';
 import { LongReads } from './long-reads.ts';
 import type { AccountReads } from './protocol.ts';
 import { type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
@@ -25,6 +25,8 @@ export interface ReadingBounds {
   readonly waitMs: number;
   /** Maximum time of one turn, in milliseconds; then its process is killed. */
   readonly deadlineMs: number;
+  /** Time after which a turn is long, in milliseconds: it ends then if the other long turns are as many as there may be. */
+  readonly sliceMs: number;
 }
 
 /** Metrics of the pool. */
@@ -54,7 +56,7 @@ export interface ReadingPool {
   /**
    * Runs one turn of reads for a client: a short sequence, chunk by chunk. Rejects with StoreBusy when no turn comes
    * in time or the turn outlasts its deadline, and with what `work` rejects with. A client has one turn at a time, and
-   * turns that are expected to be long never have every process, nor do those of one IPv6 site.
+   * turns that are long, or expected to be, never have every process, nor do those of one IPv6 site.
    */
   run<T>(turn: ReadTurn, work: (store: AccountReads) => Promise<T>): Promise<T>;
   /**
@@ -84,12 +86,15 @@ interface Place {
 interface GivenPlace {
   readonly place: Place;
   /** The bounds that its turn counts against. */
-  readonly names: readonly string[];
+  readonly names: string[];
 }
+
+/** The bound of turns that are long, or expected to be. */
+const longTurns = 'long';
 
 /** Makes a pool; no process is started before the first turn. */
 export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
-  const { url, readers, maxWaiting, waitMs, deadlineMs, telemetry, monotonic } = options;
+  const { url, readers, maxWaiting, waitMs, deadlineMs, sliceMs, telemetry, monotonic } = options;
   const places: Place[] = Array.from({ length: readers }, () => ({ child: null }));
   const free = [...places];
   const queue = new FairQueue(maxWaiting);
@@ -110,7 +115,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     const site = { name: `site ${siteKey(client)}`, max: maxShared };
     if (account === undefined) return [own, site];
     const same = { name: `account ${account}`, max: maxShared };
-    return longReads.isLong(account) ? [own, site, same, { name: 'long', max: maxShared }] : [own, site, same];
+    return longReads.isLong(account) ? [own, site, same, { name: longTurns, max: maxShared }] : [own, site, same];
   }
 
   function mayRun(turn: ReadTurn): boolean {
@@ -182,10 +187,23 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     for (let next = queue.take(); next !== null; next = free.length > 0 ? queue.take() : null) next.admit();
   }
 
-  async function work<T>(place: Place, reads: (store: AccountReads) => Promise<T>): Promise<T> {
+  /** A turn that became long counts as one; one more than there may be ends. */
+  function becomeLong({ names }: GivenPlace, child: ReadingChild): void {
+    if (names.includes(longTurns)) return;
+    if (readers > 1 && (running.get(longTurns) ?? 0) >= maxShared) {
+      void child.kill();
+      return;
+    }
+    names.push(longTurns);
+    count([longTurns], 1);
+  }
+
+  async function work<T>(given: GivenPlace, reads: (store: AccountReads) => Promise<T>): Promise<T> {
     if (stopped) throw busy('full');
+    const { place } = given;
     if (place.child === null || place.child.ended()) place.child = startReadingChild(url);
     const { child } = place;
+    const slice = setTimeout(() => becomeLong(given, child), sliceMs);
     const deadline = setTimeout(() => void child.kill(), deadlineMs);
     try {
       return await reads(child.store);
@@ -195,6 +213,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     } finally {
       // What was asked and not waited for is work too.
       await child.idle();
+      clearTimeout(slice);
       clearTimeout(deadline);
       if (child.ended()) telemetry.restarted();
     }
@@ -206,7 +225,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     const given = await admitted(turn);
     const began = monotonic();
     try {
-      return await work(given.place, reads);
+      return await work(given, reads);
     } finally {
       const ranMs = monotonic() - began;
       longReads.note(turn.account, ranMs);

@@ -1,12 +1,13 @@
+import { setPriority } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { StoreError } from '../../store/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { AccountChunk, StoreReader } from '../../store/port.ts';
-import { accountStoreMethods } from '../account-store.ts';
-import { type Definition, DefinitionCache } from '../page/definitions.ts';
-import { missedOf } from '../page/missed.ts';
-import { labelersOf } from '../page/network.ts';
-import { type AccountView, readView, type ViewQuery } from '../page/view.ts';
+import { accountStoreMethods } from '../query/account-store.ts';
+import { type Definition, DefinitionCache } from '../view/definitions.ts';
+import { missedOf } from '../view/missed.ts';
+import { labelersOf } from '../view/network.ts';
+import { type AccountView, readView, type ViewQuery } from '../view/view.ts';
 import { boundedChunk, cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
 
 /**
@@ -14,7 +15,18 @@ import { boundedChunk, cut, type ReadAnswer, type ReadQuestion, shortened } from
  * cannot be interrupted from within. It opens the store at the first question, and again after a fault.
  */
 
+/** Lower than usual: about a third of the processor time of a busy serving process. */
+const readerPriority = 5;
+
 const [, , url = ''] = process.argv;
+
+try {
+  // The serving process comes first: it alone accepts connections, and passes on what is read here.
+  setPriority(readerPriority);
+} catch {
+  // The system forbids it: both then share the processor equally.
+}
+
 let store: StoreReader | null = null;
 
 const monotonic = (): number => performance.now();

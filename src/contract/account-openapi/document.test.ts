@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accountOpenApi } from '../../../test/support/openapi.ts';
+import { accountOpenApi } from '../../../harness/artifacts/openapi.ts';
 import { accountErrorCodes, accountErrorTable } from '../account-errors.ts';
 import { accountExamples as examples } from './examples.ts';
 
@@ -13,11 +13,11 @@ const described: readonly (readonly [path: string, status: number, name: string,
 ];
 
 describe('the examples of the account-view surface', () => {
-  it.each(described)('%s %i: %s is what the document describes', (path, status, _name, value) => {
+  it.each(described)('%s %i: %s matches the document', (path, status, _name, value) => {
     expect(accountOpenApi.faults('get', path, status, JSON.parse(JSON.stringify(value)))).toEqual([]);
   });
 
-  it('a page of an export that says it is not the last and has no cursor is not described', () => {
+  it('a page of an export without a cursor must be the last one', () => {
     const { next } = examples.exports;
     expect(accountOpenApi.faults('get', '/exports', 200, { ...next, next_cursor: null })).not.toEqual([]);
   });
@@ -31,12 +31,12 @@ describe('the page of an account', () => {
   const named = ({ $ref }: { $ref: string }) => components[$ref.split('/')[2] ?? '']?.[$ref.split('/')[3] ?? ''];
   const of = (path: string) => (paths[path]?.get.parameters ?? []).map((one) => named(one));
 
-  it('takes what an export takes, and an instant at which a list goes on', () => {
+  it('accepts the parameters of an export, and the instant at which a list continues', () => {
     const exported = of('/exports').map((one) => one?.name);
     expect(of('/account').map((one) => one?.name)).toEqual([...exported.filter((name) => name !== 'cursor'), 'before']);
   });
 
-  it('may be asked for by a handle, an export not, and answers with the way to the DID', () => {
+  it('accepts a handle, unlike an export, and redirects to its DID', () => {
     expect(of('/account')[0]).toMatchObject({ name: 'did', schema: { type: 'string' } });
     expect(of('/account')[0]?.schema).not.toHaveProperty('pattern');
     expect(of('/exports')[0]?.schema).toHaveProperty('pattern');

@@ -7,7 +7,7 @@ import { openApiFrame } from '../openapi/frame.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { headerComponents, responseComponents } from './responses.ts';
 
-/** The OpenAPI 3.1 document of the account-view surface, made from the same schemas that the types come from. */
+/** The OpenAPI 3.1 document of the account-view surface, built from the schemas that the types derive from. */
 
 const schemas: Record<string, Type.TSchema> = {
   ExportAnswer: Type.Union([account.ExportCreated, account.ExportNextPage, account.ExportLastPage], {

@@ -1,7 +1,7 @@
 import { type AccountDownload, accountExportSchema, type ExportCreated, type ExportPage } from '../account.ts';
 import { type AccountErrorBody, accountErrorBody } from '../account-errors.ts';
 
-/** Examples of what a client can meet; the tests hold them against the schemas. */
+/** Examples of responses; the tests validate them against the schemas. */
 
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';

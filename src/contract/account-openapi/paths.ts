@@ -62,7 +62,7 @@ function parameters(...names: (keyof typeof parameterComponents)[]) {
 
 const filters = ['Labeler', 'Value', 'Action', 'TargetKind'] as const;
 
-/** A path with the responses that are its own; those of every path come with it. */
+/** A path with its specific responses; the common ones are added. */
 type OwnResource = Omit<Resource, 'more'> & Partial<Pick<Resource, 'more'>>;
 
 const below = {

@@ -35,7 +35,7 @@ const names: Record<keyof typeof headerComponents, string> = {
   ReferrerPolicy: 'Referrer-Policy',
 };
 
-/** References to headers, after those that every response carries. */
+/** Returns references to headers, after those of every response. */
 export function headers(...more: (keyof typeof headerComponents)[]): Record<string, { $ref: string }> {
   const all: (keyof typeof headerComponents)[] = [
     'AccessControlAllowOrigin',
@@ -51,13 +51,13 @@ export function headers(...more: (keyof typeof headerComponents)[]): Record<stri
   return Object.fromEntries(all.map((name) => [names[name], { $ref: `#/components/headers/${name}` }]));
 }
 
-/** References to headers of a page: no script of another origin may read one. */
+/** Returns references to headers of a page: scripts of other origins cannot read it. */
 export function pageHeaders(...more: (keyof typeof headerComponents)[]): Record<string, { $ref: string }> {
   const { [names.AccessControlAllowOrigin]: _, [names.AccessControlExposeHeaders]: __, ...own } = headers(...more);
   return own;
 }
 
-/** JSON content of a schema component. */
+/** Returns JSON content of a schema component. */
 export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples: named(values) } };
 }
@@ -66,7 +66,7 @@ function error(description: string, values: Readonly<Record<string, unknown>>, .
   return { description, headers: headers('ContentLength', ...more), content: jsonContent('Error', values) };
 }
 
-/** HTML content: a page for a person. */
+/** HTML content: a page for people. */
 export const htmlContent = { 'text/html': { schema: { type: 'string', description: 'A page for people.' } } };
 
 function errorPage(description: string, ...more: 'RetryAfter'[]) {
@@ -107,7 +107,7 @@ export const responseComponents = {
   },
 } as const;
 
-/** A reference to a shared response. */
+/** Returns a reference to a shared response. */
 export function response(name: keyof typeof responseComponents): { $ref: string } {
   return { $ref: `#/components/responses/${name}` };
 }

@@ -10,7 +10,7 @@ import { headerComponents } from './headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { responseComponents } from './responses.ts';
 
-/** The OpenAPI 3.1 document of the facts API, made from the same schemas that the types come from. */
+/** The OpenAPI 3.1 document of the facts API, built from the schemas that the types derive from. */
 
 const schemas: Record<string, Type.TSchema> = {
   InstrumentIndex,

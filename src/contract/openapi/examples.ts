@@ -3,7 +3,7 @@ import { type ErrorBody, errorBody } from '../errors.ts';
 import { contractIds } from '../identifiers.ts';
 import type { InstrumentIndex } from '../instruments.ts';
 
-/** Examples of every state that a client can meet; the tests hold them against the schemas. */
+/** Examples of every possible response; the tests validate them against the schemas. */
 
 const sources = {
   enrolled: 121,

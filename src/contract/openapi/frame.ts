@@ -3,7 +3,7 @@ import { schemaComponents } from './references.ts';
 
 /** Parts that the OpenAPI documents of both surfaces share. */
 
-/** A path that is read, in the words of its document. */
+/** A readable path, with its description in the document. */
 export interface Resource {
   readonly id: string;
   readonly tag: string;
@@ -11,7 +11,7 @@ export interface Resource {
   readonly description: string;
   readonly parameters?: readonly object[];
   readonly ok: { readonly description: string; readonly headers: object; readonly content: object };
-  /** Every other response of GET, by its status. */
+  /** All other responses to GET, by status. */
   readonly more: Readonly<Record<string, Reference>>;
 }
 
@@ -26,7 +26,7 @@ export interface PreflightResponses {
   readonly '405': Reference;
 }
 
-/** The path items of a document: GET, HEAD and the preflight of each path. */
+/** Returns the path items of a document: GET, HEAD and the preflight of each path. */
 export function pathItemsOf(resources: Readonly<Record<string, Resource>>, preflight: PreflightResponses): object {
   return Object.fromEntries(Object.entries(resources).map(([path, resource]) => [path, pathItem(resource, preflight)]));
 }
@@ -55,10 +55,10 @@ function pathItem(resource: Resource, preflight: PreflightResponses) {
   };
 }
 
-/** The parts of a document that differ. */
+/** The parts in which the documents differ. */
 export interface DocumentParts {
   readonly title: string;
-  /** The package's. */
+  /** Version of the package. */
   readonly version: string;
   readonly summary: string;
   readonly description: string;
@@ -70,7 +70,7 @@ export interface DocumentParts {
   readonly parameters: object;
 }
 
-/** A whole document (OpenAPI 3.1.0). */
+/** Returns a complete document (OpenAPI 3.1.0). */
 export function openApiFrame(parts: DocumentParts): object {
   const { title, version, summary, description, tags, paths, schemas, responses, headers, parameters } = parts;
   return {
@@ -84,14 +84,14 @@ export function openApiFrame(parts: DocumentParts): object {
   };
 }
 
-/** A header whose value is a text. */
+/** Returns a header with a string value. */
 export const textHeader = (description: string, example: string) => ({
   description,
   schema: { type: 'string' },
   example,
 });
 
-/** Header components that mean the same on both surfaces. */
+/** Header components with the same meaning on both surfaces. */
 export const commonHeaders = {
   AccessControlAllowOrigin: textHeader('On every response: any origin may read.', '*'),
   AccessControlAllowMethods: textHeader('Response to a preflight.', 'GET, HEAD, OPTIONS'),
@@ -104,7 +104,7 @@ export const commonHeaders = {
   ContentLength: textHeader('Length of the body; of HEAD, of the body that GET would have.', '2351'),
 } as const;
 
-/** Names on the wire of the common headers. */
+/** Wire names of the common headers. */
 export const commonHeaderNames: Readonly<Record<keyof typeof commonHeaders | 'AccessControlExposeHeaders', string>> = {
   AccessControlAllowOrigin: 'Access-Control-Allow-Origin',
   AccessControlExposeHeaders: 'Access-Control-Expose-Headers',

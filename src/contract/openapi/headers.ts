@@ -1,6 +1,6 @@
 import { commonHeaderNames, commonHeaders, textHeader } from './frame.ts';
 
-/** Response headers of the document, each described once and referred to. */
+/** Response headers of the document, each described once and referenced. */
 
 /** Components of the kind `headers`. */
 export const headerComponents = {
@@ -35,7 +35,7 @@ const names: Record<HeaderName, string> = {
   Vary: 'Vary',
 };
 
-/** References to headers, after those that every response carries. */
+/** Returns references to headers, after those of every response. */
 export function headers(...components: HeaderName[]): Record<string, { $ref: string }> {
   const all: HeaderName[] = [
     'AccessControlAllowOrigin',

@@ -4,7 +4,7 @@ import { pathItemsOf, type Resource } from './frame.ts';
 import { headers } from './headers.ts';
 import { jsonContent, response } from './responses.ts';
 
-/** The paths of the contract. What lies outside the contract is not in the document. */
+/** The paths of the contract. Paths outside the contract are not in the document. */
 
 const ifNoneMatch = { $ref: '#/components/parameters/IfNoneMatch' };
 const acceptEncoding = { $ref: '#/components/parameters/AcceptEncoding' };
@@ -30,7 +30,7 @@ export const parameterComponents = {
   },
 } as const;
 
-/** Errors that any request can cause before its path is looked up, or when the path is unknown. */
+/** Errors that can occur for any request before its path is looked up, or for an unknown path. */
 const below = {
   '400': response('BadRequest'),
   '404': response('NotFound'),

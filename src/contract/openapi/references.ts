@@ -3,9 +3,9 @@ import type Type from 'typebox';
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * Components of the kind `schemas`: one that stands inside another, found by its title, becomes a reference. Published
- * objects are open, since a later version may add a field (compatibility policy); what this version publishes is closed
- * by the schemas that the types come from.
+ * Returns components of the kind `schemas`: a nested schema with a title becomes a reference. Published objects are
+ * open, because a later version may add a field (compatibility policy); the schemas of the types close what this
+ * version publishes.
  */
 export function schemaComponents(components: Readonly<Record<string, Type.TSchema>>): Record<string, Json> {
   const names = Object.keys(components);

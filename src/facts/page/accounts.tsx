@@ -1,12 +1,12 @@
 /** Links to the account-view surface, which has another address. */
 export interface AccountLinks {
-  /** Its address, without a trailing slash. */
+  /** Address of the surface, without a trailing slash. */
   readonly url: string;
-  /** Sample accounts; only of a simulated network, never of real people. */
+  /** Sample accounts, only of a simulated network, never of real people. */
   readonly samples: readonly { readonly did: string; readonly shows: string | null }[];
 }
 
-/** The way to the account-view surface. The links stand in an attribute too, from where the script takes them over. */
+/** Link to the account-view surface. The links are also in an attribute, from which the script reads them. */
 export function Accounts({ links }: { links: AccountLinks | null }) {
   if (!links) return null;
   const page = `${links.url}/account`;
@@ -33,7 +33,7 @@ export function Accounts({ links }: { links: AccountLinks | null }) {
   );
 }
 
-/** The links of a page that the server drew; null where it drew none. */
+/** Returns the links of a page that the server rendered; null if it rendered none. */
 export function accountLinksOf(page: ParentNode): AccountLinks | null {
   const text = page.querySelector('[data-accounts]')?.getAttribute('data-accounts');
   return typeof text === 'string' ? (JSON.parse(text) as AccountLinks) : null;

@@ -1,9 +1,9 @@
 import type { ObservatoryFacts, Shown } from './model.ts';
-import { Said } from './pieces.tsx';
+import { Quote } from './pieces.tsx';
 
-/** The caveats of each fact, whole and in its own words: they are part of it. */
+/** Shows the caveats of each fact completely and verbatim: they are part of it. */
 export function Caveats({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
-  // Both weather facts carry the same ones.
+  // Both weather facts have the same caveats.
   const weather = conditions.kind === 'served' ? conditions : metrics;
   const weatherName = conditions.kind === 'served' ? 'conditions' : 'metrics';
   return (
@@ -33,7 +33,7 @@ function List({
         <ul>
           {fact.envelope.caveats.map((caveat, index) => (
             <li key={index}>
-              <Said text={caveat} at={`${at}/caveats/${index}`} />
+              <Quote text={caveat} at={`${at}/caveats/${index}`} />
             </li>
           ))}
         </ul>

@@ -7,7 +7,7 @@ const names = {
 } as const;
 
 /** Announces the changes between two states of the page: facts that were removed, and facts that returned. */
-export function changesSaid(before: ObservatoryFacts | null, now: ObservatoryFacts): string {
+export function describeChanges(before: ObservatoryFacts | null, now: ObservatoryFacts): string {
   if (!before) return '';
   return (['conditions', 'metrics', 'labels'] as const)
     .filter((name) => before[name].kind !== now[name].kind)

@@ -11,7 +11,7 @@ const then: WeatherFreshness = {
   basis: null,
 };
 
-describe('whether a weather reading is one of now', () => {
+describe('currencyOf', () => {
   it.each([
     ['young enough with what has passed since', 120, then, 'current'],
     ['older than its limit by now', 120.001, then, 'old'],

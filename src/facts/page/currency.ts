@@ -1,12 +1,12 @@
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 
 /**
- * Currency of a weather reading. The API serves the freshness that its instrument judged, regardless of the artifact's
+ * Currency of a weather fact. The API serves the freshness that its instrument judged, regardless of the artifact's
  * age, and clients must add the age. This type is the result of that addition.
  */
 export type Currency = 'current' | 'partial' | 'old' | 'unavailable' | 'not_said';
 
-/** The currency of a weather fact when it was answered. */
+/** Returns the currency of a weather fact at the time of its response. */
 export function currencyOf({
   age_seconds: age,
   freshness,
@@ -25,7 +25,7 @@ export const notNow: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, s
   not_said: 'The newest artifact does not state its age, so it cannot be presented as current.',
 };
 
-/** Returns true if a reading of this currency may be shown as current. */
+/** Returns true if a fact of this currency may be shown as current. */
 export function isNow(currency: Currency): currency is 'current' | 'partial' {
   return currency === 'current' || currency === 'partial';
 }

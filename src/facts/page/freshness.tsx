@@ -3,7 +3,7 @@ import { Count, Instant, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
 import { type Currency, currencyOf } from './currency.ts';
 import { isRecent, type ObservatoryFacts, type Shown } from './model.ts';
-import { Age, RefusalReason, Said } from './pieces.tsx';
+import { Age, Quote, RefusalReason } from './pieces.tsx';
 
 /** Shows the freshness of each instrument's artifact, with the reason. */
 export function Freshness({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
@@ -35,13 +35,13 @@ function NotServed({ fact, name }: { fact: Exclude<Shown<never>, { kind: 'served
   const state = fact.error.freshness?.state ?? 'unavailable';
   return (
     <>
-      <p class="verdict">{capital(refusedWords[state])}</p>
+      <p class="verdict">{capital(refusedText[state])}</p>
       <RefusalReason error={fact.error} name={name} />
     </>
   );
 }
 
-const refusedWords = {
+const refusedText = {
   stale: 'stale, and refused',
   held: 'held back, and refused',
   unavailable: 'unavailable, and refused',
@@ -49,7 +49,7 @@ const refusedWords = {
   warming_up: 'refused',
 } as const;
 
-const currencyWords: Readonly<Record<Currency, string>> = {
+const currencyText: Readonly<Record<Currency, string>> = {
   current: 'current',
   partial: 'partial',
   old: 'old',
@@ -57,8 +57,8 @@ const currencyWords: Readonly<Record<Currency, string>> = {
   not_said: 'not known',
 };
 
-/** Status of an instrument, in a word. */
-export interface Standing {
+/** Status of an instrument, in one word. */
+export interface InstrumentStatus {
   readonly instrument: string;
   readonly word: string;
   /** True if its facts may be taken as current. */
@@ -66,23 +66,23 @@ export interface Standing {
 }
 
 /** Status of the weather instrument. */
-export function weatherStanding({ conditions, metrics }: ObservatoryFacts): Standing {
+export function weatherStatus({ conditions, metrics }: ObservatoryFacts): InstrumentStatus {
   const fact = conditions.kind === 'served' ? conditions : metrics;
-  if (fact.kind !== 'served') return { instrument: 'Weather', ...refusedStanding(fact) };
+  if (fact.kind !== 'served') return { instrument: 'Weather', ...refusedStatus(fact) };
   const currency = currencyOf(fact.envelope);
-  return { instrument: 'Weather', word: currencyWords[currency], good: currency === 'current' };
+  return { instrument: 'Weather', word: currencyText[currency], good: currency === 'current' };
 }
 
 /** Status of the label instrument. */
-export function labelStanding({ labels }: ObservatoryFacts): Standing {
-  if (labels.kind !== 'served') return { instrument: 'Labels', ...refusedStanding(labels) };
+export function labelStatus({ labels }: ObservatoryFacts): InstrumentStatus {
+  if (labels.kind !== 'served') return { instrument: 'Labels', ...refusedStatus(labels) };
   const warming = labels.envelope.freshness.state === 'warming_up';
   return { instrument: 'Labels', word: warming ? 'warming up' : 'fresh', good: !warming };
 }
 
-function refusedStanding(fact: Exclude<Shown<never>, { kind: 'served' }>): Omit<Standing, 'instrument'> {
+function refusedStatus(fact: Exclude<Shown<never>, { kind: 'served' }>): Omit<InstrumentStatus, 'instrument'> {
   if (fact.kind === 'unreached') return { word: 'no answer', good: false };
-  return { word: refusedWords[fact.error.freshness?.state ?? 'unavailable'], good: false };
+  return { word: refusedText[fact.error.freshness?.state ?? 'unavailable'], good: false };
 }
 
 function capital(words: string): string {
@@ -99,7 +99,7 @@ function Weather({
   const { generated_at: made, age_seconds: age, freshness } = envelope;
   return (
     <>
-      <p class="verdict">{capital(currencyWords[currencyOf(envelope)])}</p>
+      <p class="verdict">{capital(currencyText[currencyOf(envelope)])}</p>
       <p>
         {made === null ? (
           'The instrument does not state when it wrote this.'
@@ -136,7 +136,7 @@ function Weather({
         {freshness.basis === null ? null : (
           <>
             {' '}
-            Its rule: <Said text={freshness.basis} at={`${name}/freshness/basis`} />.
+            Its rule: <Quote text={freshness.basis} at={`${name}/freshness/basis`} />.
           </>
         )}
       </p>

@@ -1,6 +1,6 @@
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
-import { aRecentOverview } from '../../../test/support/overviews.ts';
+import { aRecentOverview } from '../../../harness/artifacts/overviews.ts';
 import { projectRecentLabels } from '../project-recent-labels.ts';
 import { LabelCoverage } from './label-coverage.tsx';
 import type { RecentEnvelope } from './model.ts';
@@ -15,7 +15,9 @@ function pictureOf(coverage: CoverageChange): string {
   );
 }
 
-/** The strip of the fixture's window, 21 Oct to 20 Nov at noon, with other coverage: the pieces as they are drawn. */
+/**
+ * Renders the strip of the fixture's window, 21 Oct to 20 Nov at noon, with changed coverage; returns its drawn pieces.
+ */
 function strip(coverage: CoverageChange): string[] {
   const drawn = /<rect class="chart-([\w-]+)" x="([\d.]+)%" width="([\d.]+)%"/g;
   return [...pictureOf(coverage).matchAll(drawn)].map(([, kind = '', x = '', width = '']) => `${kind} ${x}+${width}`);
@@ -24,16 +26,16 @@ function strip(coverage: CoverageChange): string[] {
 const through = '2026-11-20T12:00:00.000Z';
 
 describe('the coverage strip', () => {
-  it('is whole where nothing interrupted it', () => {
+  it('is unbroken without interruptions', () => {
     expect(strip({ observed_through: through })).toEqual(['seen 0+100']);
   });
 
-  it('breaks at a gap', () => {
+  it('is interrupted by a gap', () => {
     const gap = { start: '2026-10-27T12:00:00Z', end: '2026-10-30T12:00:00Z', reason: 'maintenance' };
     expect(strip({ observed_through: through, gaps: [gap] })).toEqual(['seen 0+20', 'seen 30+70', 'part 20+10']);
   });
 
-  it('shows a gap of a minute', () => {
+  it('shows a gap of one minute', () => {
     const gap = { start: '2026-11-05T12:00:00Z', end: '2026-11-05T12:01:00Z', reason: 'cursor_reset' };
     expect(strip({ observed_through: through, gaps: [gap] })).toEqual([
       'seen 0+49.701',
@@ -42,7 +44,7 @@ describe('the coverage strip', () => {
     ]);
   });
 
-  it('begins with the warm-up, and is unsure where coverage is not known', () => {
+  it('begins with the warm-up, and is marked uncertain while coverage is unknown', () => {
     const warmup = { start: '2026-10-21T12:00:00Z', end: '2026-11-17T12:00:00Z', reason: 'not_observed' };
     expect(strip({ observed_through: through, warmup, status: 'unknown' })).toEqual([
       'unsure 90+10',
@@ -50,17 +52,17 @@ describe('the coverage strip', () => {
     ]);
   });
 
-  it('ends where collection has come to', () => {
+  it('ends at the end of coverage', () => {
     expect(strip({ observed_through: '2026-11-20T10:48:00.000Z' })).toEqual(['seen 0+99.833']);
   });
 
-  it('has nothing collected when all of it is one gap', () => {
+  it('is empty if one gap covers the window', () => {
     expect(strip({ gap_overflow: true })).toEqual(['part 0+100']);
   });
 });
 
-describe('the labelers that are followed', () => {
-  /** The words of the picture, as they are read. */
+describe('the number of followed labelers', () => {
+  /** Returns the picture's text as a screen reader reads it. */
   function said(sources: object): string {
     const picture = pictureOf({
       observed_days: 1,
@@ -78,7 +80,7 @@ describe('the labelers that are followed', () => {
     provider_rejects: 0,
   };
 
-  it('are counted in words that agree with their number', () => {
+  it('agrees grammatically with the noun', () => {
     expect(said({ enrolled: 1, established: 1 })).toContain('1 of 1 labeler that Almanac follows is being read.');
     expect(said({ enrolled: 11, established: 10, unavailable: 1 })).toContain(
       '10 of 11 labelers that Almanac follows are being read. The activity of the others meanwhile is unknown: 1 failing at the moment.',
@@ -93,13 +95,13 @@ describe('the labelers that are followed', () => {
 });
 
 describe('the list of gaps', () => {
-  /** The words of each gap. */
+  /** Returns the text of each gap. */
   function gaps(...listed: { start: string; end: string; reason: string }[]): string[] {
     const items = pictureOf({ observed_through: through, gaps: listed }).split('<ul class="gaps">')[1] ?? '';
     return [...items.matchAll(/<li>(.*?)<\/li>/g)].map(([, item = '']) => item.replace(/<[^>]+>/g, ''));
   }
 
-  it('tells gaps to the minute, and one within a minute to the second, newest first', () => {
+  it('shows times to the minute, or to the second for a gap within one minute, newest first', () => {
     const hour = { start: '2026-11-05T12:00:01Z', end: '2026-11-05T13:00:02Z', reason: 'maintenance' };
     const seconds = { start: '2026-11-06T12:00:07.9Z', end: '2026-11-06T12:00:12Z', reason: 'ingest_paused' };
     expect(gaps(hour, seconds)).toEqual([

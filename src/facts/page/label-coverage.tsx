@@ -4,15 +4,15 @@ import { percent } from '../../web/bar.tsx';
 import { Count, Instant } from '../../web/figures.tsx';
 import { agreeing, instantText } from '../../web/format.ts';
 import { Hatch } from '../../web/hatch.tsx';
-import { Legend, signWords } from '../../web/legend.tsx';
+import { Legend, signText } from '../../web/legend.tsx';
 import { layTimeline, type Stretch, timelineWidth } from '../../web/timeline.ts';
 import type { RecentEnvelope } from './model.ts';
 import { Picture } from './pieces.tsx';
-import { coverageWords, gapWords } from './words.ts';
+import { coverageText, gapText } from './words.ts';
 
 const at = 'labels/facts/coverage';
 
-/** The coverage of the window: a strip that breaks where it was not observed, and the same in words. */
+/** Shows the coverage of the window: a strip that is interrupted where it was not observed, and the same as text. */
 export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
   const { coverage, window_days: days } = envelope.facts;
   return (
@@ -30,7 +30,7 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
         </p>
       }
     >
-      <p class="verdict">{coverageWords[coverage.status]}</p>
+      <p class="verdict">{coverageText[coverage.status]}</p>
       <p>
         <Count value={coverage.observed_days} at={`${at}/observed_days`} /> of these{' '}
         <Count value={days} at="labels/facts/window_days" /> days {agreeing(coverage.observed_days, 'lies', 'lie')}{' '}
@@ -52,7 +52,7 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
 
 type Part = Stretch & { readonly kind: 'gap' | 'warmup' | 'pending' };
 
-/** Milliseconds of a timestamp that the projection has found usable. */
+/** Parses a timestamp that the projection has validated, to milliseconds. */
 function millis(timestamp: string): number {
   return (parseTimestamp(timestamp) ?? Number.NaN) / 1000;
 }
@@ -61,7 +61,7 @@ function stretch<K extends Part['kind']>(kind: K, { start, end }: { start: strin
   return { kind, start: millis(start), end: millis(end) };
 }
 
-/** The window of an overview and its parts that were not observed. */
+/** Returns the window of an overview and its unobserved parts. */
 export function unobservedParts({
   generated_at: generatedAt,
   facts,
@@ -79,7 +79,7 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
   const known = unobservedParts(envelope);
   if (!known || envelope.generated_at === null) return null;
   const { window, parts } = known;
-  // What is not collected yet is no break: it is drawn as long as it is, and not wider.
+  // Time that is not collected yet is not a gap: it is drawn at its true length.
   const pendingFrom = Math.min(window.end, ...parts.filter(({ kind }) => kind === 'pending').map(({ start }) => start));
   const drawn = layTimeline(
     window,
@@ -123,9 +123,9 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
       <Legend
         signs={[
           unsure ? ['unsure', 'collected, coverage not established'] : ['seen', 'collected'],
-          ['part', `${signWords.part} (a gap)`],
+          ['part', `${signText.part} (a gap)`],
           ...(envelope.facts.coverage.warmup
-            ? [['unseen', `${signWords.unseen}: before the observation began`] as const]
+            ? [['unseen', `${signText.unseen}: before the observation began`] as const]
             : []),
         ]}
       />
@@ -140,18 +140,18 @@ function dayLines(days: number) {
   });
 }
 
-/** Place along the strip of a stretch in the units of its timeline. */
+/** Returns the position and length of a period in the units of the timeline. */
 function placed(from: number, to: number) {
   const share = 100 / timelineWidth;
   return { x: percent(from * share), width: percent((to - from) * share) };
 }
 
-/** As many gaps stand open; more are behind a fold, where they are as near to a screen reader. */
+/** Number of gaps that are always visible; the others are collapsed, but equally accessible to a screen reader. */
 const openGaps = 6;
 
 function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage: Coverage }) {
   if (gaps.length === 0 && !warmup) return null;
-  // Newest first: what is nearest to now matters most to what is shown of now.
+  // Newest first: recent gaps matter most for a page about the present.
   const listed = gaps
     .map((gap, index) => <GapLine key={`${gap.start} ${gap.end}`} gap={gap} at={`${at}/gaps/${index}`} />)
     .toReversed();
@@ -175,12 +175,12 @@ function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage
 }
 
 function GapLine({ gap, at: where }: { gap: Gap; at: string }) {
-  // Within one minute only the seconds tell that it has a length.
+  // For a gap within one minute, only seconds show that it has a length.
   const precision = instantText(gap.start) === instantText(gap.end) ? 'second' : 'minute';
   return (
     <li>
       <Instant value={gap.start} at={`${where}/start`} precision={precision} /> to{' '}
-      <Instant value={gap.end} at={`${where}/end`} precision={precision} />: {gapWords[gap.reason]}
+      <Instant value={gap.end} at={`${where}/end`} precision={precision} />: {gapText[gap.reason]}
     </li>
   );
 }

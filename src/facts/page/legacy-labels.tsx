@@ -1,12 +1,12 @@
 import { Count, Percent } from '../../web/figures.tsx';
 import type { LegacyEnvelope } from './model.ts';
-import { Picture, Said, Stat, Unknown } from './pieces.tsx';
+import { Picture, Quote, Stat, Unknown } from './pieces.tsx';
 import { TopLabelers } from './top-labelers.tsx';
 import { signalPhrases } from './words.ts';
 
 const at = 'labels/facts';
 
-/** The overview of the legacy producer: it counts alerts, not label events, and keeps no coverage of a window. */
+/** Shows the overview of the legacy producer, which counts alerts instead of label events and records no coverage. */
 export function LegacyLabels({ envelope }: { envelope: LegacyEnvelope }) {
   const { labeler_count: labelers, alert_count_window: alerts } = envelope.facts;
   return (
@@ -62,7 +62,7 @@ function Signals({ envelope }: { envelope: LegacyEnvelope }) {
     <>
       <p class="verdict">{signals.map((word) => signalPhrases[word]).join(', ')}</p>
       <p>
-        <Said text={attribution} at={`${at}/network_weather/attribution`} />
+        <Quote text={attribution} at={`${at}/network_weather/attribution`} />
       </p>
       {standing ? null : <p>Too little was observed to say that something did not happen.</p>}
     </>
@@ -75,7 +75,7 @@ function Observation({ envelope }: { envelope: LegacyEnvelope }) {
   const where = `${at}/observation`;
   return (
     <p>
-      Observation {observation.adequacy}: <Said text={observation.reason} at={`${where}/reason`} />. Of{' '}
+      Observation {observation.adequacy}: <Quote text={observation.reason} at={`${where}/reason`} />. Of{' '}
       <Count value={observation.labelers_accessible} at={`${where}/labelers_accessible`} /> labelers that can be
       reached, <Count value={observation.labelers_adequate} at={`${where}/labelers_adequate`} /> were read at{' '}
       <Percent value={observation.coverage_threshold} at={`${where}/coverage_threshold`} /> or more of the attempts.

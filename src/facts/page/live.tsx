@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { contractIds, paths } from '../../contract/identifiers.ts';
 import { PageBody } from '../../web/page-body.tsx';
 import { accountLinksOf } from './accounts.tsx';
-import { changesSaid } from './changes.ts';
+import { describeChanges } from './changes.ts';
 import type { ObservatoryFacts } from './model.ts';
 import { observatory } from './observatory.tsx';
 import { type WatchContext, watchFact } from './watch.ts';
@@ -34,12 +34,12 @@ function keepLive(context: WatchContext): void {
     ]);
     const facts = { conditions, metrics, labels };
     try {
-      const parts = observatory(facts, { kind: 'live', said: changesSaid(shown, facts) }, accounts);
+      const parts = observatory(facts, { kind: 'live', said: describeChanges(shown, facts) }, accounts);
       shown = facts;
       document.title = parts.title;
       render(<PageBody {...parts} />, document.body);
     } catch {
-      // What cannot be drawn must not leave an older number behind; the page is not touched again.
+      // If the page cannot be rendered, no old number may stay visible; the script stops here.
       document.body.textContent = 'The facts have a format that this page does not support. Reload the page.';
       return;
     }
@@ -47,7 +47,7 @@ function keepLive(context: WatchContext): void {
     timer = setTimeout(() => void ask(), Math.max(0, due() - context.clock()));
   }
 
-  /** A page that slept, or comes back from the history, shows nothing that is overdue for longer than an answer takes. */
+  /** After sleep or a return from the history, removes data that is overdue for longer than a request takes. */
   function awake(): void {
     if (document.visibilityState === 'visible' && context.clock() >= due()) void ask();
   }

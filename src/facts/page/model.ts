@@ -7,23 +7,23 @@ import type { Origin } from '../../contract/vocabulary.ts';
 export type Shown<E> =
   | { readonly kind: 'served'; readonly envelope: E }
   | { readonly kind: 'refused'; readonly error: ErrorBody['error'] }
-  /** The service gave no answer that could be understood; only a page that is kept live meets it. */
+  /** No valid response from the service; occurs only in a page that is updated by its script. */
   | { readonly kind: 'unreached' };
 
-/** The three facts of the API that the page is drawn from, and nothing else. */
+/** The three facts of the API that the page is rendered from. */
 export interface ObservatoryFacts {
   readonly conditions: Shown<WeatherConditionsEnvelope>;
   readonly metrics: Shown<WeatherMetricsEnvelope>;
   readonly labels: Shown<LabelsOverview>;
 }
 
-/** The label overview of the rolling epoch, as an envelope of its own. */
+/** A label overview of the rolling epoch. */
 export type RecentEnvelope = LabelsOverview & { facts: RecentLabelFacts };
 
-/** The label overview of the legacy producer. */
+/** A label overview of the legacy producer. */
 export type LegacyEnvelope = LabelsOverview & { facts: LegacyLabelFacts };
 
-/** Which of its two kinds a label overview is: the rolling epoch has an acquisition. */
+/** Returns true for an envelope of the rolling epoch: only that has an acquisition. */
 export function isRecent(envelope: LabelsOverview): envelope is RecentEnvelope {
   return 'acquisition' in envelope.facts;
 }
@@ -33,7 +33,7 @@ export function isLegacy(envelope: LabelsOverview): envelope is LegacyEnvelope {
   return 'census' in envelope.facts;
 }
 
-/** The origins of what is shown, other than live: a producer that names none is a live one. */
+/** Returns the origins of the shown facts other than live; a producer that names no origin is live. */
 export function originsShown({ conditions, metrics, labels }: ObservatoryFacts): Exclude<Origin, 'live'>[] {
   const origins = [conditions, metrics, labels].map((fact) =>
     fact.kind === 'served' ? (fact.envelope.provenance.origin ?? 'live') : 'live',

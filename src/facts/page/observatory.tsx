@@ -3,7 +3,7 @@ import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
 import { type AccountLinks, Accounts } from './accounts.tsx';
 import { Caveats } from './caveats.tsx';
-import { Freshness, labelStanding, weatherStanding } from './freshness.tsx';
+import { Freshness, labelStatus, weatherStatus } from './freshness.tsx';
 import { Labels } from './labels.tsx';
 import { type ObservatoryFacts, originsShown } from './model.ts';
 import { WeatherNow } from './weather-now.tsx';
@@ -13,8 +13,8 @@ import { WeatherRates } from './weather-rates.tsx';
 export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; readonly said: string };
 
 /**
- * The observatory's page as a function of the three facts: drawn by the server, and by the script in the browser
- * from what the API answers there. Links are relative, so that it stands behind any prefix.
+ * Renders the observatory's page from the three facts: on the server, and in the browser from the API's responses.
+ * Links are relative, so that the page works behind any prefix.
  */
 export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts: AccountLinks | null): PageParts {
   const origins = originsShown(facts);
@@ -25,7 +25,7 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
     ].join(''),
     description: 'Observations of the AT Protocol network, with their limits.',
     base: '.',
-    // What is not of the live network must not be found as if it were.
+    // Search engines must not index simulated data as if it were live.
     indexed: origins.length === 0,
     scripts: ['/assets/observatory.js'],
     styles: ['/assets/observatory.css'],
@@ -58,7 +58,7 @@ function Body({
           Almanac observes the network that Bluesky runs on, and reports what it observed, how complete the observation
           was, and what it cannot know.
         </p>
-        <Standing facts={facts} keeping={keeping} />
+        <StatusSection facts={facts} keeping={keeping} />
       </div>
       <WeatherNow fact={facts.conditions} />
       <WeatherRates fact={facts.metrics} />
@@ -72,11 +72,11 @@ function Body({
 }
 
 /** Shows the status of each instrument, and the update mode of the page. */
-function Standing({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping }) {
+function StatusSection({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping }) {
   return (
     <>
       <p class="standing">
-        {[weatherStanding(facts), labelStanding(facts)].map(({ instrument, word, good }) => (
+        {[weatherStatus(facts), labelStatus(facts)].map(({ instrument, word, good }) => (
           <a key={instrument} class={good ? 'chip good' : 'chip'} href="#freshness">
             {instrument}: {word}
           </a>

@@ -2,10 +2,10 @@ import type { FactEnvelope } from '../../contract/envelope.ts';
 import { errorBody } from '../../contract/errors.ts';
 import { contractIds, type FactContractId } from '../../contract/identifiers.ts';
 import { bucketSeconds } from '../../contract/limits.ts';
-import type { Coding } from '../../http/accept-encoding.ts';
-import { encode } from '../../http/compress.ts';
 import type { HeaderList } from '../../http/headers.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
+import type { Coding } from '../../http/representation/accept-encoding.ts';
+import { encode } from '../../http/representation/compress.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { Outcome } from '../resource.ts';
 import type { AccountLinks } from './accounts.tsx';
@@ -19,7 +19,7 @@ export interface PageOutcomes {
   readonly labels: Outcome;
 }
 
-/** Everything from this origin, nothing inline; no copy of the page outlives the facts on it. */
+/** Everything comes from this origin, nothing is inline; no cached page outlives the facts on it. */
 const headers: HeaderList = [
   'Cache-Control',
   'no-store',
@@ -32,8 +32,8 @@ const headers: HeaderList = [
 ];
 
 /**
- * The observatory's page, rendered from the current facts. It is built once for each set of representations, like these
- * once per artifact and age bucket; a refusal is rendered again with each minute of its ages.
+ * The observatory's page, rendered from the current facts. It is rendered once for each set of representations, which
+ * change once per artifact and age bucket; a refusal is rendered again with each minute of its ages.
  */
 export function observatoryPage(common: HeaderList, accounts: AccountLinks | null) {
   let kept: { marks: readonly unknown[]; builtAt: number; html: Buffer; replies: Map<Coding, Reply> } | undefined;
@@ -41,7 +41,7 @@ export function observatoryPage(common: HeaderList, accounts: AccountLinks | nul
   function pageAt(outcomes: PageOutcomes, now: number) {
     const marks = [outcomes.conditions, outcomes.metrics, outcomes.labels].map(markOf);
     const known = kept;
-    // A clock that was set back must not be answered with times that lie ahead of it.
+    // After the clock was set back, a response must not contain future times.
     if (known && now >= known.builtAt && marks.every((mark, at) => mark === known.marks[at])) return known;
     const html = Buffer.from(renderPage(observatory(shownFacts(outcomes), { kind: 'loaded' }, accounts)));
     kept = { marks, builtAt: now, html, replies: new Map() };
@@ -63,7 +63,7 @@ export function observatoryPage(common: HeaderList, accounts: AccountLinks | nul
   };
 }
 
-/** Two outcomes with the same mark are drawn the same. */
+/** Returns an identifier of an outcome's content: equal marks render equally. */
 function markOf(outcome: Outcome): unknown {
   if (outcome.kind === 'served') return outcome.representation;
   const { state, basis, age_seconds: age, collection_age_seconds: collectionAge } = outcome.freshness ?? {};

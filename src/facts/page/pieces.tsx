@@ -5,10 +5,10 @@ import { Span } from '../../web/figures.tsx';
 import { Foreign } from '../../web/foreign.tsx';
 import type { Shown } from './model.ts';
 
-/** Pieces that the sections of the page share. */
+/** Components that the sections of the page share. */
 
-/** A text of the facts, in the words of its instrument. */
-export function Said({ text, at }: { text: string; at: string }) {
+/** Shows a text of the facts verbatim. */
+export function Quote({ text, at }: { text: string; at: string }) {
   return (
     <span data-said={at}>
       <Foreign text={text} />
@@ -16,7 +16,7 @@ export function Said({ text, at }: { text: string; at: string }) {
   );
 }
 
-/** One figure with what it counts: the number large, the words small. */
+/** Shows one figure and its unit: the number large, the text small. */
 export function Stat({ figure, children }: { figure: ComponentChildren; children: ComponentChildren }) {
   return (
     <div class="stat">
@@ -31,7 +31,7 @@ export function Unknown({ children }: { children: ComponentChildren }) {
   return <span class="unknown">{children}</span>;
 }
 
-/** A picture, followed by a list of what it does not show. */
+/** Shows a picture, followed by a list of what it does not show. */
 export function Picture({
   title,
   id,
@@ -57,14 +57,14 @@ export function Picture({
   );
 }
 
-/** The list of what an instrument does not measure, in its words. */
+/** Lists verbatim what an instrument does not measure. */
 export function NotMeasured({ items, at }: { items: readonly string[] | undefined; at: string }) {
   if (items === undefined) return <p>The instrument does not state what it does not measure.</p>;
   return (
     <ul class="plain">
       {items.map((item, index) => (
         <li key={index}>
-          <Said text={item} at={`${at}/provenance/does_not_measure/${index}`} />
+          <Quote text={item} at={`${at}/provenance/does_not_measure/${index}`} />
         </li>
       ))}
     </ul>
@@ -100,12 +100,12 @@ export function Refused({
   );
 }
 
-/** Why a fact is refused: the service's words, and the age that decided where there is one. */
+/** Shows why a fact is refused: the service's message, and the age that decided, if any. */
 export function RefusalReason({ error: { message, freshness }, name }: { error: ErrorBody['error']; name: string }) {
   return (
     <>
       <p>
-        <Said text={message} at={`${name}/error/message`} />
+        <Quote text={message} at={`${name}/error/message`} />
       </p>
       {freshness ? <Overdue freshness={freshness} at={`${name}/error/freshness`} /> : null}
     </>
@@ -134,7 +134,7 @@ function Overdue({ freshness, at }: { freshness: LabelFreshness; at: string }) {
   );
 }
 
-/** An age, in words that also fit one that lies ahead. */
+/** Shows an age, with wording that also fits a future time. */
 export function Age({ value, at }: { value: number; at: string }) {
   return value < 0 ? (
     <>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contractIds } from '../../contract/identifiers.ts';
 import { watchFact } from './watch.ts';
 
-/** A service that gives the next of its answers, and remembers what it was asked. */
+/** A service that returns the given responses in order and records the requests. */
 function service(answers: readonly (() => Response)[]) {
   let now = 1_000_000;
   const asked: (string | undefined)[] = [];
@@ -42,7 +42,7 @@ function refusal(): Response {
 const unchanged = () => new Response(null, { status: 304, headers: { 'Cache-Control': 'public, max-age=60' } });
 
 describe('a watched fact', () => {
-  it('sends its validator back and keeps what is not changed', async () => {
+  it('sends its validator and keeps the fact after a 304', async () => {
     const { ask, asked } = service([ok(1), unchanged, ok(2)]);
     expect(await ask()).toEqual({ kind: 'served', envelope: fact(1) });
     expect(await ask()).toEqual({ kind: 'served', envelope: fact(1) });
@@ -50,7 +50,7 @@ describe('a watched fact', () => {
     expect(asked).toEqual([undefined, 'W/"1"', 'W/"1"']);
   });
 
-  it('is usable for as long as its answer says, without the time that it lay in a cache', async () => {
+  it('is usable for the max-age of its response minus its time in a cache', async () => {
     const { ask, usableFor } = service([
       ok(1),
       ok(1, { Age: '45' }),
@@ -66,7 +66,7 @@ describe('a watched fact', () => {
     expect(usable).toEqual([60_000, 15_000, 5_000, 5_000, 60_000]);
   });
 
-  it('is gone when it is refused, validator and all', async () => {
+  it('is discarded with its validator when the service refuses it', async () => {
     const { ask, asked, usableFor } = service([ok(1), refusal, ok(3)]);
     await ask();
     expect(await ask()).toEqual({
@@ -85,7 +85,7 @@ describe('a watched fact', () => {
     ['an error outside the contract', [() => Response.json({ error: 'down' }, { status: 500 })]],
     ['a 304 to a request that was not sent', [unchanged]],
     ['null', [() => Response.json(null)]],
-  ])('is unreached when the answer is %s, and asked for again soon', async (_name, answers) => {
+  ])('is unreached if the response is %s, and is requested again soon', async (_name, answers) => {
     const { ask, usableFor, asked } = service(answers);
     expect(await ask()).toEqual({ kind: 'unreached' });
     expect(usableFor()).toBe(15_000);
@@ -93,7 +93,7 @@ describe('a watched fact', () => {
     expect(asked.at(-1)).toBeUndefined();
   });
 
-  it('is gone when no answer comes any more', async () => {
+  it('is discarded when no response arrives', async () => {
     const { ask } = service([ok(1)]);
     await ask();
     expect(await ask()).toEqual({ kind: 'unreached' });

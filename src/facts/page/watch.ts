@@ -2,17 +2,18 @@ import type { FactEnvelope } from '../../contract/envelope.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { FactContractId } from '../../contract/identifiers.ts';
 import { cacheSeconds } from '../../contract/limits.ts';
+import { isObject } from '../../input/json-object.ts';
 import type { Shown } from './model.ts';
 
-/** One fact of the API, kept as a reader of the contract keeps it. */
+/** One fact of the API, cached as the contract requires of clients. */
 export interface FactWatch<E> {
-  /** Asks again, by the validator of what is kept; never rejects. */
+  /** Requests the fact again with the validator of the cached response; never rejects. */
   ask(): Promise<Shown<E>>;
   /** Time at which the response expires, in milliseconds of the given clock. */
   dueAt(): number;
 }
 
-/** Dependencies of a watch: the browser's own, or a test's. */
+/** Dependencies of a watch: the browser's, or a test's. */
 export interface WatchContext {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Milliseconds since 1970. */
@@ -22,10 +23,10 @@ export interface WatchContext {
 /** Timeout of a request, in milliseconds. */
 const timeoutMs = 10_000;
 
-/** A service that gave no answer is asked again after this time, in milliseconds. */
+/** Delay before a retry without a response, in milliseconds. */
 const retryMs = 15_000;
 
-/** Nothing is asked for more often than this, whatever an answer says of its age, in milliseconds. */
+/** Minimum interval between requests, whatever a response states about its age, in milliseconds. */
 const leastMs = 5_000;
 
 /**
@@ -69,7 +70,7 @@ export function watchFact<C extends FactContractId>(
       try {
         return await answer();
       } catch {
-        // No network, no answer in time, or the answer of something that is not the service: nothing is known.
+        // No network, a timeout, or a response that is not from this service: the fact is unknown.
         kept = null;
         due = clock() + retryMs;
         return { kind: 'unreached' };
@@ -86,7 +87,7 @@ function usableFor(headers: Headers): number {
   return Math.max(leastMs, (most - (Number.isFinite(lain) ? lain : 0)) * 1000);
 }
 
-/** The contract's id carries its major version: what it names has the shape that this page knows. */
+/** The contract's id contains its major version: an envelope with this id has the shape that this page supports. */
 function isEnvelope(body: unknown, contract: FactContractId): boolean {
   return isObject(body) && body.contract === contract && isObject(body.facts);
 }
@@ -96,8 +97,4 @@ function errorOf(body: unknown): ErrorBody['error'] | null {
   const { code, message, status } = body.error;
   if (typeof code !== 'string' || typeof message !== 'string' || typeof status !== 'number') return null;
   return body.error as ErrorBody['error'];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,10 +4,10 @@ import type { WeatherConditions } from '../../contract/weather.ts';
 import { Instant } from '../../web/figures.tsx';
 import { type Currency, currencyOf, isNow, notNow } from './currency.ts';
 import type { Shown } from './model.ts';
-import { NotMeasured, Refused, Said } from './pieces.tsx';
-import { confidenceWords, scale } from './words.ts';
+import { NotMeasured, Quote, Refused } from './pieces.tsx';
+import { confidenceText, scale } from './words.ts';
 
-/** The conditions in words: the first thing on the page. */
+/** Describes the conditions: the first section of the page. */
 export function WeatherNow({ fact }: { fact: Shown<WeatherConditionsEnvelope> }) {
   return (
     <section class="now" aria-labelledby="now">
@@ -69,10 +69,10 @@ function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
         <AsOf conditions={conditions} />
       </p>
       <h2 id="now" class="headline">
-        <Said text={conditions.headline} at="conditions/facts/conditions/headline" />
+        <Quote text={conditions.headline} at="conditions/facts/conditions/headline" />
       </h2>
       <p class="lead">
-        <Said text={conditions.sentence} at="conditions/facts/conditions/sentence" />
+        <Quote text={conditions.sentence} at="conditions/facts/conditions/sentence" />
       </p>
       <Scale state={conditions.state} />
       <State conditions={conditions} />
@@ -107,10 +107,10 @@ function OldReading({
         </p>
         <p>
           <strong>
-            <Said text={conditions.headline} at="conditions/facts/conditions/headline" />
+            <Quote text={conditions.headline} at="conditions/facts/conditions/headline" />
           </strong>
           {'. '}
-          <Said text={conditions.sentence} at="conditions/facts/conditions/sentence" />
+          <Quote text={conditions.sentence} at="conditions/facts/conditions/sentence" />
         </p>
         <State conditions={conditions} />
       </div>
@@ -132,14 +132,14 @@ function State({ conditions: { label, confidence } }: { conditions: WeatherCondi
   return (
     <p class="state">
       <strong>
-        <Said text={label} at="conditions/facts/conditions/label" />
+        <Quote text={label} at="conditions/facts/conditions/label" />
       </strong>
-      . Confidence {confidenceWords[confidence]}.
+      . Confidence {confidenceText[confidence]}.
     </p>
   );
 }
 
-/** The place of the state on the scale from less to more; a state that is absence of a reading has none. */
+/** Shows the position of the state on the scale from less to more; a state without a measurement has no position. */
 function Scale({ state }: { state: WeatherConditions['state'] }) {
   if (!scale.some((step) => step.state === state)) return null;
   return (

@@ -6,7 +6,7 @@ import { Count, Instant, Percent, Rate, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
 import { currencyOf, isNow, notNow } from './currency.ts';
 import type { Shown } from './model.ts';
-import { NotMeasured, Picture, Refused, Said, Stat, Unknown } from './pieces.tsx';
+import { NotMeasured, Picture, Quote, Refused, Stat, Unknown } from './pieces.tsx';
 import { collectionWords } from './words.ts';
 
 /** Shows the number of events by collection, and the observed share of the time. */
@@ -61,7 +61,7 @@ function Interval({ envelope: { facts, provenance } }: { envelope: WeatherMetric
       Counted on one stream host
       {provenance.source_endpoint === undefined ? null : (
         <>
-          , <Said text={provenance.source_endpoint} at="metrics/provenance/source_endpoint" />
+          , <Quote text={provenance.source_endpoint} at="metrics/provenance/source_endpoint" />
         </>
       )}
       ,{' '}
@@ -77,7 +77,7 @@ function Interval({ envelope: { facts, provenance } }: { envelope: WeatherMetric
   );
 }
 
-/** Why a number of the weather is missing: in the facts it is null, and null is not zero. */
+/** Explains a missing number: it is null in the facts, and null is not zero. */
 const unwatched = 'unknown: none of this time was observed';
 
 function Totals({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope }) {

@@ -7,9 +7,9 @@ import type {
   SignalWord,
 } from '../../contract/vocabulary.ts';
 
-/** The words of the contract in plain English. None holds a number: numbers come from the facts alone. */
+/** The contract's vocabulary in plain English. The texts contain no numbers: numbers come only from the facts. */
 
-/** The states that lie on the scale from less to more; the others are absence of a reading. */
+/** The states on the scale from less to more; the others have no measurement. */
 export const scale: readonly { readonly state: ConditionState; readonly word: string }[] = [
   { state: 'lull', word: 'Lull' },
   { state: 'calm', word: 'Calm' },
@@ -21,7 +21,7 @@ export const scale: readonly { readonly state: ConditionState; readonly word: st
 ];
 
 /** Describes the amount of history behind a condition. */
-export const confidenceWords: Readonly<Record<Confidence, string>> = {
+export const confidenceText: Readonly<Record<Confidence, string>> = {
   supported: 'well supported: there are enough earlier days to compare with',
   thin: 'thin: there are few earlier days to compare with',
   unsupported: 'unsupported: there is not enough history to compare with',
@@ -49,15 +49,15 @@ export const collectionWords: Readonly<Record<CollectionName, string>> = {
 };
 
 /** Describes the coverage status of the window. */
-export const coverageWords: Readonly<Record<CoverageStatus, string>> = {
+export const coverageText: Readonly<Record<CoverageStatus, string>> = {
   warming_up: 'The observation is younger than the window: earlier events were not observed.',
   gapped: 'There are recorded gaps, in which not everything was observed.',
   no_recorded_gaps: 'No gap is recorded. That does not prove that everything was observed.',
   unknown: 'The coverage of at least one labeler is unknown.',
 };
 
-/** Why a stretch was not observed. */
-export const gapWords: Readonly<Record<GapReason, string>> = {
+/** Reasons of gaps. */
+export const gapText: Readonly<Record<GapReason, string>> = {
   not_observed: 'before the observation began',
   source_unavailable: 'a labeler could not be reached',
   ingest_paused: 'collection was paused',

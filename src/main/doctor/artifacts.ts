@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { artifactNames } from '../../artifact/write.ts';
 import type { FreshnessBounds } from '../../facts/judge.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { readArtifact } from '../check-read.ts';
-import { type Verdict, verdictOf } from '../check-verdict.ts';
+import { readArtifact } from '../check/check-read.ts';
+import { type Verdict, verdictOf } from '../check/check-verdict.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** An artifact that is written each minute and is older than this has lost its writer, in seconds. */
+/** Age in seconds beyond which an artifact's writer has stopped: it writes every minute. */
 const oldSeconds = 300;
 
-/** Both artifacts of a folder, judged as the facts API judges them. `now` in milliseconds. */
+/** Checks both artifacts in a directory as the facts API judges them. `now` in milliseconds. */
 export function checkArtifacts(folder: string, maxBytes: number, bounds: FreshnessBounds, now: number): Finding[] {
   return (['labels', 'weather'] as const).map((instrument) => {
     const check = `${instrument} artifact`;
@@ -32,11 +32,11 @@ function judged(
   check: string,
   path: string,
   instrument: string,
-  { verdict, state, reasons, instrument: whose }: Verdict,
+  { verdict, state, reasons, instrument: owner }: Verdict,
   age: number | null,
 ): Finding {
-  if (whose !== null && whose !== instrument) {
-    return fail(check, `${path} is an artifact of ${whose}`, 'store each artifact under its own name');
+  if (owner !== null && owner !== instrument) {
+    return fail(check, `${path} is an artifact of ${owner}`, 'store each artifact under its own name');
   }
   if (state === 'held') return warn(check, `${path} is held`, 'almanac labels release ends the hold');
   if (verdict !== 'servable') {

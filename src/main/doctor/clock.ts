@@ -1,11 +1,11 @@
-import { maxDisagreement } from '../../labels/clock-watch.ts';
+import { maxDisagreement } from '../../labels/clock/clock-watch.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Offset } from './upstreams.ts';
 
-/** More than this is not the network's delay, in milliseconds. */
+/** Minimum offset that a network delay cannot explain, in milliseconds. */
 const noticeableMs = 3_000;
 
-/** This machine's clock against those of the upstreams: the one in the middle counts, one peer may be wrong. */
+/** Compares this machine's clock with those of the upstreams. Uses the median, because one peer may be wrong. */
 export function checkClock(offsets: readonly Offset[]): Finding {
   const check = 'clock';
   const middle = offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[Math.floor((offsets.length - 1) / 2)];

@@ -1,9 +1,9 @@
-import { readDenyFile } from '../../labels/deny-file.ts';
+import { readDenyFile } from '../../labels/operator/deny-file.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { parseStoreUrl } from '../../store/open.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
-/** The operator's list of denied labelers next to the store; nothing where there is none, or it is empty. */
+/** Reports the operator's list of denied labelers; nothing if it is absent or empty. */
 export async function checkDenied(storeUrl: string): Promise<Finding[]> {
   const check = 'denied labelers';
   let folder: string;

@@ -7,7 +7,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 /** Disk usage of a full window at the rates of docs/operations.md, including sealing, in bytes. */
 const windowBytes = 10_000_000_000;
 
-/** Free space and the right to write, of one folder of data. */
+/** Checks free space and write permission of a data directory. */
 export function checkFolder(check: string, folder: string): Finding {
   const there = existing(folder);
   if (there !== null && !statSync(there).isDirectory())
@@ -25,7 +25,7 @@ export function checkFolder(check: string, folder: string): Finding {
   return warn(check, `${folder} does not exist yet`, 'the first start creates it');
 }
 
-/** Free space where a store lies or will lie, which holds `held` bytes already. */
+/** Checks free space at the location of a store, which already uses `held` bytes. */
 export function checkSpace(folder: string, minFreeBytes: number, held: number): Finding {
   const check = 'disk';
   const there = existing(folder);
@@ -50,7 +50,7 @@ export function checkSpace(folder: string, minFreeBytes: number, held: number): 
   return ok(check, found);
 }
 
-/** The folder itself, or the nearest one above it that is there. */
+/** Returns the directory, or its nearest existing parent. */
 function existing(folder: string): string | null {
   for (let at = resolve(folder); ; at = dirname(at)) {
     try {
@@ -62,13 +62,13 @@ function existing(folder: string): string | null {
   }
 }
 
-/** Tries it: modes alone do not tell of quotas, read-only mounts and full disks. Nothing of it lasts. */
+/** Tries to write: file modes alone do not show quotas, read-only mounts and full disks. Leaves no file. */
 function whyNotWritable(folder: string): string | null {
   const path = join(folder, `.almanac-doctor-${randomBytes(6).toString('hex')}`);
   try {
     const file = openSync(path, 'wx', 0o600);
     try {
-      // Unnamed before anything is in it: what kills this process now leaves nothing behind.
+      // Unlinked before anything is written: a kill leaves nothing behind.
       unlinkSync(path);
       writeSync(file, Buffer.alloc(4096));
       fsyncSync(file);

@@ -8,31 +8,31 @@ export interface Finding {
   readonly level: Level;
   /** One line: what was found. */
   readonly found: string;
-  /** One line: what to do about it; null where nothing is to be done. */
+  /** One line: how to resolve it; null if there is nothing to do. */
   readonly todo: string | null;
 }
 
-/** A check that is well. */
+/** Creates the finding of a passed check. */
 export function ok(check: string, found: string): Finding {
   return { check, level: 'ok', found, todo: null };
 }
 
-/** A check that needs attention. */
+/** Creates the finding of a check that needs attention. */
 export function warn(check: string, found: string, todo: string): Finding {
   return { check, level: 'warn', found, todo };
 }
 
-/** A check that failed. */
+/** Creates the finding of a failed check. */
 export function fail(check: string, found: string, todo: string): Finding {
   return { check, level: 'fail', found, todo };
 }
 
-/** The worst level of all. */
+/** Returns the worst level of all findings. */
 export function worst(findings: readonly Finding[]): Level {
   return (['fail', 'warn'] as const).find((level) => findings.some((finding) => finding.level === level)) ?? 'ok';
 }
 
-/** One plain line for a person. */
+/** Formats a finding as one plain line. */
 export function line({ check, level, found, todo }: Finding): string {
   return `${level.padEnd(5)} ${check.padEnd(16)} ${found}${todo === null ? '' : `; ${todo}`}`;
 }

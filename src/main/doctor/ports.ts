@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
-import { codeInWords, systemCode } from '../../ops/errors.ts';
+import { describeCode, systemCode } from '../../ops/errors.ts';
 import { type Finding, fail, ok } from './finding.ts';
 import { type IsOurs, objectIn } from './whose.ts';
 
 /** Timeout for a listener on this machine to identify itself, in milliseconds. */
 const answerMs = 2_000;
-/** More than a health answer or the names of some metrics take. */
+/** Maximum size of the response: larger than a health response or the metrics. */
 const maxBytes = 1024 * 1024;
 
 /** A port that a part of the observatory listens on. */
@@ -22,7 +22,7 @@ export interface ListenPort {
   readonly flag: string;
 }
 
-/** A port of a server, which says at `/health` which service it is. */
+/** A server's port; `/health` identifies the service. */
 export function servicePort(
   check: string,
   service: string,
@@ -32,7 +32,7 @@ export function servicePort(
   return { check, ...at, path: `${base}/health`, isAlmanac: (body) => objectIn(body)?.service === service };
 }
 
-/** A port of metrics, which do not tell what they are the metrics of. */
+/** A metrics port, which does not identify its process. */
 export function metricsPort(part: string, port: number): ListenPort {
   const isAlmanac = (body: string): boolean => body.includes('almanac_process_');
   const at = { host: '127.0.0.1', port, path: '/metrics', flag: 'metrics-port' };
@@ -61,7 +61,7 @@ export async function checkPort({
   if (refusal !== 'EADDRINUSE') {
     return fail(
       check,
-      `this machine cannot listen on ${at}: ${codeInWords(refusal)}`,
+      `this machine cannot listen on ${at}: ${describeCode(refusal)}`,
       'choose another address with --host',
     );
   }

@@ -1,4 +1,4 @@
-import { untrustedProxyMetric } from '../account-metrics.ts';
+import { untrustedProxyMetric } from '../account/account-metrics.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
 /** Timeout for the account surface's metrics, in milliseconds. */

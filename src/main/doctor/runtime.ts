@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject } from '../../labels/label-fields.ts';
+import { isObject } from '../../input/json-object.ts';
 import { packageRoot, packageVersion } from '../command.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
-/** The runtime, against the one that the package pins and its tests run on. */
+/** Compares the runtime with the version that the package pins and is tested with. */
 export function checkRuntime(running: string = process.versions.node): Finding {
   const found = `almanac ${packageVersion()} on Node ${running}`;
   const pinned = pinnedNode();

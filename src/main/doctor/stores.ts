@@ -1,14 +1,14 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeInWords, OperatorError, systemCode } from '../../ops/errors.ts';
+import { describeCode, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
 import { inspect } from '../../store/open.ts';
 import type { Purge } from '../../store/removals.ts';
-import { oldestWeatherStoreVersion, weatherStoreVersion } from '../../weather/store-schema.ts';
-import { storeFile } from '../../weather/window-store.ts';
+import { oldestWeatherStoreVersion, weatherStoreVersion } from '../../weather/window/store-schema.ts';
+import { storeFile } from '../../weather/window/window-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** A writer beats every 10 s; one that has been silent for longer than this is stuck. In milliseconds. */
+/** Time without a heartbeat after which a writer is stuck, in milliseconds; it beats every 10 s. */
 const silentMs = 60_000;
 
 /** Results of checking the label store. */
@@ -16,11 +16,11 @@ export interface StoreFindings {
   readonly findings: readonly Finding[];
   /** Disk usage of the store, in bytes. */
   readonly bytes: number;
-  /** Its epoch; null where it cannot be read. */
+  /** Id of its epoch; null if it cannot be read. */
   readonly generation: string | null;
 }
 
-/** The label store: opens, schema, epoch, days, heartbeat, writer. `now` in milliseconds. */
+/** Checks the label store: opens it, and reports schema, epoch, days, heartbeat and writer. `now` in milliseconds. */
 export function checkStore(url: string, now: number): StoreFindings {
   const check = 'label store';
   try {
@@ -77,7 +77,7 @@ function writer(writing: boolean, silence: number | null): Finding {
   return ok(check, `one is running${seconds === null ? '' : `, active ${seconds}`}; a second one would be refused`);
 }
 
-/** Rows that are being removed at the operator's request; nothing where none are. */
+/** Reports purges in progress; nothing if there are none. */
 function removals(pending: readonly Purge[]): Finding[] {
   if (pending.length === 0) return [];
   const days = pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0);
@@ -102,7 +102,7 @@ function refused(check: string, url: string, error: unknown): Finding {
   if (code === null) throw error;
   return warn(
     check,
-    `${url} cannot be read by this user: ${codeInWords(code)}`,
+    `${url} cannot be read by this user: ${describeCode(code)}`,
     'run almanac doctor as the user of almanac labels',
   );
 }
@@ -112,15 +112,15 @@ const magic = 'SQLite format 3\0';
 const versionAt = 60;
 
 /**
- * The weather instrument's store by its first bytes alone: the running instrument holds it for itself, and whether its
- * content is sound is judged at each start.
+ * Checks the weather instrument's store by its first bytes only: the running instrument locks it, and verifies its
+ * content at each start.
  */
 export function checkWeatherStore(folder: string): Finding {
   const check = 'weather store';
   const path = join(folder, storeFile);
   try {
     const head = firstBytes(path, 100);
-    // Made and not yet written, or its first pages are still in the log.
+    // The file was created but not yet written, or its first pages are still in the log.
     if (head.length === 0) return ok(check, `${path} is still empty`);
     if (head.length < 100 || head.toString('latin1', 0, magic.length) !== magic) {
       return fail(check, `${path} is not a SQLite file`, 'move it away to begin a new series, or restore a copy');
@@ -138,7 +138,7 @@ export function checkWeatherStore(folder: string): Finding {
       return warn(check, `${path} does not exist yet`, 'the first start of almanac weather creates it');
     return warn(
       check,
-      `${path} cannot be read by this user: ${codeInWords(code)}`,
+      `${path} cannot be read by this user: ${describeCode(code)}`,
       'run almanac doctor as the user of almanac weather',
     );
   }

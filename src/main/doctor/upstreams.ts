@@ -1,26 +1,27 @@
-import { labelerCollection } from '../../labels/relay-list.ts';
-import type { AddressPolicy, Resolve } from '../../network/address-policy.ts';
-import { ConnectError } from '../../network/connect-error.ts';
-import { createHttpClient, type HttpClient, type JsonAnswer } from '../../network/http.ts';
-import { createNameResolver, systemHostsFile } from '../../network/name-resolver.ts';
-import { openSocket } from '../../network/websocket.ts';
-import { codeInWords, OperatorError } from '../../ops/errors.ts';
-import { type Endpoint, parseEndpoint, refusalWords, subscribeUrl } from '../../weather/endpoint.ts';
+import { labelerCollection } from '../../labels/roster/relay-list.ts';
+import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
+import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import { createHttpClient, type HttpClient, type JsonAnswer } from '../../network/http/http.ts';
+import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { openSocket } from '../../network/websocket/websocket.ts';
+import { describeCode, OperatorError } from '../../ops/errors.ts';
+import { type Endpoint, parseEndpoint, refusalWords, subscribeUrl } from '../../weather/window/endpoint.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** Every wait for an upstream ends after this, in milliseconds: the doctor is done within 10 s. */
+/** Timeout of every upstream, in milliseconds: the doctor completes within 10 s. */
 const patienceMs = 8_000;
-/** The answers that are asked for are small; a larger one is no answer to us. */
+/** Maximum size of a response; the requested ones are small. */
 const maxBytes = 256 * 1024;
 
 /** The upstreams of both instruments. */
 export interface Upstreams {
   readonly jetstream: string;
   readonly relays: readonly string[];
-  readonly plc: string;
-  /** Sent with every request and handshake. */
+  /** Directories of did:plc, the primary one first. */
+  readonly directories: readonly string[];
+  /** `User-Agent` of every request and handshake. */
   readonly userAgent: string;
-  /** A DID that the directory is asked for. */
+  /** A DID to request from the directory. */
   readonly did: string;
 }
 
@@ -41,16 +42,16 @@ interface Asked {
   readonly offset: Offset | null;
 }
 
-/** Asks every upstream once, all at once, through the guard that the instruments use. Never rejects. */
+/** Contacts all upstreams concurrently, once each, through the guard that the instruments use. Never rejects. */
 export async function checkUpstreams(
-  { jetstream, relays, plc, userAgent, did }: Upstreams,
+  { jetstream, relays, directories, userAgent, did }: Upstreams,
   policy: AddressPolicy,
   clock: () => number,
 ): Promise<UpstreamFindings> {
   const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
   const http = createHttpClient({ policy, userAgent, resolve });
   try {
-    const directory = ask(http, 'directory', plc, `/${did}`, clock);
+    const documents = directories.map((directory) => ask(http, 'directory', directory, `/${did}`, clock));
     const listings = relays.map((relay) =>
       ask(
         http,
@@ -61,22 +62,30 @@ export async function checkUpstreams(
       ),
     );
     const stream = jetstream === '' ? [] : [checkStream(jetstream, { policy, userAgent, resolve })];
-    const [findings, answers, directoryAnswer] = await Promise.all([
+    const [findings, listed, documented] = await Promise.all([
       Promise.all(stream),
       Promise.all(listings),
-      directory,
+      Promise.all(documents),
     ]);
-    const one = answers.some(({ finding }) => finding.level === 'ok');
-    const relayFindings = answers.map(({ finding }) =>
-      finding.level === 'fail' && one ? warn(finding.check, finding.found, 'another relay answers') : finding,
-    );
     return {
-      findings: [...findings, ...relayFindings, directoryAnswer.finding],
-      offsets: [...answers, directoryAnswer].flatMap(({ offset }) => (offset === null ? [] : [offset])),
+      findings: [
+        ...findings,
+        ...orWarnings(listed, 'another relay answers'),
+        ...orWarnings(documented, 'another directory answers; only the primary has the stream of new labelers'),
+      ],
+      offsets: [...listed, ...documented].flatMap(({ offset }) => (offset === null ? [] : [offset])),
     };
   } finally {
     await http.close();
   }
+}
+
+/** The findings of hosts that can stand in for each other: if one answers, the failure of another is a warning. */
+function orWarnings(asked: readonly Asked[], remedy: string): Finding[] {
+  const one = asked.some(({ finding }) => finding.level === 'ok');
+  return asked.map(({ finding }) =>
+    finding.level === 'fail' && one ? warn(finding.check, finding.found, remedy) : finding,
+  );
 }
 
 async function ask(http: HttpClient, check: string, origin: string, path: string, clock: () => number): Promise<Asked> {
@@ -87,7 +96,7 @@ async function ask(http: HttpClient, check: string, origin: string, path: string
   const { trouble, remedy } = troubleOf(answer);
   if (trouble !== null) return { finding: fail(check, `${url.origin} ${trouble}`, remedy), offset: null };
   const date = answer.kind === 'json' ? answer.date : null;
-  // The peer's clock lay within its second when it answered, somewhere between our two looks at ours.
+  // The peer's `Date` covers one second, sampled between our two clock reads.
   const offset = date === null ? null : (before + clock()) / 2 - (date + 500);
   return { finding: ok(check, `${url.origin} answers`), offset };
 }
@@ -99,7 +108,7 @@ function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string
     case 'json':
       return { trouble: null, remedy: '' };
     case 'status':
-      // It answers, though not with what was asked for: the DID may be gone.
+      // The upstream responds, even if without the requested document: the DID may be gone.
       if (answer.status === 404 || answer.status === 410) return { trouble: null, remedy: '' };
       return { trouble: `responds with status ${answer.status}`, remedy: 'try later, or configure another' };
     case 'not_json':
@@ -111,7 +120,7 @@ function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string
     case 'dns':
     case 'connect':
     case 'tls':
-      return { trouble: `cannot be reached (${answer.kind}): ${codeInWords(answer.code)}`, remedy: reachIt };
+      return { trouble: `cannot be reached (${answer.kind}): ${describeCode(answer.code)}`, remedy: reachIt };
     case 'timeout':
       return {
         trouble: `did not respond within ${patienceMs / 1000} s (stuck at ${answer.phase})`,
@@ -123,7 +132,7 @@ function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string
   }
 }
 
-/** Connects as the weather instrument does, and waits for one frame: a host may accept, and send nothing. */
+/** Connects like the weather instrument and waits for one frame, because a host may accept and send nothing. */
 async function checkStream(
   address: string,
   network: { readonly policy: AddressPolicy; readonly userAgent: string; readonly resolve: Resolve },

@@ -3,27 +3,27 @@ import { artifactNames } from '../../artifact/write.ts';
 import { accountPaths } from '../../contract/account.ts';
 import { paths } from '../../contract/identifiers.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
-import { isObject } from '../../labels/label-fields.ts';
+import { isObject } from '../../input/json-object.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { readArtifact } from '../check-read.ts';
+import { readArtifact } from '../check/check-read.ts';
 
-/** Asks what listens at a port for one path; null where it gives no usable answer. */
+/** Requests one path from the listener on a port; null without a usable response. */
 export type Ask = (path: string) => Promise<string | null>;
 
 /** Checks that a responding Almanac uses this set-up's files; null if that cannot be detected. */
 export type IsOurs = (ask: Ask) => Promise<boolean | null>;
 
-/** An account that cannot exist: looking it up costs the store next to nothing. */
+/** A DID that cannot exist: querying it costs the store almost nothing. */
 const absentAccount = 'did:web:nobody.invalid';
 
 /** A facts API is ours if it reports the `generated_at` of an artifact in this directory. */
 export function servesArtifacts(folder: string, maxBytes: number, base: string): IsOurs {
   return async (ask) => {
     const before = madeIn(folder, maxBytes);
-    const told = entriesIn(await ask(`${base}${paths.instruments}`));
+    const reported = entriesIn(await ask(`${base}${paths.instruments}`));
     // An artifact may have been replaced during the request.
     const made = [...before, ...madeIn(folder, maxBytes)];
-    const both = told.filter((entry) => made.some(({ instrument }) => instrument === entry.instrument));
+    const both = reported.filter((entry) => made.some(({ instrument }) => instrument === entry.instrument));
     if (both.length === 0) return null;
     return both.some((entry) => made.some(({ instrument, at }) => instrument === entry.instrument && at === entry.at));
   };
@@ -32,10 +32,10 @@ export function servesArtifacts(folder: string, maxBytes: number, base: string):
 /** An account-view service is ours if it reports the epoch of this store. */
 export function readsStore(generation: string | null): IsOurs {
   return async (ask) => {
-    const told = generationIn(
+    const reported = generationIn(
       await ask(`${accountPaths.exports}?${new URLSearchParams({ did: absentAccount, days: '7' })}`),
     );
-    return generation === null || told === null ? null : told === generation;
+    return generation === null || reported === null ? null : reported === generation;
   };
 }
 
@@ -79,7 +79,7 @@ function generationIn(body: string | null): string | null {
   return isObject(acquisition) && typeof acquisition.generation_id === 'string' ? acquisition.generation_id : null;
 }
 
-/** The one JSON object of a body; null for anything else. */
+/** Parses a body as one JSON object; null for anything else. */
 export function objectIn(body: string | null): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(body ?? '');

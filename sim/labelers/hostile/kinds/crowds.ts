@@ -6,10 +6,10 @@ import { commitText, identityFrameText } from '../jetstream.ts';
 const record =
   '{"$type":"app.bsky.labeler.service","policies":{"labelValues":["spam"]},"createdAt":"2026-01-05T09:00:00Z"}';
 
-/** Accounts that one of them names in total. */
+/** Number of accounts that one labeler announces. */
 const crowdSize = 100_000;
 
-/** Names very many accounts as labelers: most of them never answer. */
+/** Announces very many accounts as labelers, most of which never respond. */
 export const crowds: Kind = {
   name: 'crowds',
   does: 'has 100,000 accounts declare themselves labelers on the Jetstream, 200 a second',
@@ -28,7 +28,7 @@ export const crowds: Kind = {
   },
 };
 
-/** Says without an end that identities have changed, its own and those of others. */
+/** Endlessly announces that identities have changed, its own and those of others. */
 export const identityStorm: Kind = {
   name: 'identity-storm',
   does: 'has the Jetstream say 200 times a second that identities changed',
@@ -39,7 +39,7 @@ export const identityStorm: Kind = {
   }),
 };
 
-/** Rewrites its record without an end, each time with other definitions of almost the largest size. */
+/** Endlessly rewrites its record, each time with other definitions of almost the maximum size. */
 export const definitionChurn: Kind = {
   name: 'definition-churn',
   does: 'rewrites its record every second with 200 kB of other definitions',

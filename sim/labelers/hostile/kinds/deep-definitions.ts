@@ -8,14 +8,14 @@ const depth = 5_000;
 
 const record = `{"$type":"app.bsky.labeler.service","createdAt":"2026-01-05T09:00:00.000Z","policies":{"labelValues":["spam"],"labelValueDefinitions":${deepJson(depth)}}}`;
 
-/** Definitions that are nested deeply, in the record on the labeler's own PDS. */
+/** Deeply nested definitions in the record on the labeler's own PDS. */
 export const deepDefinitions: Kind = {
   name: 'deep-definitions',
   does: 'serves label definitions nested 5,000 deep from its own PDS',
   attack: ({ labeler }) => ({ stream: null, record: ({ response }) => sendRecord(response, labeler.did, record) }),
 };
 
-/** The same in a record that the Jetstream carries. */
+/** Deeply nested definitions in a record on the Jetstream. */
 export const deepAnnouncement: Kind = {
   name: 'deep-announcement',
   does: 'writes label definitions nested 5,000 deep, which the Jetstream carries',

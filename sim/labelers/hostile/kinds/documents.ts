@@ -4,7 +4,7 @@ import { churnedKey } from '../churned-keys.ts';
 import { floodOfLabels } from '../label-bytes.ts';
 import { sendJson, sendText } from '../sound.ts';
 
-/** A document that names another key each time it is read; nothing that it signs verifies. */
+/** A document with another key on each request; no signature verifies. */
 export const keyChurn: Kind = {
   name: 'key-churn',
   does: 'names another key in its document at each reading; its labels never verify',
@@ -25,7 +25,7 @@ export const keyChurn: Kind = {
   }),
 };
 
-/** A document that names another endpoint each time it is read. */
+/** A document with another endpoint on each request. */
 export const moving: Kind = {
   name: 'moving',
   does: 'names another endpoint in its document at each reading',
@@ -44,7 +44,7 @@ export const moving: Kind = {
   attack: () => ({ stream: (stream) => void setTimeout(() => stream.end(), 1_000).unref() }),
 };
 
-/** A document of almost the largest size in the directory. */
+/** A document of almost the maximum size in the directory. */
 export const hugeDocuments: Kind = {
   name: 'huge-documents',
   does: 'has a document with thousands of names, keys and services in the directory',
@@ -61,7 +61,7 @@ export const hugeDocuments: Kind = {
   attack: () => ({ stream: null }),
 };
 
-/** A did:web whose host takes the connection and never answers. */
+/** A did:web whose host accepts connections and never responds. */
 export const webHangs: Kind = {
   name: 'web-hangs',
   does: 'is a did:web whose document never comes',

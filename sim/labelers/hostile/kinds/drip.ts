@@ -3,7 +3,7 @@ import type { Exchange, Kind } from '../attack.ts';
 
 const everyMs = 500;
 
-/** A byte at a time: of bodies, of headers, of handshakes, of frames. */
+/** Sends bodies, headers, handshakes and frames one byte at a time. */
 export const drip: Kind = {
   name: 'drip',
   does: 'sends pages, headers, handshakes and frames one byte at a time',
@@ -28,7 +28,7 @@ export const drip: Kind = {
         }
       : {
           stream: (stream) => {
-            // A frame of a megabyte, which will take a week.
+            // A frame of a megabyte, which would take a week.
             stream.raw(Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0x10, 0, 0]));
             stream.every(everyMs, () => stream.raw(Buffer.from([0])));
           },

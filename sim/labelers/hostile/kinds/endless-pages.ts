@@ -4,17 +4,17 @@ import { sendJson } from '../sound.ts';
 
 /** Ways in which cursors make no progress. */
 const tricks = [
-  // The same page for ever.
+  // Always the same page.
   (from: number) => from,
   // Back to the beginning.
   () => 0,
   // Back by half.
   (from: number) => Math.floor(from / 2),
-  // As far ahead as numbers go.
+  // Forward to the largest number.
   () => Number.MAX_SAFE_INTEGER,
 ] as const;
 
-/** Pages that never come to an end: their cursors stand still, go back or jump; their labels have no order. */
+/** Pages that never end: their cursors stay the same, go back or jump; their labels have no order. */
 export const endlessPages: Kind = {
   name: 'endless-pages',
   does: 'answers pages whose cursor repeats, goes back or jumps, with labels in no order',

@@ -3,7 +3,7 @@ import type { Kind } from '../attack.ts';
 import { webSocketFrame } from '../bytes.ts';
 import { pageLabels } from '../label-bytes.ts';
 
-/** Says again and again that the cursor is too old, which asks for a gap on disk each time. */
+/** Repeatedly reports an outdated cursor, each of which requires recording a gap. */
 export const outdatedFlood: Kind = {
   name: 'outdated-flood',
   does: 'streams #info OutdatedCursor at full speed',
@@ -13,7 +13,7 @@ export const outdatedFlood: Kind = {
   },
 };
 
-/** Frames that nobody can read; some end within the stream's patience and are followed by a sound one. */
+/** Malformed frames; some end within the stream's tolerance and are followed by a valid one. */
 export const malformedFlood: Kind = {
   name: 'malformed-flood',
   does: 'streams frames that cannot be decoded, one sound frame among each nineteen',
@@ -25,7 +25,7 @@ export const malformedFlood: Kind = {
   },
 };
 
-/** A message in pieces without a byte: it grows in number and never in size. */
+/** A message in fragments without content: its fragment count grows, its size does not. */
 export const emptyFragments: Kind = {
   name: 'empty-fragments',
   does: 'streams one message in fragments without bytes, without an end',
@@ -41,7 +41,7 @@ export const emptyFragments: Kind = {
   },
 };
 
-/** Pings whose answers it never reads. */
+/** Pings whose pongs it never reads. */
 export const pingFlood: Kind = {
   name: 'ping-flood',
   does: 'sends pings at full speed and never reads the pongs',
@@ -56,7 +56,7 @@ export const pingFlood: Kind = {
   },
 };
 
-/** Opens, gives one label or none, tells an error, and ends, again and again. */
+/** Repeatedly opens, sends at most one label, reports an error, and closes. */
 export const flapping: Kind = {
   name: 'flapping',
   does: 'opens the stream, sends one label and an error, and ends it',
@@ -74,7 +74,7 @@ export const flapping: Kind = {
   },
 };
 
-/** Gives labels, and calls every cursor a future one: its database begins anew without end. */
+/** Sends labels and treats every cursor as a future one: its database seems to be recreated endlessly. */
 export const futureCursors: Kind = {
   name: 'future-cursors',
   does: 'answers every cursor with FutureCursor, so that each connection is a reset',

@@ -1,7 +1,7 @@
 import type { Exchange, Kind } from '../attack.ts';
 import { sendText } from '../sound.ts';
 
-/** Redirects to itself, to others, and to where no guard may go. */
+/** Redirects to itself, to others, and to addresses that every guard must refuse. */
 export const redirects: Kind = {
   name: 'redirects',
   does: 'redirects every request to itself, to another labeler or to a private address',
@@ -26,7 +26,7 @@ const statuses = [
   100, 204, 206, 226, 299, 304, 400, 401, 403, 404, 408, 409, 418, 425, 429, 451, 500, 501, 502, 503, 504, 599,
 ];
 
-/** Another status every time, some with a wait that lasts for ever. */
+/** A different status each time, some with an endless delay. */
 export const roulette: Kind = {
   name: 'roulette',
   does: 'answers with a random status, an odd Retry-After and a body that does not match',
@@ -51,7 +51,7 @@ export const roulette: Kind = {
   },
 };
 
-/** Answers that are announced without an end before the one that counts. */
+/** Endless informational responses before the final one. */
 export const earlyHints: Kind = {
   name: 'early-hints',
   does: 'precedes every page with informational answers without an end',
@@ -70,7 +70,7 @@ export const earlyHints: Kind = {
   },
 };
 
-/** JSON that is costly to read in other ways than by its width. */
+/** JSON that is expensive to parse for reasons other than its width. */
 export const costlyJson: Kind = {
   name: 'costly-json',
   does: 'answers pages of 11 MB of JSON: nested, with very many keys, or one long text',

@@ -7,7 +7,7 @@ function account({ chance }: AttackTools): string {
   return `did:plc:${chance.text(base32, 24)}`;
 }
 
-/** Labels of almost the largest size, as fast as they are read. */
+/** Labels of almost the maximum size, as fast as they are read. */
 export const fatLabels: Kind = {
   name: 'fat-labels',
   does: 'streams labels of 15 kB at full speed',
@@ -33,7 +33,7 @@ export const smallLabels: Kind = {
   }),
 };
 
-/** Pages that are full of new labels, without an end. */
+/** An endless sequence of pages full of new labels. */
 export const pageFlood: Kind = {
   name: 'page-flood',
   does: 'answers every page with 250 new labels and a higher cursor; it has no stream',
@@ -49,14 +49,14 @@ export const pageFlood: Kind = {
   },
 };
 
-/** Labels whose signature is wrong: each has to be checked. */
+/** Labels with an invalid signature, each of which must be checked. */
 export const badSignatures: Kind = {
   name: 'bad-signatures',
   does: 'streams labels with wrong signatures at full speed',
   attack: (tools) => ({
     stream: (stream) => {
       const { labeler, now, chance } = tools;
-      // r and s lie within the order of the curve, and s in its lower half, so that no cheap check refuses them.
+      // r and s are within the order of the curve, and s in its lower half, so that no cheap check refuses them.
       const signature = Uint8Array.from({ length: 64 }, (_, at) => (at % 32 === 0 ? 1 : chance.below(256)));
       const about = { src: labeler.did, account: account(tools), nowMs: now() };
       stream.flood(floodOfLabels({ ...about, perFrame: 20, frames: 10, signature }));
@@ -64,7 +64,7 @@ export const badSignatures: Kind = {
   }),
 };
 
-/** Labels in the name of another: none may be stored, all have to be read. */
+/** Labels with another labeler's `src`: none may be stored, but all must be read. */
 export const foreignLabels: Kind = {
   name: 'foreign-labels',
   does: 'streams labels in the name of other labelers at full speed',

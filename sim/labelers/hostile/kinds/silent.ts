@@ -1,13 +1,13 @@
 import type { Kind } from '../attack.ts';
 
-/** Takes connections and never answers anything. */
+/** Accepts connections and never responds. */
 export const silent: Kind = {
   name: 'silent',
   does: 'accepts connections and answers neither requests nor handshakes',
   attack: () => ({ page: () => undefined, record: () => undefined, upgrade: () => undefined }),
 };
 
-/** Opens the stream and does not even answer pings; pages never come. */
+/** Opens the stream and does not even answer pings; pages never arrive. */
 export const halfOpen: Kind = {
   name: 'half-open',
   does: 'opens the stream, then reads and writes nothing; its pages never come',

@@ -1,10 +1,10 @@
 import type { Kind } from '../attack.ts';
 import { sendJson, sendRecord } from '../sound.ts';
 
-/** Just within the time that a request may take. */
+/** Slightly less than the timeout of a request. */
 const delayMs = 28_000;
 
-/** Answers every request a moment before it would be given up. */
+/** Answers every request shortly before its timeout. */
 export const slowPages: Kind = {
   name: 'slow-pages',
   does: 'answers every page and record after 28 s',

@@ -2,7 +2,7 @@ import type { Kind } from '../attack.ts';
 
 const sorts = ['never', 'never', 'never', 'fail', 'junk', 'nx'] as const;
 
-/** Hosts whose names are never resolved: most name servers stay silent. */
+/** Hosts whose names are never resolved: most name servers do not respond. */
 export const unresolvable: Kind = {
   name: 'unresolvable',
   does: 'has an endpoint whose name server never answers, fails, answers junk or knows no such name',
@@ -12,7 +12,7 @@ export const unresolvable: Kind = {
   attack: () => ({}),
 };
 
-/** Hosts whose names take seconds, or have very many addresses. */
+/** Hosts whose names take seconds to resolve, or have very many addresses. */
 export const slowNames: Kind = {
   name: 'slow-names',
   does: 'has an endpoint whose name takes 4 s to resolve, or has two dozen dead addresses',

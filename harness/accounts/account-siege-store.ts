@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { micros } from '../../src/store/time.ts';
+import { fill, labelNo } from './account.ts';
+import type { SiegeTargets } from './account-siege.ts';
+
+/** Accounts of a siege. */
+export const siegeTargets: SiegeTargets = {
+  plain: 'did:plc:ewvi7nxzyoun6zhxrhs64oiz',
+  hot: 'did:plc:hothothothothothothothot',
+  large: 'did:plc:largelargelargelargelarg',
+};
+
+/** Characters of the largest labels: nearly as many as the store takes. */
+const largeCharacters = 15_000;
+
+/** Writes a store with accounts of each kind into a folder. */
+export async function writeSiegeStore(folder: string, hotRows: number): Promise<void> {
+  const began = Date.now() * 1000 - 3_600_000_000;
+  const store = openSqliteWriter({ folder: join(folder, 'labels'), at: micros(began) });
+  const at = began + 60_000_000;
+  await fill(store, 30, { at, subject: siegeTargets.plain });
+  await fill(store, hotRows, { at, from: 1_000, subject: siegeTargets.hot });
+  for (let first = 0; first < 600; first += 300) {
+    await store.append({
+      at: micros(at),
+      observations: Array.from({ length: 300 }, (_, i) => ({
+        label: {
+          ...labelNo(first + i, siegeTargets.large),
+          uri: `at://${siegeTargets.large}/app.bsky.feed.post/${String(first + i).padEnd(largeCharacters, 'x')}`,
+        },
+        signature: 'unverified' as const,
+      })),
+      refusals: [],
+      positions: [],
+    });
+  }
+  await store.close();
+}

@@ -1,0 +1,373 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { certificate } from '../net/listen.ts';
+import { childrenOf } from './account.ts';
+
+/** Hostile and honest clients of the account surface: how they reach it, what they send, and what came of it. */
+
+/** The runtime's flags in the unit of `deploy/systemd`: a siege is of the service as it is shipped. */
+export const unitEnvironment: Readonly<Record<string, string>> = {
+  NODE_OPTIONS:
+    /^Environment=NODE_OPTIONS=(.+)$/m.exec(
+      readFileSync(new URL('../../deploy/systemd/almanac-account.service', import.meta.url), 'utf8'),
+    )?.[1] ?? '',
+};
+
+/** How clients reach the service, and who they are to it. */
+export type Way =
+  /** Each client has an address of its own on loopback. */
+  | { readonly kind: 'direct'; readonly port: number }
+  /** The siege stands in for a trusted proxy, and so chooses any address. */
+  | { readonly kind: 'forwarded'; readonly port: number }
+  /** Through nginx or Caddy, each client with an address of its own on loopback. */
+  | { readonly kind: 'proxied'; readonly port: number; readonly host: string; readonly tls: boolean };
+
+/** What is asked for. */
+export interface SiegeTargets {
+  /** An account with a few rows. */
+  readonly plain: string;
+  /** An account with more rows than an export may have. */
+  readonly hot: string;
+  /** An account whose labels are as large as labels may be. */
+  readonly large: string;
+}
+
+/** A client: its number chooses its address. */
+interface Client {
+  readonly localAddress: string | undefined;
+  readonly fields: string;
+}
+
+/** What a hostile client works with. */
+interface Attack {
+  readonly stopped: AbortSignal;
+  readonly targets: SiegeTargets;
+  /** Cursor of an export of the account with large labels. */
+  readonly cursor: string;
+  /** Path of a download of it. */
+  readonly download: string;
+  open(client?: Client): Promise<Socket>;
+  get(path: string, more?: string): string;
+  /** A client of a network of 64 bits that was not seen before, of one site; where the way allows that. */
+  stranger(): Client | undefined;
+}
+
+type Kind = (attack: Attack) => Promise<void>;
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  delay(ms, undefined, { signal }).catch(() => undefined);
+
+function closed(socket: Socket, signal: AbortSignal, atMostMs: number): Promise<void> {
+  if (socket.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, atMostMs);
+    socket.once('close', done).once('end', done);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Keeps opening connections, four a second, and none of them is read. */
+const neverReads: Kind = async ({ open, get, stopped, cursor }) => {
+  const sockets: Socket[] = [];
+  while (!stopped.aborted) {
+    const socket = await open();
+    socket.pause().write(get(`/exports?cursor=${cursor}`));
+    sockets.push(socket);
+    if (sockets.length > 60) sockets.shift()?.destroy();
+    await pause(250, stopped);
+  }
+  for (const socket of sockets) socket.destroy();
+};
+
+const readsByteByByte: Kind = async ({ open, get, stopped, cursor }) => {
+  const socket = await open();
+  socket.pause().write(get(`/exports?cursor=${cursor}`));
+  while (!stopped.aborted && !socket.destroyed) {
+    socket.read(1);
+    await pause(1_000, stopped);
+  }
+  socket.destroy();
+};
+
+const halfAHead: Kind = async ({ open, stopped }) => {
+  const socket = await open();
+  socket.resume().write('GET /account HTTP/1.1\r\nHost: a\r\nX-Half: ');
+  await closed(socket, stopped, 60_000);
+  socket.destroy();
+};
+
+const slowBody: Kind = async ({ open, get, stopped }) => {
+  const socket = await open();
+  socket.resume().write(get('/exports', 'Content-Length: 1000\r\n'));
+  while (!stopped.aborted && socket.writable) {
+    socket.write('x');
+    await pause(1_000, stopped);
+  }
+  socket.destroy();
+};
+
+const pipelines: Kind = async ({ open, get, stopped, cursor }) => {
+  const socket = await open();
+  socket.pause().write(get(`/exports?cursor=${cursor}`).repeat(500));
+  await closed(socket, stopped, 5_000);
+  socket.destroy();
+};
+
+const hugeHeads: Kind = async ({ open, get, stopped }) => {
+  const socket = await open();
+  socket.resume().write(get('/account', `X-Pad: ${'a'.repeat(200_000)}\r\n`));
+  await closed(socket, stopped, 5_000);
+  socket.destroy();
+};
+
+const ranges: Kind = async ({ open, get, stopped, targets }) => {
+  const socket = await open();
+  const many = Array.from({ length: 500 }, (_, n) => `${n}-${n}`).join(',');
+  socket.resume().write(get(`/account?did=${targets.hot}`, `Range: bytes=${many}\r\n`));
+  await pause(500, stopped);
+  socket.destroy();
+};
+
+const hotAccount: Kind = async ({ open, get, stopped, targets }) => {
+  const socket = await open();
+  socket.resume().write(get(`/exports?did=${targets.hot}`));
+  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed(socket, stopped, 5_000)]);
+  socket.destroy();
+};
+
+const garbageCursors: Kind = async ({ open, get, stopped }) => {
+  const socket = await open();
+  socket.resume();
+  for (let n = 0; n < 50 && !stopped.aborted && socket.writable; n++) {
+    socket.write(get(`/exports?cursor=${randomBytes(300).toString('base64url')}`));
+    await pause(10, stopped);
+  }
+  socket.destroy();
+};
+
+const reconnects: Kind = async ({ open, get, stopped, targets }) => {
+  for (let n = 0; n < 20 && !stopped.aborted; n++) {
+    const socket = await open();
+    socket.write(get(`/account?did=${targets.plain}`));
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.destroy();
+  }
+};
+
+const manyNetworks: Kind = async ({ open, get, stopped, stranger }) => {
+  const client = stranger();
+  const socket = await open(client);
+  const did = `did:web:x${randomBytes(6).toString('hex')}.example`;
+  socket.resume().write(get(`/account?did=${did}`, client?.fields));
+  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed(socket, stopped, 5_000)]);
+  socket.destroy();
+};
+
+const abandons: Kind = async ({ open, get, stopped, download }) => {
+  const socket = await open();
+  socket.write(get(download));
+  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed(socket, stopped, 5_000)]);
+  socket.destroy();
+};
+
+const idles: Kind = async ({ open, get, stopped }) => {
+  const socket = await open();
+  socket.resume().write(get('/health'));
+  await closed(socket, stopped, 120_000);
+  socket.destroy();
+};
+
+const shapes = [
+  'GET /health\r\n\r\n',
+  'POST /exports HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n',
+  'GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
+  'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'GET / HTTP/1.1\r\nHost : a\r\n\r\n',
+  'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
+];
+
+const smuggles: Kind = async ({ open, stopped }) => {
+  for (const shape of shapes) {
+    if (stopped.aborted) return;
+    const socket = await open();
+    socket.resume().write(shape);
+    await closed(socket, stopped, 500);
+    socket.destroy();
+  }
+};
+
+/** Every kind of hostile client, by what it does. */
+export const hostileKinds = {
+  neverReads,
+  readsByteByByte,
+  halfAHead,
+  slowBody,
+  pipelines,
+  hugeHeads,
+  ranges,
+  hotAccount,
+  garbageCursors,
+  reconnects,
+  manyNetworks,
+  abandons,
+  idles,
+  smuggles,
+} satisfies Record<string, Kind>;
+
+/** What became of an honest client's request. */
+export interface HonestAnswer {
+  /** 0: there was no whole answer. */
+  readonly status: number;
+  readonly retryAfter: boolean;
+  readonly ms: number;
+}
+
+/** What came of a siege. */
+export interface SiegeOutcome {
+  readonly answers: readonly HonestAnswer[];
+  /** The most resident memory that the service and its reading processes had together, in MB. */
+  readonly peakMb: number;
+}
+
+/** How large a siege is, and of what. */
+export interface SiegeOptions {
+  readonly way: Way;
+  readonly targets: SiegeTargets;
+  readonly hostile: number;
+  readonly honest: number;
+  /** Process id of the service. */
+  readonly pid: number;
+  /** Ends the siege. */
+  readonly stop: AbortSignal;
+}
+
+/** Lays siege to the service until it is told to stop. */
+export async function besiege({ way, targets, hostile, honest, pid, stop }: SiegeOptions): Promise<SiegeOutcome> {
+  const honestClients = Array.from({ length: honest }, (_, n) => clientNo(way, 10, n));
+  const [cursor, download] = await wayIn(way, targets.large, clientNo(way, 11, 0));
+  const answers: HonestAnswer[] = [];
+  let peakMb = 0;
+  const meter = setInterval(() => {
+    peakMb = Math.max(peakMb, residentMb(pid));
+  }, 250);
+  let strangers = 0;
+  const kinds = Object.values(hostileKinds);
+  const attackers = Array.from({ length: hostile }, async (_, n) => {
+    const kind = kinds[n % kinds.length] ?? neverReads;
+    const own = clientNo(way, 20, n);
+    const attack: Attack = {
+      stopped: stop,
+      targets,
+      cursor,
+      download,
+      open: (client = own) => opened(way, client),
+      get: (path, more = '') => requestText(way, path, `${own.fields}${more}`),
+      stranger: () => {
+        strangers += 1;
+        return way.kind === 'forwarded'
+          ? {
+              localAddress: undefined,
+              fields: `X-Forwarded-For: 2001:db8:7:${(strangers % 65_536).toString(16)}::1\r\n`,
+            }
+          : undefined;
+      },
+    };
+    while (!stop.aborted) {
+      await kind(attack).catch(() => undefined);
+      await pause(20, stop);
+    }
+  });
+  const readers = honestClients.map(async (client, n) => {
+    const paths = ['/health', `/account?did=${targets.plain}`, `/exports?did=${targets.plain}&days=7`];
+    for (let turn = n; !stop.aborted; turn++) {
+      const answer = await ask(way, client, paths[turn % paths.length] ?? '/health', stop);
+      if (answer) answers.push(answer);
+      await pause(300, stop);
+    }
+  });
+  await Promise.all([...attackers, ...readers]);
+  clearInterval(meter);
+  return { answers, peakMb };
+}
+
+/** The value below which a share of the numbers lies. */
+export function quantile(numbers: readonly number[], share: number): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+function clientNo(way: Way, group: number, n: number): Client {
+  const address = `${group}.${Math.floor(n / 250)}.${(n % 250) + 1}`;
+  if (way.kind === 'forwarded') return { localAddress: undefined, fields: `X-Forwarded-For: 198.${address}\r\n` };
+  return { localAddress: `127.${address}`, fields: '' };
+}
+
+function requestText(way: Way, path: string, fields: string): string {
+  const host = way.kind === 'proxied' ? way.host : 'a';
+  return `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${fields}\r\n`;
+}
+
+function opened(way: Way, { localAddress }: Client): Promise<Socket> {
+  const at = { host: '127.0.0.1', port: way.port, ...(localAddress === undefined ? {} : { localAddress }) };
+  const tls = way.kind === 'proxied' && way.tls;
+  return new Promise((resolve, reject) => {
+    const socket = tls
+      ? connectTls({ ...at, servername: way.host, ca: certificate().cert, checkServerIdentity: () => undefined })
+      : connect(at);
+    // What becomes of a hostile connection is the service's business.
+    socket.on('error', (error) => reject(error));
+    socket.once(tls ? 'secureConnect' : 'connect', () => resolve(socket));
+    socket.once('close', () => reject(new Error('closed')));
+  });
+}
+
+/** Asks as an honest client does, on a connection of its own; null where the siege ended meanwhile. */
+async function ask(way: Way, client: Client, path: string, stop: AbortSignal): Promise<HonestAnswer | null> {
+  const began = performance.now();
+  const text = await exchanged(way, client, path).catch(() => '');
+  if (stop.aborted) return null;
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0);
+  return { status, retryAfter: /^retry-after: \d+/im.test(text), ms: performance.now() - began };
+}
+
+async function exchanged(way: Way, client: Client, path: string): Promise<string> {
+  const socket = await opened(way, client);
+  socket.write(requestText(way, path, `${client.fields}Connection: close\r\n`));
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString('latin1');
+  const head = text.indexOf('\r\n\r\n');
+  const length = Number(/^content-length: (\d+)/im.exec(text.slice(0, head))?.[1] ?? 0);
+  return text.length - head - 4 >= length ? text : '';
+}
+
+/** A cursor of an export of the account, and the path of its download. */
+async function wayIn(way: Way, account: string, client: Client): Promise<readonly [string, string]> {
+  const created = await exchanged(way, client, `/exports?did=${account}`);
+  const cursor = /"cursor":"([\w-]+)"/.exec(created)?.[1];
+  const page = await exchanged(way, client, `/account?did=${account}`);
+  const download = /href="(\/download\?cursor=[\w-]+)"/.exec(page)?.[1];
+  if (cursor === undefined || download === undefined) throw new Error(`no way in: ${created.slice(0, 300)}`);
+  return [cursor, download];
+}
+
+function residentMb(pid: number): number {
+  try {
+    return [pid, ...childrenOf(pid)].reduce((sum, one) => {
+      const status = readFileSync(`/proc/${one}/status`, 'utf8');
+      return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+    }, 0);
+  } catch {
+    // A reading process ended between two looks.
+    return 0;
+  }
+}

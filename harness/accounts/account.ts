@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { AccountRow, ExportCreated, ExportManifest, ExportPage } from '../../src/contract/account.ts';
+import type { AccountErrorBody } from '../../src/contract/account-errors.ts';
+import type { ReceivedLabel } from '../../src/store/label.ts';
+import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { micros } from '../../src/store/time.ts';
+import { type Program, startProgram } from '../process/program.ts';
+
+/** Default account of tests. */
+export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+/** Two labelers. */
+export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
+
+/** Creates a directory that is removed after the test. */
+export function folderInTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-account-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Opens a store in a directory for writing and closes it after the test. */
+export function writerInTest(folder: string, at: number = Date.now() * 1000): SqliteWriter {
+  const store = openSqliteWriter({ folder: join(folder, 'labels'), at: micros(at) });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** Returns the n-th of a mixture of labels on an account: every kind of target, both actions, two labelers. */
+export function labelNo(n: number, subject = account): ReceivedLabel {
+  const uris = [
+    subject,
+    `at://${subject}/app.bsky.feed.post/3k${n}`,
+    `at://${subject}/app.bsky.actor.profile/self`,
+  ] as const;
+  return {
+    src: labelers[n % 2] ?? labelers[0],
+    uri: uris[n % 3] ?? subject,
+    val: n % 5 === 0 ? 'spam' : `value-${n}`,
+    // Each has its own time: two otherwise equal labels of the same time are one.
+    cts: new Date(Date.UTC(2026, 10, 20, 12) + n).toISOString(),
+    ...(n % 4 === 0 ? { neg: true } : {}),
+    ...(n % 7 === 0 ? { exp: '2027-01-01T00:00:00Z' } : {}),
+    ...(n % 3 === 1 ? { cid: 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454' } : {}),
+    sig: new Uint8Array(64).fill(n % 256),
+  };
+}
+
+/** Stores labels number `from` to `from + count - 1`, accepted at an instant of the clock. */
+export async function fill(
+  store: SqliteWriter,
+  count: number,
+  { from = 0, at = Date.now() * 1000, subject = account } = {},
+): Promise<void> {
+  for (let first = from; first < from + count; first += 1_000) {
+    const size = Math.min(1_000, from + count - first);
+    await store.append({
+      at: micros(at),
+      observations: Array.from({ length: size }, (_, i) => ({
+        label: labelNo(first + i, subject),
+        signature: 'unverified',
+      })),
+      refusals: [],
+      positions: [],
+    });
+  }
+}
+
+/** Starts the built program's account-view surface over the store in a directory. */
+export function startAccount(
+  folder: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Program {
+  const own = ['account', '--port', '0', '--store', `sqlite:${join(folder, 'labels')}`, '--data', folder];
+  return startProgram([...own, ...args], { env });
+}
+
+/** Returns the ids of the live child processes of a process. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
+}
+
+/** A complete response. */
+export interface Answer<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: T;
+}
+
+/** Requests JSON. */
+export async function ask<T = AccountErrorBody>(
+  url: string,
+  query: Readonly<Record<string, string>> | string,
+): Promise<Answer<T>> {
+  const search = typeof query === 'string' ? query : new URLSearchParams(query).toString();
+  const response = await fetch(`${url}?${search}`);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) as T };
+}
+
+/** Creates an export; fails the test if it is refused. */
+export async function create(url: string, query: Readonly<Record<string, string>> = {}): Promise<ExportCreated> {
+  const { status, text, body } = await ask<ExportCreated>(`${url}/exports`, { did: account, ...query });
+  if (status !== 200) throw new Error(`not created: ${status} ${text}`);
+  return body;
+}
+
+/** Requests one page; fails the test if it is refused. */
+export async function page(url: string, cursor: string): Promise<ExportPage> {
+  const { status, text, body } = await ask<ExportPage>(`${url}/exports`, { cursor });
+  if (status !== 200) throw new Error(`no page: ${status} ${text}`);
+  return body;
+}
+
+/** Follows an export to its end. */
+export async function follow(url: string, { cursor }: Pick<ExportCreated, 'cursor'>) {
+  const rows: AccountRow[] = [];
+  const pages: ExportPage[] = [];
+  for (let next: string | null = cursor; next !== null; ) {
+    const one: ExportPage = await page(url, next);
+    pages.push(one);
+    rows.push(...one.rows);
+    next = one.next_cursor;
+  }
+  const last = pages.at(-1);
+  if (!last?.terminal) throw new Error('an export without a terminal page');
+  return { rows, pages, count: last.count, digest: last.content_sha256 };
+}
+
+/** Computes the digest of an export from its documented rule, independently of the service's code. */
+export function digestOf(manifest: ExportManifest, rows: readonly AccountRow[]): string {
+  let digest = sha256(canonical(manifest));
+  for (const row of rows) digest = sha256(Buffer.concat([digest, canonical(row)]));
+  return digest.toString('hex');
+}
+
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+function canonical(value: unknown): Buffer {
+  const sorted = (_key: string, member: unknown): unknown =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member;
+  return Buffer.from(JSON.stringify(value, sorted));
+}

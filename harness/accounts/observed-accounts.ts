@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSim } from '../../sim/index.ts';
+import { declaration } from '../../sim/labelers/declarations.ts';
+import type { Labeler } from '../../sim/labelers/labeler.ts';
+import type { LabelFields } from '../../sim/labelers/odd-labels.ts';
+import type { Micros } from '../../src/contract/timestamp.ts';
+import { micros } from '../../src/store/time.ts';
+import { type LabelStation, startStation } from '../labels/label-station.ts';
+import { until } from '../process/until.ts';
+import { accounts, hostileTexts } from './account-history.ts';
+
+/** Stores of accounts that the label instrument observed from simulated labelers, over weeks of a simulated clock. */
+export interface ObservedAccounts {
+  /** Directories of the stores: of an instrument that began 33 days ago, and of one that has just begun. */
+  readonly old: string;
+  readonly young: string;
+  /** Labels of the ordinary account within the window, oldest first. */
+  readonly plain: readonly LabelFields[];
+  /** Stops both instruments and the network, and removes the directories. */
+  stop(): Promise<void>;
+}
+
+const dayMs = 86_400_000;
+/** Maximum number of labels that are emitted before the earlier ones are stored. */
+const burst = 15_000;
+
+const post = `at://${accounts.plain}/app.bsky.feed.post/3lb5xpd2ank2v`;
+/** Labels of the ordinary account: how many days ago, by which labeler, and their fields. */
+const said: readonly (readonly [daysAgo: number, labeler: 0 | 1, label: LabelFields])[] = [
+  [33, 0, { uri: accounts.plain, val: 'long-ago' }],
+  [12, 0, { uri: accounts.plain, val: 'spam' }],
+  [12, 1, { uri: accounts.plain, val: 'spam', exp: '2027-01-01T00:00:00Z' }],
+  [1.2, 0, { uri: accounts.plain, val: 'spam', neg: true }],
+  [1.2, 1, { uri: post, val: 'rude' }],
+  [0, 0, { uri: post, val: 'rude' }],
+  [0, 0, { uri: post, val: 'rude', neg: true }],
+  [0, 1, { uri: `at://${accounts.plain}/app.bsky.graph.list/3lb5xpd2ank2v`, val: '!warn' }],
+];
+
+/** Emitted at the end, when both instruments observe. */
+const last: LabelFields = { uri: accounts.plain, val: 'spam' };
+
+/** Emits and observes all labels; `hotRows` of them are about one account. */
+export async function observeAccounts(hotRows: number): Promise<ObservedAccounts> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-observed-'));
+  let ago = 33 * dayMs;
+  const nowMs = (): number => Date.now() - ago;
+  const clocks = { wall: () => micros(nowMs() * 1000), monotonic: () => performance.now() * 1000 - ago * 1000 };
+  const sim = createSim({
+    ...{ seed: 11, rate: 1, historyHours: 0, labelers: 3, labelRate: 0, population: 'plain', clock: nowMs },
+    shapeLabeler: () => ({ curve: 'k256', software: 'skyware' }),
+  });
+  const { plc } = await sim.start();
+  const { list, pds } = sim.labelers;
+  const [first, second, mallory] = list;
+  if (!first || !second || !mallory || plc === null) throw new Error('three labelers were asked for');
+  for (const { did } of [first, second]) pds.records.set(did, declaration(['spam', 'rude']));
+  pds.records.set(mallory.did, { policies: { labelValues: [], labelValueDefinitions: hostileTexts.map(definition) } });
+  const settings = { seeds: list.map(({ did }) => did), plc };
+  const running: LabelStation[] = [];
+  const observe = async (name: string): Promise<LabelStation> => {
+    const station = await startStation(settings, { folder: join(folder, name), ...clocks });
+    running.push(station);
+    await until('all are read', async () => (await station.overview()).coverage.sources.established === list.length);
+    await until('what their values mean', async () => {
+      const definitions = await Promise.all(list.map(({ did }) => station.store.definitions(did)));
+      return definitions.every((revisions) => revisions.length > 0);
+    });
+    return station;
+  };
+  const stop = async (): Promise<void> => {
+    for (const station of running.splice(0)) await station.stop();
+  };
+
+  for (const daysAgo of [33, 12, 1.2, 0]) {
+    await stop();
+    ago = daysAgo * dayMs;
+    await observe('old');
+    const labels = said.filter(([days]) => days === daysAgo);
+    // One after the other: labels that are stored together have no defined order between labelers.
+    for (const [, labeler, label] of labels) await say(running, labeler === 0 ? first : second, [label]);
+    if (daysAgo !== 0) continue;
+    await say(running, mallory, hostileTexts.flatMap(hostileLabels));
+    const saidAt = nowMs();
+    for (let from = 0; from < hotRows; from += burst) {
+      const length = Math.min(burst, hotRows - from);
+      await say(
+        running,
+        from % (2 * burst) === 0 ? first : second,
+        Array.from({ length }, (_, i) => hotLabel(from + i, saidAt)),
+      );
+    }
+  }
+  await observe('young');
+  await say(running, first, [last]);
+  return {
+    old: join(folder, 'old', 'store'),
+    young: join(folder, 'young', 'store'),
+    plain: [...said.flatMap(([daysAgo, , label]) => (daysAgo < 30 ? [label] : [])), last],
+    async stop() {
+      await stop();
+      await sim.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Emits labels of a labeler, and waits until every instrument has stored all of them. */
+async function say(
+  stations: readonly LabelStation[],
+  { did, faults }: Labeler,
+  labels: readonly LabelFields[],
+): Promise<void> {
+  const since = await Promise.all(stations.map(async ({ store }) => ({ store, start: (await store.frontier()).end })));
+  faults.say(labels);
+  for (const { store, start } of since)
+    await until(`${labels.length} labels`, async () => (await rowsSince(store, did, start)) === labels.length, 60_000);
+}
+
+/** Returns the number of a labeler's rows since an earlier end of the store: older ones need not be counted again. */
+async function rowsSince(store: LabelStation['store'], did: string, start: Micros): Promise<number> {
+  const { end } = await store.frontier();
+  if (end <= start) return 0;
+  const counts = (await store.countsByLabeler({ start, end })).find(({ labeler }) => labeler === did);
+  return (counts?.applied ?? 0) + (counts?.removed ?? 0);
+}
+
+function definition(text: string, nth: number): object {
+  return { identifier: `v${nth}`, locales: [{ lang: 'en', name: text, description: text }] };
+}
+
+/** Returns a label with a harmful value, and one with a harmful definition. */
+function hostileLabels(text: string, nth: number): LabelFields[] {
+  return [
+    { uri: accounts.hostile, val: [...text].slice(0, 20).join('') },
+    { uri: `at://${accounts.hostile}/app.bsky.feed.post/3lb5xpd2ank${nth + 2}`, val: `v${nth}` },
+  ];
+}
+
+/**
+ * One in forty is about the account itself, and one in forty about a record that is not a post; some are removals. All
+ * differ.
+ */
+function hotLabel(nth: number, nowMs: number): LabelFields {
+  const rkey = nth.toString(36);
+  const cts = new Date(nowMs - nth).toISOString();
+  const record = `at://${accounts.busy}/app.bsky.feed.${nth % 40 === 1 ? 'repost' : 'post'}/${rkey}`;
+  return { uri: nth % 40 === 0 ? accounts.busy : record, val: `v${nth % 5}`, neg: nth % 41 === 0, cts };
+}

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { coverageStatuses, gapReasons, origins, weatherFreshnessStates } from '../../src/contract/vocabulary.ts';
+import { type ArtifactFixture, fixture, type JsonObject } from './fixtures.ts';
+
+/** Artifacts of every kind with other numbers, and with optional fields omitted. */
+
+const number = fc.oneof(
+  fc.constantFrom(0, 1, 0.4, 59.999, 60, 0.000_04, 0.999_999, 1e15, 1e300, Number.MAX_SAFE_INTEGER),
+  fc.nat({ max: 5_000_000 }),
+  fc.double({ min: 0, max: 100_000, noNaN: true }),
+  fc.double({ min: 0, max: 1, noNaN: true }),
+);
+
+/** Names of numbers that are not measurements, or have bounds. */
+const fixed = new Set(['schema_version', 'window_days', 'bucket_start', 'first_bucket_start', 'last_bucket_end']);
+
+function renumbered(value: unknown, numbers: readonly number[], next: { at: number }, key = ''): unknown {
+  if (typeof value === 'number' && !fixed.has(key)) {
+    const other = numbers[next.at++ % numbers.length] ?? 0;
+    // JSON does not distinguish 5.0 from 5: names determine which numbers are counts.
+    return /seconds$|ratio$|rate_per_s$|threshold$/.test(key) && key !== 'bucket_seconds'
+      ? other
+      : Math.min(Number.MAX_SAFE_INTEGER, Math.floor(other));
+  }
+  if (Array.isArray(value)) return value.map((member) => renumbered(member, numbers, next));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, renumbered(member, numbers, next, name)]),
+  );
+}
+
+type Change = (artifact: JsonObject) => void;
+
+function object(artifact: JsonObject, key: string): JsonObject {
+  return artifact[key] as JsonObject;
+}
+
+const day = 86_400_000;
+
+/** An interval around the 30 days before the fixtures' `generated_at`. */
+const stretch = fc
+  .tuple(fc.integer({ min: -31 * day, max: day }), fc.nat({ max: 3 * day }), fc.constantFrom(...gapReasons, 'novel'))
+  .map(([start, length, reason]) => ({
+    start: new Date(Date.parse('2026-11-20T12:00:00Z') + start).toISOString(),
+    end: new Date(Date.parse('2026-11-20T12:00:00Z') + start + length).toISOString(),
+    reason,
+  }));
+
+const changes: Readonly<Record<ArtifactFixture, fc.Arbitrary<Change>>> = {
+  recent: fc.oneof(
+    fc.array(stretch, { maxLength: 140 }).map(
+      (gaps): Change =>
+        (a) =>
+          Object.assign(object(a, 'coverage'), { gaps }),
+    ),
+    stretch.map(
+      (warmup): Change =>
+        (a) =>
+          Object.assign(object(a, 'coverage'), { warmup }),
+    ),
+    fc.constantFrom(...coverageStatuses).map(
+      (status): Change =>
+        (a) =>
+          Object.assign(object(a, 'coverage'), { status }),
+    ),
+    fc.constantFrom(...origins).map(
+      (origin): Change =>
+        (a) =>
+          Object.assign(a, { origin }),
+    ),
+    fc.integer({ min: 1, max: 400 }).map(
+      (days): Change =>
+        (a) =>
+          Object.assign(a, { window_days: days }),
+    ),
+    fc.constant<Change>((a) => Object.assign(a, { top_labelers_7d: [], caveats: ['twice 2', 'twice 2', '‮3'] })),
+    fc.constant<Change>((a) => Object.assign(a, { hold: true })),
+    fc.constant<Change>((a) => Object.assign(object(a, 'coverage'), { observed_through: null })),
+  ),
+  legacy: fc.oneof(
+    fc.constantFrom('observation', 'alerts_by_rule_24h', 'alerts_by_rule_7d').map(
+      (key): Change =>
+        (a) =>
+          delete a[key],
+    ),
+    fc.constant<Change>((a) => Object.assign(a, { top_labelers_7d: [] })),
+    fc.constant<Change>((a) => Object.assign(a, { window_days: 7 })),
+  ),
+  weather: fc.oneof(
+    fc.constant<Change>((a) => Object.assign(a, { collections: {} })),
+    fc.constant<Change>((a) => Object.assign(object(a, 'collections'), { 'like.create': null })),
+    fc.constant<Change>((a) => Object.assign(object(a, 'collections')['post.create'] ?? {}, { mean_rate_per_s: null })),
+    fc.constant<Change>((a) => Object.assign(object(a, 'total_events'), { total: null, mean_rate_per_s: null })),
+    fc.constant<Change>((a) => Object.assign(object(a, 'window'), { coverage_ratio: null })),
+    fc.constant<Change>((a) => Object.assign(a, { generated_at: null })),
+    fc.constantFrom(...weatherFreshnessStates).map(
+      (state): Change =>
+        (a) =>
+          Object.assign(object(a, 'freshness'), { state }),
+    ),
+    fc.constantFrom(...origins).map(
+      (origin): Change =>
+        (a) =>
+          Object.assign(a, { origin }),
+    ),
+  ),
+  weatherwatch: fc.oneof(
+    fc.constant<Change>((a) => Object.assign(a, { conditions: null })),
+    fc.constant<Change>((a) => Object.assign(a, { metrics: {} })),
+    fc.constant<Change>((a) =>
+      Object.assign(object(a, 'interval'), { first_bucket_start: null, last_bucket_end: null, coverage_ratio: null }),
+    ),
+    fc.constant<Change>((a) => Object.assign(object(a, 'freshness'), { age_seconds: null, basis: null })),
+  ),
+};
+
+/** Returns variants of one of the known artifacts. */
+export function variantsOf(name: ArtifactFixture): fc.Arbitrary<JsonObject> {
+  return fc
+    .tuple(fc.option(fc.array(number, { minLength: 97, maxLength: 97 })), fc.array(changes[name], { maxLength: 3 }))
+    .map(([numbers, list]) => {
+      const artifact = numbers ? (renumbered(fixture(name), numbers, { at: 0 }) as JsonObject) : fixture(name);
+      for (const change of list) change(artifact);
+      return artifact;
+    });
+}

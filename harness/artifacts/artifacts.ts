@@ -1,0 +1,44 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { artifactNames } from '../../src/artifact/write.ts';
+import { formatTimestamp, parseTimestamp } from '../../src/contract/timestamp.ts';
+import { type ArtifactFixture, fixture } from './fixtures.ts';
+
+/** Returns an artifact fixture with every time shifted so that `generated_at` is the given instant. */
+export function youngArtifact(name: ArtifactFixture, generatedAt = Date.now()): object {
+  return shifted(fixture(name), generatedAt);
+}
+
+/** Creates a temporary artifact directory of two current fixtures. The caller removes it. */
+export function artifactFolder(labels: ArtifactFixture = 'recent', weather: ArtifactFixture = 'weather') {
+  const path = mkdtempSync(join(tmpdir(), 'almanac-artifacts-'));
+  const put = (name: string, artifact: object): void => {
+    writeFileSync(join(path, `${name}.new`), JSON.stringify(artifact));
+    renameSync(join(path, `${name}.new`), join(path, name));
+  };
+  put(artifactNames.labels, youngArtifact(labels));
+  put(artifactNames.weather, youngArtifact(weather));
+  return { path, put, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Creates a temporary artifact directory that is removed after the test. */
+export function artifactFolderInTest(): string {
+  const { path, remove } = artifactFolder();
+  onTestFinished(remove);
+  return path;
+}
+
+/** Shifts every time of an artifact so that `generated_at` is the given instant (milliseconds since 1970). */
+function shifted(artifact: unknown, now: number): object {
+  const generated =
+    typeof artifact === 'object' && artifact !== null && 'generated_at' in artifact
+      ? parseTimestamp(artifact.generated_at)
+      : null;
+  if (generated === null || typeof artifact !== 'object' || artifact === null) throw new Error('not an artifact');
+  return JSON.parse(JSON.stringify(artifact), (_key, value: unknown) => {
+    const at = parseTimestamp(value);
+    return at === null ? value : formatTimestamp(now + Math.round((at - generated) / 1000));
+  }) as object;
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+
+/** Names of the four known artifacts among the fixtures. */
+export const artifactFixtures = {
+  recent: 'labels-recent-overview.json',
+  legacy: 'labels-legacy-overview.json',
+  weather: 'weather-summary-v1.json',
+  weatherwatch: 'weatherwatch-summary-v2.json',
+} as const;
+
+/** One of the four known artifacts. */
+export type ArtifactFixture = keyof typeof artifactFixtures;
+
+/** An artifact as a JSON object that may be changed. */
+export type JsonObject = { [key: string]: unknown };
+
+/** Returns a new copy of an artifact fixture. */
+export function fixture(name: ArtifactFixture): JsonObject {
+  return JSON.parse(fixtureText(artifactFixtures[name])) as JsonObject;
+}
+
+/** Returns the text of a fixture file. */
+export function fixtureText(file: string): string {
+  return readFileSync(new URL(`../../test/fixtures/${file}`, import.meta.url), 'utf8');
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+
+/** Validates responses against an OpenAPI file in the asset directory, as a generated client would read it. */
+
+interface Operation {
+  parameters?: { $ref: string }[];
+  responses: Record<string, Response | { $ref: string }>;
+}
+interface Response {
+  headers?: Record<string, unknown>;
+  content?: Record<string, { schema: object }>;
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    responses: Record<string, Response>;
+    schemas: Record<string, object>;
+    parameters: Record<string, { name: string; in: string }>;
+  };
+}
+
+const addFormats = addFormatsModule.default;
+
+/** Closes every object of the document: it permits clients additional fields, but this version publishes none. */
+function closed<T>(node: T): T {
+  if (Array.isArray(node)) return node.map(closed) as T;
+  if (typeof node !== 'object' || node === null) return node;
+  const members = Object.fromEntries(Object.entries(node).map(([key, member]) => [key, closed(member)]));
+  const open = members.type === 'object' && 'properties' in members && !('additionalProperties' in members);
+  return (open ? { ...members, additionalProperties: false } : members) as T;
+}
+
+function describedBy(file: string) {
+  const document = JSON.parse(readFileSync(new URL(`../../assets/${file}`, import.meta.url), 'utf8')) as Document;
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  addFormats(ajv);
+  ajv.addSchema(closed(document), file);
+  const validators = new Map<string, ValidateFunction>();
+
+  function described(method: string, path: string, status: number): Response | null {
+    const found = document.paths[path]?.[method]?.responses[String(status)];
+    if (!found) return null;
+    if (!('$ref' in found)) return found;
+    return document.components.responses[found.$ref.replace('#/components/responses/', '')] ?? null;
+  }
+
+  function validator(response: Response): ValidateFunction | null {
+    const schema = response.content?.['application/json']?.schema as { $ref?: string } | undefined;
+    const reference = schema?.$ref;
+    if (!reference) return null;
+    const known = validators.get(reference) ?? ajv.compile({ $ref: `${file}${reference}` });
+    validators.set(reference, known);
+    return known;
+  }
+
+  return {
+    document,
+
+    /** Returns the differences between a response body and the document; empty if there are none. */
+    faults(method: string, path: string, status: number, body: unknown): string[] {
+      const response = described(method, path, status);
+      if (!response) return [`${method} ${path} does not describe ${status}`];
+      const validate = validator(response);
+      if (!validate) return body === null ? [] : ['a body that the document does not describe'];
+      return validate(body) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+    },
+
+    /** Returns the names of a path's query parameters. */
+    parameters(path: string): string[] {
+      const { parameters = [] } = document.paths[path]?.get ?? {};
+      const named = parameters.map(
+        ({ $ref }) => document.components.parameters[$ref.replace('#/components/parameters/', '')],
+      );
+      return named.flatMap((parameter) => (parameter?.in === 'query' ? [parameter.name] : []));
+    },
+
+    /** Returns the content types that the document allows for a response; empty if it does not describe the status. */
+    contentTypes(method: string, path: string, status: number): string[] {
+      return Object.keys(described(method, path, status)?.content ?? {});
+    },
+
+    /** Returns the headers that the document allows for a response, in lower case. */
+    headers(method: string, path: string, status: number): string[] {
+      return Object.keys(described(method, path, status)?.headers ?? {}).map((name) => name.toLowerCase());
+    },
+  };
+}
+
+/** The document of the facts API. */
+export const openApi = describedBy('openapi.json');
+
+/** The document of the account-view surface. */
+export const accountOpenApi = describedBy('account-openapi.json');

@@ -1,0 +1,53 @@
+import type { LegacyOverview } from '../../src/artifact/legacy-overview.ts';
+import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
+import {
+  type LabelArtifact,
+  recogniseLabels,
+  recogniseWeather,
+  type WeatherArtifact,
+} from '../../src/artifact/recognise.ts';
+import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
+import type { WeatherwatchSummary } from '../../src/artifact/weatherwatch-summary.ts';
+import { fixture, type JsonObject } from './fixtures.ts';
+
+/** Parses fixtures with the recognisers, and applies changes. */
+
+function labels(value: JsonObject): LabelArtifact {
+  const recognised = recogniseLabels(value);
+  if (recognised.kind !== 'recognised') throw new Error(`the fixture is ${recognised.kind}: ${recognised.why}`);
+  return recognised.artifact;
+}
+
+function weather(value: JsonObject): WeatherArtifact {
+  const recognised = recogniseWeather(value);
+  if (recognised.kind !== 'recognised') throw new Error(`the fixture is ${recognised.kind}: ${recognised.why}`);
+  return recognised.artifact;
+}
+
+/** Returns our label overview. */
+export function aRecentOverview(changes: Partial<RecentOverview> = {}): RecentOverview {
+  const artifact = labels({ ...fixture('recent'), ...changes });
+  if (artifact.schema !== 'labels.recent-overview.v1') throw new Error('not our label overview');
+  return artifact.overview;
+}
+
+/** Returns the legacy label overview. */
+export function aLegacyOverview(changes: Partial<LegacyOverview> = {}): LegacyOverview {
+  const artifact = labels({ ...fixture('legacy'), ...changes });
+  if (artifact.schema !== '23') throw new Error('not the legacy label overview');
+  return artifact.overview;
+}
+
+/** Returns our weather summary. */
+export function aWeatherSummary(changes: Partial<WeatherSummary> = {}): WeatherSummary {
+  const artifact = weather({ ...fixture('weather'), ...changes });
+  if (artifact.schema !== 'weather.summary.v1') throw new Error('not our weather summary');
+  return artifact.summary;
+}
+
+/** Returns the weatherwatch summary. */
+export function aWeatherwatchSummary(changes: Partial<WeatherwatchSummary> = {}): WeatherwatchSummary {
+  const artifact = weather({ ...fixture('weatherwatch'), ...changes });
+  if (artifact.schema !== 'weatherwatch.summary/v2') throw new Error('not the weatherwatch summary');
+  return artifact.summary;
+}

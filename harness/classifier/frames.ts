@@ -1,0 +1,162 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { trackedCollections, trackedEmbeds, trackedStatuses } from '../../src/weather/classify/metric-names.ts';
+
+/**
+ * Texts of well-formed JSON that look like frames, each value in any notation: escapes, white space, key order,
+ * duplicate keys, similar keys at every level, numbers in all forms.
+ */
+type Text = Arbitrary<string>;
+
+const space: Text = fc.constantFrom('', '', '', '', ' ', '\n', '\t', '\r', ' \n\t\r ');
+
+const shortEscapes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '/': '\\/',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+/** Formats a string; `styles` determines the notation of each code unit, in turn. */
+function spell(value: string, styles: readonly number[]): string {
+  const units = value.split('').map((unit, at) => {
+    const style = styles[at % styles.length] ?? 0;
+    const hex = unit.charCodeAt(0).toString(16).padStart(4, '0');
+    const short = shortEscapes[unit];
+    if (style === 1) return `\\u${hex}`;
+    if (style === 2) return `\\u${hex.toUpperCase()}`;
+    if (style === 3 && short) return short;
+    return unit < ' ' || unit === '"' || unit === '\\' ? (short ?? `\\u${hex}`) : unit;
+  });
+  return `"${units.join('')}"`;
+}
+
+const plain = fc.constant<number[]>([]);
+const styles = fc.oneof(
+  { weight: 4, arbitrary: plain },
+  { weight: 1, arbitrary: fc.array(fc.nat(3), { maxLength: 9 }) },
+);
+
+function spelled(value: string): Text {
+  return styles.map((chosen) => spell(value, chosen));
+}
+
+function oneSpelled(values: readonly string[]): Text {
+  return fc.constantFrom(...values).chain(spelled);
+}
+
+const anyString: Text = fc
+  .tuple(fc.oneof(fc.string({ unit: 'binary', maxLength: 30 }), fc.string({ unit: 'grapheme', maxLength: 90 })), styles)
+  .map(([value, chosen]) => spell(value, chosen));
+
+export const anyNumber: Text = fc.oneof(
+  fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,19})(?:\.[0-9]{1,9})?(?:[eE][+-]?[0-9]{1,3})?$/),
+  fc.constantFrom(
+    '0',
+    '-0',
+    '-1',
+    '0.0',
+    '1.0',
+    '1e3',
+    '1E+3',
+    '9007199254740991',
+    '9007199254740992',
+    '9007199254740993',
+  ),
+);
+
+const anyKey: Text = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: oneSpelled(['time_us', 'kind', 'commit', 'account', 'cursor', 'operation', 'collection', 'record']),
+  },
+  {
+    weight: 3,
+    arbitrary: oneSpelled(['reply', 'embed', '$type', 'active', 'status', 'identity', 'did', 'text', 'rkey']),
+  },
+  {
+    weight: 1,
+    arbitrary: oneSpelled(['__proto__', 'constructor', 'toString', '', 'time_u', 'time_uss', 'Kind', 'kind ']),
+  },
+  { weight: 1, arbitrary: anyString },
+);
+
+function listed(open: string, close: string, items: Text, maxLength: number): Text {
+  return fc
+    .tuple(fc.array(fc.tuple(space, items, space), { maxLength }), space)
+    .map(([all, empty]) => `${open}${all.length ? all.map((item) => item.join('')).join(',') : empty}${close}`);
+}
+
+function member(key: Text, value: Text): Text {
+  return fc.tuple(key, space, space, value).map(([name, before, after, text]) => `${name}${before}:${after}${text}`);
+}
+
+const { anyValue } = fc.letrec<{ anyValue: string }>((tie) => ({
+  anyValue: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom('null', 'true', 'false', '{}', '[]'),
+    anyNumber,
+    anyString,
+    listed('[', ']', tie('anyValue'), 4),
+    listed('{', '}', member(anyKey, tie('anyValue')), 5),
+  ),
+}));
+
+/** Returns an object with these properties, usually each once, among other properties, in any order. */
+function objectWith(members: Readonly<Record<string, Text>>): Text {
+  const known = Object.entries(members).map(([key, value]) =>
+    member(spelled(key), fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: anyValue })),
+  );
+  const orderly = fc.shuffledSubarray(known, { minLength: known.length }).chain((all) => fc.tuple(...all));
+  const other = member(anyKey, anyValue);
+  const wild = fc.array(fc.oneof(...known, other), { maxLength: 8 });
+  const among = fc.tuple(orderly, fc.array(other, { maxLength: 2 }), fc.nat(8)).map(([all, others, at]) => {
+    const place = at % (all.length + 1);
+    return [...all.slice(0, place), ...others, ...all.slice(place)];
+  });
+  return fc
+    .tuple(fc.oneof({ weight: 3, arbitrary: among }, { weight: 1, arbitrary: wild }), space, space, space)
+    .map(([all, first, between, last]) => `{${first}${all.join(`${between},${last}`)}${last}}`);
+}
+
+const embed = objectWith({ $type: oneSpelled([...trackedEmbeds.map(([, type]) => type), 'app.bsky.embed.audio', '']) });
+const record = objectWith({ reply: fc.oneof(listed('{', '}', member(anyKey, anyValue), 3), anyValue), embed });
+const commit = objectWith({
+  operation: oneSpelled(['create', 'create', 'update', 'delete', 'upsert', 'Create', '']),
+  collection: oneSpelled([
+    ...trackedCollections.map(([, nsid]) => nsid),
+    ...Array.from({ length: 8 }, () => 'app.bsky.feed.post'),
+    'app.bsky.feed.posts',
+    'app.bsky.feed.pos',
+    'App.bsky.feed.post',
+    'com.example.thing',
+    '',
+  ]),
+  record,
+});
+const account = objectWith({
+  active: fc.constantFrom('true', 'false', 'null', '"true"'),
+  status: oneSpelled([...trackedStatuses, 'throttled', '']),
+});
+const instant: Text = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(String) },
+  { weight: 1, arbitrary: anyNumber },
+  { weight: 1, arbitrary: fc.integer().map((number) => `"${number}"`) },
+);
+
+const frame: Text = objectWith({
+  did: anyString,
+  time_us: instant,
+  kind: oneSpelled(['commit', 'commit', 'commit', 'commit', 'account', 'account', 'identity', 'sync', '']),
+  commit,
+  account,
+  cursor: instant,
+});
+
+/** The bytes of a well-formed frame. */
+export const frames: Arbitrary<Buffer> = fc
+  .tuple(space, fc.oneof({ weight: 20, arbitrary: frame }, { weight: 1, arbitrary: anyValue }), space)
+  .map((parts) => Buffer.from(parts.join('')));

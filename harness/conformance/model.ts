@@ -1,0 +1,171 @@
+import type { TargetKind } from '../../src/contract/vocabulary.ts';
+import type { AccountTally, EventCount, LabelerCount } from '../../src/store/account-counts.ts';
+import type {
+  AccountFilter,
+  AccountInterval,
+  AppendResult,
+  Batch,
+  BucketCount,
+  Observation,
+  Position,
+  RefusalCount,
+} from '../../src/store/port.ts';
+import { dayOf, dayStart, hour, type Interval, micros } from '../../src/store/time.ts';
+
+/** A simple model of the store without regard to size: arrays, filters and sorts. */
+export class StoreModel {
+  readonly rows: Observation[] = [];
+  readonly #positions = new Map<string, Position>();
+  readonly #refused: { at: number; source: string; reason: RefusalCount['reason']; count: number }[] = [];
+  through: number | null = null;
+
+  append({ at, observations, refusals, positions }: Batch): AppendResult {
+    const fresh: Batch['observations'][number][] = [];
+    const duplicates: number[] = [];
+    const known = new Set(this.rows.map((row) => identity(row)));
+    for (const [i, observation] of observations.entries()) {
+      const text = identity(observation);
+      if (known.has(text)) duplicates.push(i);
+      else fresh.push(observation);
+      known.add(text);
+    }
+    let first = Math.max(at, (this.rows.at(-1)?.observedAt ?? -1) + 1);
+    const last = first + Math.max(0, fresh.length - 1);
+    if (dayOf(first) !== dayOf(last)) first = dayStart(dayOf(last));
+    fresh.forEach((observation, i) => {
+      this.rows.push({ ...observation, observedAt: micros(first + i) });
+    });
+    const stamp = first;
+    for (const refusal of refusals) this.#refused.push({ at: stamp, ...refusal });
+    for (const i of duplicates) {
+      this.#refused.push({ at: stamp, source: observations[i]?.label.src ?? '', reason: 'duplicate', count: 1 });
+    }
+    for (const { source, endpoint, value } of positions) {
+      if (value === null) this.#positions.delete(`${source} ${endpoint}`);
+      else this.#positions.set(`${source} ${endpoint}`, { source, endpoint, value, acceptedAt: at });
+    }
+    this.through = Math.max(this.through ?? 0, at);
+    return {
+      accepted: fresh.length,
+      duplicates,
+      first: fresh.length > 0 ? micros(first) : null,
+      last: fresh.length > 0 ? micros(first + fresh.length - 1) : null,
+    };
+  }
+
+  account(
+    account: string,
+    interval: Interval,
+    order: 'oldest' | 'newest',
+    { labeler, value, removed, target }: AccountFilter = {},
+  ): Observation[] {
+    const rows = within(this.rows, interval).filter(
+      (row) =>
+        subject(row) === account &&
+        (labeler ?? row.label.src) === row.label.src &&
+        (value ?? row.label.val) === row.label.val &&
+        (removed ?? removal(row)) === removal(row) &&
+        (target ?? about(row)) === about(row),
+    );
+    return order === 'oldest' ? rows : rows.toReversed();
+  }
+
+  tally(account: string, interval: Interval, filter: AccountFilter): AccountTally {
+    const rows = this.account(account, interval, 'oldest');
+    const days: AccountTally['days'][number][] = [];
+    for (let day = dayOf(interval.start); day <= dayOf(interval.end - 1); day++) {
+      const part = {
+        start: micros(Math.max(interval.start, dayStart(day))),
+        end: micros(Math.min(interval.end, dayStart(day + 1))),
+      };
+      const wanted = this.account(account, part, 'oldest', filter);
+      const counts = {
+        rows: within(rows, part).length,
+        account: events(wanted.filter((row) => about(row) === 'account')),
+        post: events(wanted.filter((row) => about(row) === 'post')),
+        record: events(wanted.filter((row) => about(row) === 'record')),
+      };
+      days.push({ ...part, counts });
+    }
+    const by = (nameOf: (row: Observation) => string) =>
+      [...Map.groupBy(rows, nameOf)]
+        .sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1))
+        .map(([name, group]) => [name, events(group)] as const);
+    return {
+      days,
+      labelers: by((row) => row.label.src).map(([labeler, counts]) => ({ labeler, ...counts })),
+      values: by((row) => row.label.val).map(([value, counts]) => ({ value, ...counts })),
+    };
+  }
+
+  intervals(account: string, interval: Interval, maxRows: number): AccountInterval[] {
+    const rows = this.account(account, interval, 'oldest');
+    const starts = [interval.start, ...rows.filter((_, i) => i > 0 && i % maxRows === 0).map((row) => row.observedAt)];
+    return starts.map((start, i) => {
+      const end = starts[i + 1] ?? interval.end;
+      return { start, end, rows: within(rows, { start, end }).length };
+    });
+  }
+
+  byLabeler(interval: Interval): LabelerCount[] {
+    const counts = tally(within(this.rows, interval), () => 0).map(({ start: _, ...count }) => count);
+    return counts.sort((a, b) => b.applied + b.removed - a.applied - a.removed || (a.labeler < b.labeler ? -1 : 1));
+  }
+
+  overTime(interval: Interval, length: number): BucketCount[] {
+    const counts = tally(within(this.rows, interval), (row) => Math.floor(row.observedAt / length) * length);
+    return counts.sort((a, b) => a.start - b.start || (a.labeler < b.labeler ? -1 : 1));
+  }
+
+  refusals({ start, end }: Interval): RefusalCount[] {
+    const from = Math.floor(start / hour);
+    const to = Math.ceil(end / hour);
+    const sums = new Map<string, RefusalCount>();
+    for (const { at, source, reason, count } of this.#refused) {
+      if (Math.floor(at / hour) < from || Math.floor(at / hour) >= to) continue;
+      const key = `${source} ${reason}`;
+      sums.set(key, { source, reason, count: count + (sums.get(key)?.count ?? 0) });
+    }
+    return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+  }
+
+  positions(): Position[] {
+    return [...this.#positions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, position]) => position);
+  }
+}
+
+function identity({ label }: Pick<Observation, 'label'>): string {
+  const { src, uri, cid, val, neg, cts, exp } = label;
+  return JSON.stringify({ src, uri, cid, val, neg: neg === true, cts, exp });
+}
+
+function removal({ label }: Observation): boolean {
+  return label.neg === true;
+}
+
+function about({ label: { uri } }: Observation): TargetKind {
+  if (!uri.startsWith('at://')) return 'account';
+  return /^at:\/\/[^/]+\/app\.bsky\.feed\.post\/[^/]+$/s.test(uri) ? 'post' : 'record';
+}
+
+function events(rows: readonly Observation[]): EventCount {
+  const removed = rows.filter(removal).length;
+  return { applied: rows.length - removed, removed };
+}
+
+function subject({ label }: Observation): string {
+  return label.uri.replace(/^at:\/\//, '').replace(/\/.*$/s, '');
+}
+
+function within(rows: readonly Observation[], { start, end }: Interval): Observation[] {
+  return rows.filter((row) => row.observedAt >= start && row.observedAt < end);
+}
+
+function tally(rows: readonly Observation[], bucketOf: (row: Observation) => number): BucketCount[] {
+  const groups = Map.groupBy(rows, (row) => `${bucketOf(row)} ${row.label.src}`);
+  return [...groups].map(([key, group]) => {
+    const [start = '', labeler = ''] = key.split(' ');
+    const removed = group.filter((row) => row.label.neg === true).length;
+    return { start: micros(Number(start)), labeler, applied: group.length - removed, removed };
+  });
+}

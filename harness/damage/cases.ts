@@ -1,0 +1,89 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type DamageKind, damageKinds, randomOf } from './damage.ts';
+import { FileWorld } from './file-world.ts';
+import type { Judged } from './judge-store.ts';
+import { StoreWorld } from './store-world.ts';
+
+/** A damaged file and its effect. */
+export interface Case extends Judged {
+  readonly number: number;
+  /** Kind of the file, for example `sealed day`. */
+  readonly file: string;
+  readonly damage: DamageKind;
+  readonly how: string;
+}
+
+interface Target {
+  readonly name: string;
+  damaged(kind: DamageKind, random: () => number): Promise<Judged & { readonly how: string }>;
+}
+
+/** Damages every kind of file in turn; a case is determined by the seed and its number. */
+export class DamageCases {
+  readonly #targets: readonly Target[];
+  readonly #seed: number;
+
+  private constructor(targets: readonly Target[], seed: number) {
+    this.#targets = targets;
+    this.#seed = seed;
+  }
+
+  static async make(folder: string, seed: number): Promise<DamageCases> {
+    const targets: Target[] = [];
+    for (const closes of [false, true]) {
+      const place = join(folder, closes ? 'closed' : 'crashed');
+      mkdirSync(place);
+      const world = await StoreWorld.make(place, closes);
+      for (const file of world.files.filter((name) => isFilled(name, closes))) {
+        targets.push({ name: nameOf(file), damaged: (kind, random) => world.damaged(file, kind, random) });
+      }
+    }
+    mkdirSync(join(folder, 'files'));
+    const world = await FileWorld.make(join(folder, 'files'));
+    for (const file of world.files) {
+      targets.push({ name: file, damaged: (kind, random) => world.damaged(file, kind, random) });
+    }
+    return new DamageCases(targets, seed);
+  }
+
+  async run(number: number): Promise<Case> {
+    const target = this.#targets[number % this.#targets.length];
+    const kind = damageKinds[Math.floor(number / this.#targets.length) % damageKinds.length];
+    if (!target || !kind) throw new Error('there is no such case');
+    const judged = await target.damaged(kind, randomOf(this.#seed * 1_000_003 + number));
+    return { number, file: target.name, damage: kind, ...judged };
+  }
+}
+
+/** Logs are filled after a loss of power, and files are filled after the store was closed. */
+function isFilled(file: string, closes: boolean): boolean {
+  return closes ? file.endsWith('.sqlite') : file.endsWith('-wal') || file.endsWith('.lock');
+}
+
+function nameOf(file: string): string {
+  return file.replace(/^days\/\d{4}-\d{2}-\d{2}\.(open|sealed)\.sqlite/, '$1 day');
+}
+
+/**
+ * Damage that cannot always be detected, because these files have no checksums of their content: SQLite and JSON only
+ * validate their structure. `docs/testing.md` has the figures.
+ */
+const limits: Readonly<Record<string, readonly DamageKind[]>> = {
+  'open day': ['torn sectors', 'lost sectors', 'bit flips'],
+  'state.sqlite': ['torn sectors', 'lost sectors', 'bit flips'],
+  'weather.sqlite': ['torn sectors', 'lost sectors', 'bit flips'],
+  'labels-overview.json': ['torn sectors', 'bit flips'],
+  'weather-summary.json': ['torn sectors', 'bit flips'],
+  'labels-denied.json': ['torn sectors', 'bit flips'],
+};
+
+/** Returns true if a file led to a wrong result without an error. */
+export function isWrong({ verdict }: Case): boolean {
+  return verdict === 'silent' || verdict === 'found by verify';
+}
+
+/** Returns true if a case violates the guarantees for such a file. */
+export function isBroken(one: Case): boolean {
+  return isWrong(one) && limits[one.file]?.includes(one.damage) !== true;
+}

@@ -1,0 +1,62 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+
+/** Kinds of damage after a loss of power, or later. */
+export const damageKinds = ['truncation', 'torn sectors', 'lost sectors', 'bit flips'] as const;
+export type DamageKind = (typeof damageKinds)[number];
+
+/** Returns numbers from 0 to 1, determined by a seed. */
+export type Random = () => number;
+
+/** The generator mulberry32. */
+export function randomOf(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Returns an integer below a bound. */
+export function below(random: Random, bound: number): number {
+  return Math.floor(random() * bound);
+}
+
+/**
+ * Damages a file and describes the damage. `earlier` is the file before its last changes: a torn write leaves sectors
+ * of it, or zeros if it was shorter.
+ */
+export function damage(path: string, kind: DamageKind, random: Random, earlier: Buffer): string {
+  const bytes = readFileSync(path);
+  if (bytes.length === 0) {
+    writeFileSync(path, Buffer.from([below(random, 256)]));
+    return 'a byte in an empty file';
+  }
+  switch (kind) {
+    case 'truncation': {
+      const length = below(random, bytes.length);
+      truncateSync(path, length);
+      return `${length} of ${bytes.length} bytes`;
+    }
+    case 'torn sectors':
+    case 'lost sectors': {
+      const sector = random() < 0.5 ? 512 : 4096;
+      const sectors = Math.ceil(bytes.length / sector);
+      const first = below(random, sectors);
+      // A prefix of the new data over the old, or some sectors in the middle of it.
+      const last = random() < 0.5 ? sectors : Math.min(sectors, first + 1 + below(random, 4));
+      for (let at = first * sector; at < Math.min(last * sector, bytes.length); at++) {
+        bytes[at] = kind === 'torn sectors' ? (earlier[at] ?? 0) : 0;
+      }
+      writeFileSync(path, bytes);
+      return `sectors ${first} to ${last} of ${sectors}, ${sector} bytes each`;
+    }
+    case 'bit flips': {
+      const flips = Array.from({ length: 1 + below(random, 3) }, () => below(random, bytes.length * 8));
+      for (const bit of flips) bytes[bit >>> 3] = (bytes[bit >>> 3] ?? 0) ^ (1 << (bit & 7));
+      writeFileSync(path, bytes);
+      return `bits ${flips.join(' ')} of ${bytes.length} bytes`;
+    }
+  }
+}

@@ -1,0 +1,244 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createSim } from '../../sim/index.ts';
+import { writeWeatherHistory } from '../../src/main/demo/weather-history.ts';
+import { epochAge, writeLabelHistory } from '../../src/main/sim/label-history.ts';
+import { openStoreReader, openStoreWriter } from '../../src/store/open.ts';
+import { claimOrigin } from '../../src/store/origin.ts';
+import { micros } from '../../src/store/time.ts';
+import { coverage } from '../../src/weather/window/interval.ts';
+import { windowUs } from '../../src/weather/window/window.ts';
+import { partsOf } from '../pages/parts.ts';
+import { startAlmanac } from '../process/almanac.ts';
+import { simulationClock } from '../process/clock-setting.ts';
+import { readStore } from '../weather/weather-kept.ts';
+import { dayTruth } from './day-truth.ts';
+
+const hourMs = 3_600_000;
+
+/** Options of a simulated day. */
+export interface DayOptions {
+  readonly seed: number;
+  /** Simulated seconds per real second. */
+  readonly factor: number;
+  readonly say?: (line: string) => void;
+}
+
+/** Result of a simulated day. */
+export interface DayReport {
+  /** All differences from the network's record; empty if there are none. */
+  readonly wrong: readonly string[];
+  /** Number of responses by `PATH STATUS`. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Killed parts by name, with the number of restarts. */
+  readonly restarts: readonly string[];
+  /** Injected faults that took effect. */
+  readonly faults: readonly string[];
+  /** Number of counted label events at the end, and of existing ones. */
+  readonly labels: { readonly counted: number; readonly exist: number };
+  /** Number of whole minutes that the store lists as observed, and of those whose counts differ from the record. */
+  readonly minutes: { readonly watched: number; readonly wrong: number };
+}
+
+/** Simulates a day of the whole observatory at speed, with a fault in most of its hours. */
+export async function simulateDay({ seed, factor, say = () => undefined }: DayOptions): Promise<DayReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-day-'));
+  const disk = smallDisk(join(folder, 'data'));
+  const clock = simulationClock(join(folder, 'clock.json'));
+  const startMs = clock.now();
+  // Labelers that keep all labels: a label that is not counted was missed and must be within a gap.
+  const sim = createSim({
+    seed,
+    rate: 3,
+    labelers: 8,
+    labelRate: 0.01,
+    historyHours: 25 * 24,
+    relays: 1,
+    clock: clock.now,
+    shapeLabeler: () => ({ software: 'skyware' }),
+  });
+  const { jetstream, plc, relays, seeds } = await sim.start();
+  const end = micros(Math.floor(startMs) * 1000);
+  const store = `sqlite:${join(disk.path, 'labels')}`;
+  const writer = openStoreWriter(store, { at: micros(end - epochAge), durable: false });
+  await claimOrigin(writer, 'simulated');
+  await writeLabelHistory({ store: writer, labelers: sim.labelers, end });
+  await writer.close();
+  await writeWeatherHistory({
+    data: disk.path,
+    endpoint: jetstream,
+    sim,
+    endUs: Math.floor(end / 1e6) * 1e6,
+    missed: false,
+  });
+
+  const observatory = await startAlmanac(['up', '--data', disk.path, '--port', '0', '--account-port', '0'], {
+    ...clock.env,
+    ALMANAC_JETSTREAM: jetstream,
+    ALMANAC_ALLOW_LOOPBACK: 'true',
+    ALMANAC_PLC: plc ?? '',
+    ALMANAC_RELAY: relays.join(','),
+    ALMANAC_SEEDS: seeds ?? '',
+    ALMANAC_PUBLISH_SECONDS: '1',
+    ALMANAC_MIN_FREE_MEGABYTES: '0',
+    ALMANAC_BACKFILL_HOURS: '12',
+  });
+  const truth = dayTruth(sim, { epochUs: end - epochAge, fromUs: end, nowUs: () => clock.now() * 1000 });
+  const wrong: string[] = [];
+  const answers: Record<string, number> = {};
+  const hour = (): number => (clock.now() - startMs) / hourMs;
+
+  async function ask(path: string): Promise<{ status: number; body: Readonly<Record<string, unknown>> } | null> {
+    try {
+      const response = await fetch(observatory.url + path, { signal: AbortSignal.timeout(5_000) });
+      return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
+    } catch {
+      return null;
+    }
+  }
+  async function look(path: string, faultsOf: (body: Readonly<Record<string, unknown>>) => string[]): Promise<void> {
+    const answer = await ask(path);
+    const key = `${path} ${answer?.status ?? 'none'}`;
+    answers[key] = (answers[key] ?? 0) + 1;
+    if (answer?.status === 200) wrong.push(...faultsOf(answer.body).map((why) => `hour ${hour().toFixed(1)}: ${why}`));
+    else if (answer !== null && answer.status !== 503) wrong.push(`${path} answered ${answer.status}`);
+  }
+  async function until(what: string, holds: () => boolean | Promise<boolean>, realMs = 60_000): Promise<void> {
+    const deadline = Date.now() + realMs;
+    while (!(await holds())) {
+      if (Date.now() > deadline) throw new Error(`hour ${hour().toFixed(1)}: did not come about: ${what}`);
+      await wait(50);
+    }
+  }
+  /** Runs until an hour of the day and checks the facts continuously. */
+  async function liveTo(at: number): Promise<void> {
+    do {
+      await look('/v1/labels/overview', truth.labels);
+      await look('/v1/weather/metrics', truth.weather);
+      const since = goneSinceUs;
+      if (since !== null) await look('/v1/weather/conditions', (body) => truth.conditions(body, since));
+      await wait(100);
+    } while (hour() < at);
+  }
+  let goneSinceUs: number | null = null;
+  const restarts: string[] = [];
+  async function kill(part: string): Promise<void> {
+    const pid = partsOf(observatory).get(part);
+    if (pid === undefined) throw new Error(`${part} does not run`);
+    process.kill(pid, 'SIGKILL');
+    await until(`${part} is started again`, () => (partsOf(observatory).get(part) ?? pid) !== pid);
+    restarts.push(part);
+  }
+  const faults: string[] = [];
+  const plan: readonly (readonly [number, string, () => void | Promise<void>])[] = [
+    ...[...partsOf(observatory).keys()].map(
+      (part, i) => [1.5 + i * 1.5, `${part} is killed`, () => kill(part)] as const,
+    ),
+    ...(disk.fill === null
+      ? []
+      : ([
+          [8, 'the disk is full', disk.fill],
+          [10, 'the disk has room', disk.free],
+        ] as const)),
+    [12, 'upstream is gone', () => upstream(false)],
+    [16, 'upstream is back', () => upstream(true)],
+    [19, 'the clock is three hours ahead', () => clock.step(3 * hourMs)],
+    [20, 'the clock is right', () => clock.step(0)],
+    [21.5, 'the clock is two hours behind', () => clock.step(-2 * hourMs)],
+    [22, 'the clock is right', () => clock.step(0)],
+  ];
+  async function upstream(there: boolean): Promise<void> {
+    goneSinceUs = there ? null : clock.now() * 1000;
+    sim.faults.refuse({ status: 503, times: there ? 0 : Number.MAX_SAFE_INTEGER });
+    if (!there) sim.faults.drop({ how: 'reset' });
+    sim.labelers.directory.state = there ? 'up' : 'down';
+    for (const { faults: switches } of sim.labelers.list) await (there ? switches.revive() : switches.dead());
+  }
+
+  try {
+    clock.run(factor);
+    for (const [at, what, act] of plan) {
+      await liveTo(at);
+      say(`hour ${hour().toFixed(1)}: ${what}`);
+      await act();
+      faults.push(what);
+    }
+    await liveTo(24);
+    // The traffic ends; pending data arrives.
+    for (const { faults: switches } of sim.labelers.list) switches.setRate(0);
+    clock.run(1);
+    await until('everything is counted', async () => {
+      const answer = await ask('/v1/labels/overview');
+      const facts = answer?.status === 200 ? (answer.body.facts as { counts: { events_window: number } }) : null;
+      return (facts?.counts.events_window ?? 0) >= truth.labelsSoFar();
+    }).catch((error: unknown) => wrong.push(String(error)));
+    await liveTo(0);
+    const code = await observatory.stop();
+    if (code !== 0) wrong.push(`the observatory ended with ${code}`);
+    return {
+      wrong,
+      answers,
+      restarts,
+      faults,
+      labels: { counted: await countLabels(store), exist: truth.labelsSoFar() },
+      minutes: compareMinutes(),
+    };
+  } finally {
+    await observatory.stop();
+    await sim.stop();
+    disk.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  function compareMinutes(): DayReport['minutes'] {
+    const kept = readStore(disk.path, jetstream);
+    const from = Math.ceil(end / windowUs) * windowUs;
+    const count = Math.floor((kept.toUs - from) / windowUs);
+    const watched = coverage(kept.observed, from, windowUs, count);
+    const rows = new Map(kept.rows.map((row) => [row.startUs, row.events]));
+    const whole = [...watched.keys()].filter((i) => watched[i] === windowUs).map((i) => from + i * windowUs);
+    const bad = whole.filter((at) => rows.get(at) !== sim.truth.countsBetween(at, at + windowUs).events);
+    return { watched: whole.length, wrong: bad.length };
+  }
+}
+
+async function countLabels(url: string): Promise<number> {
+  const store = openStoreReader(url);
+  try {
+    const { floor: start, end } = await store.frontier();
+    const counts = await store.countsByLabeler({ start, end });
+    return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Mounts a small disk if this user may do so; otherwise returns a directory on the existing disk, which is never
+ * filled.
+ */
+function smallDisk(path: string) {
+  mkdirSync(path);
+  const filler = join(path, 'filler');
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'almanac-day', path], { stdio: 'ignore' });
+  } catch {
+    return { path, fill: null, free: () => undefined, remove: () => undefined };
+  }
+  return {
+    path,
+    fill: (): void => {
+      const chunk = Buffer.alloc(65_536, 1);
+      try {
+        for (;;) writeFileSync(filler, chunk, { flag: 'a' });
+      } catch {
+        // The disk is full, as intended.
+      }
+    },
+    free: (): void => rmSync(filler),
+    remove: (): void => void execFileSync('umount', [path]),
+  };
+}

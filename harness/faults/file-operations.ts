@@ -1,0 +1,214 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readSecrets } from '../../src/account/cursor/secret.ts';
+import { artifactNames, writeArtifact } from '../../src/artifact/write.ts';
+import { accountExamples } from '../../src/contract/account-openapi/examples.ts';
+import { startChain } from '../../src/export/chain.ts';
+import { ExportFailure } from '../../src/export/failure.ts';
+import type { ExportOrder } from '../../src/export/run.ts';
+import { saveExport } from '../../src/export/save.ts';
+import type { ServiceOptions } from '../../src/export/service.ts';
+import { changeDenyFile, formatDenyList, requireDenyList } from '../../src/labels/operator/deny-file.ts';
+import { readHold, releaseHold, setHold, writeHeld } from '../../src/labels/operator/hold.ts';
+import { OperatorError, systemCode } from '../../src/ops/errors.ts';
+import { metricNames } from '../../src/weather/classify/metric-names.ts';
+import { emptyDelta, windowUs } from '../../src/weather/window/window.ts';
+import { openWindowStore } from '../../src/weather/window/window-store.ts';
+import type { Operation } from './operation.ts';
+import type { CallClass } from './shim.ts';
+
+/** Returns true for an error with a system code, or one for the operator. */
+const isOperators = (error: unknown): boolean =>
+  error instanceof OperatorError || (systemCode(error) ?? '').startsWith('E');
+
+/** Every failed change of a file must be reported. */
+const changes: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
+
+const made = (folder: string): Promise<void> => Promise.resolve(void mkdirSync(folder, { recursive: true }));
+const textOf = (path: string): string | null => (existsSync(path) ? readFileSync(path, 'utf8') : null);
+
+/** Replaces an artifact by a larger one. */
+const publish: Operation = {
+  name: 'publish',
+  prepare: async (folder) => {
+    await made(folder);
+    await writeArtifact(join(folder, artifactNames.labels), { generation: 'old' });
+  },
+  run: (folder) => writeHeld(folder, artifactNames.labels, { generation: 'new', filler: 'x'.repeat(100_000) }),
+  state: (folder) =>
+    Promise.resolve({ artifact: textOf(join(folder, artifactNames.labels)), files: readdirSync(folder) }),
+  isDocumented: isOperators,
+  reports: changes,
+};
+
+/** Sets the hold. */
+const hold: Operation = {
+  name: 'hold',
+  prepare: publish.prepare,
+  run: (folder) => setHold(folder, artifactNames.labels, { reason: 'a test', since: '2026-11-20T12:00:00Z' }),
+  state: held,
+  isDocumented: isOperators,
+  reports: changes,
+  // The instrument writes the mark of the file into its next artifact.
+  between: (state) => (isHeld(state) ? null : 'the artifact is held and no hold is set'),
+};
+
+/** Releases the hold. */
+const release: Operation = {
+  name: 'release',
+  prepare: async (folder) => {
+    await publish.prepare(folder);
+    await setHold(folder, artifactNames.labels, { reason: 'a test', since: '2026-11-20T12:00:00Z' });
+  },
+  run: async (folder) => void (await releaseHold(folder, artifactNames.labels)),
+  state: held,
+  isDocumented: isOperators,
+  reports: changes,
+  between: (state) => (isHeld(state) ? 'the hold is set and the artifact is not held' : null),
+};
+
+async function held(folder: string): Promise<unknown> {
+  return {
+    hold: await readHold(folder),
+    artifact: JSON.parse(textOf(join(folder, artifactNames.labels)) ?? 'null') as unknown,
+    files: readdirSync(folder),
+  };
+}
+
+function isHeld(state: unknown): boolean {
+  return (state as { hold: unknown }).hold !== null;
+}
+
+/** Denies a labeler, then a domain. */
+const deny: Operation = {
+  name: 'deny',
+  prepare: made,
+  run: async (folder, onStep) => {
+    const since = '2026-11-20T12:00:00.000Z';
+    const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+    const entry = { reason: 'a test', since, purge: null };
+    await changeDenyFile(folder, (list) => list.with({ ...entry, target: { kind: 'did', did } }));
+    onStep();
+    await changeDenyFile(folder, (list) => list.with({ ...entry, target: { kind: 'domain', domain: 'a.example' } }));
+  },
+  state: async (folder) => ({ list: formatDenyList(await requireDenyList(folder)), files: readdirSync(folder) }),
+  isDocumented: isOperators,
+  reports: changes,
+};
+
+/** Creates the secret of the cursors, which is random. */
+const secret: Operation = {
+  name: 'secret',
+  prepare: made,
+  run: (folder) => Promise.resolve(void readSecrets(join(folder, 'secret'))),
+  state: (folder) => {
+    const isThere = existsSync(join(folder, 'secret'));
+    if (isThere) readSecrets(join(folder, 'secret'));
+    return Promise.resolve({ files: readdirSync(folder) });
+  },
+  isDocumented: isOperators,
+  reports: changes,
+};
+
+const host = 'wss://host.example/subscribe';
+const minute = 29_000_000 * windowUs;
+
+/** Creates the window store and commits counts. */
+const weather: Operation = {
+  name: 'weather commit',
+  prepare: made,
+  run: (folder, onStep) => {
+    const store = openWindowStore(folder);
+    try {
+      const { id, revision } = store.series(host);
+      onStep();
+      for (let n = revision; n < 3; n++) {
+        const delta = emptyDelta(minute + n * windowUs);
+        delta.events = n + 1;
+        const at = delta.start + 1;
+        const live = { kind: 'time', value: at, counted: 2, timeUs: at } as const;
+        const gains = [{ windows: [delta], observed: [{ from: delta.start, to: at }] }];
+        store.commit({ series: id, after: n, gains, live, backfill: null });
+        onStep();
+      }
+      store.prune(id, minute + windowUs);
+    } finally {
+      store.close();
+    }
+    return Promise.resolve();
+  },
+  state: (folder) => {
+    const store = openWindowStore(folder);
+    try {
+      const series = store.series(host);
+      const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
+      return Promise.resolve([series, store.windows(series.id, all, metricNames), store.observed(series.id, all)]);
+    } finally {
+      store.close();
+    }
+  },
+  // SQLite tolerates a failed flush of a directory or of a checkpoint, because the log keeps the committed data.
+  reports: [],
+  isDocumented: (error) => isOperators(error) || (systemCode(error) ?? '').startsWith('SQLITE_'),
+};
+
+const { manifest } = accountExamples.exports.created;
+const rows = accountExamples.exports.next.rows;
+
+/** Returns responses of a service with one export of a few rows. */
+function fakeFetch(url: string | URL | Request): Promise<Response> {
+  const chain = startChain(manifest);
+  for (const row of rows) chain.add(row);
+  const end = { next_cursor: null, terminal: true, count: chain.count, content_sha256: chain.sha256 };
+  const body = String(url).includes('cursor=') ? { manifest, rows, ...end } : { manifest, cursor: 'AAAA' };
+  return Promise.resolve(new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } }));
+}
+
+const service = (): ServiceOptions => ({
+  base: 'http://127.0.0.1:1',
+  fetch: fakeFetch as typeof fetch,
+  timeoutMs: 10_000,
+  giveUpMs: 1,
+  clock: Date.now,
+  random: () => 0,
+  wait: () => Promise.resolve(),
+  waiting: () => undefined,
+  signal: new AbortController().signal,
+});
+const quiet = {
+  rows: () => undefined,
+  waiting: () => undefined,
+  restarted: () => undefined,
+  narrowed: () => undefined,
+  end: () => undefined,
+};
+
+/** Replaces an older file by an export; a CSV file has a separate manifest. */
+const exportCsv: Operation = {
+  name: 'export',
+  prepare: async (folder) => {
+    await made(folder);
+    await writeArtifact(join(folder, 'rows.csv'), { generation: 'old' });
+  },
+  run: async (folder) => {
+    const interval = { kind: 'explicit', start: manifest.interval.start, end: manifest.interval.end } as const;
+    const order: ExportOrder = { account: manifest.account, interval, filters: manifest.filters, format: 'csv' };
+    await saveExport(order, join(folder, 'rows.csv'), service(), quiet);
+  },
+  state: (folder) => {
+    const files = readdirSync(folder);
+    return Promise.resolve({ files, texts: files.map((name) => textOf(join(folder, name))) });
+  },
+  isDocumented: (error) => error instanceof ExportFailure,
+  reports: changes,
+  // The manifest appears first, and identifies its rows by a digest.
+  between: (state) => {
+    const { files, texts } = state as { files: readonly string[]; texts: readonly string[] };
+    const rowsText = texts[files.indexOf('rows.csv')];
+    if (files.some((name) => name.endsWith('.tmp'))) return 'a temporary file is left';
+    return rowsText?.includes('old') ? null : 'new rows without their manifest';
+  },
+};
+
+/** Operations on files outside the observation store. */
+export const fileOperations: readonly Operation[] = [publish, hold, release, deny, secret, weather, exportCsv];

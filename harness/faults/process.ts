@@ -1,0 +1,62 @@
+/**
+ * A process under the shim: `process.ts OPERATION MODE SEED LIMIT`. Mode `each` fails every call once, alternating
+ * between failures; `all` uses every failure of a call's class, once and permanently. LIMIT bounds the runs of `each`.
+ * Prints one line of JSON per run.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileOperations } from './file-operations.ts';
+import { FaultRun, type Outcome } from './run.ts';
+import { type CallClass, type Failure, FaultControl, failures } from './shim.ts';
+import { storeOperations } from './store-operations.ts';
+
+const [name = '', mode = '', seedText = '', limitText = ''] = process.argv.slice(2);
+const operation = [...fileOperations, ...storeOperations].find((one) => one.name === name);
+const [none] = failures;
+if (!operation || !none) throw new Error(`there is no operation ${name}`);
+
+const folder = mkdtempSync(join(tmpdir(), 'almanac-faults-'));
+const control = new FaultControl(process.env.ALMANAC_FAULTS ?? '');
+try {
+  const run = new FaultRun(operation, join(folder, 'template'), join(folder, 'place'), control);
+  const calls = await run.learn(none);
+  for (const { nth, failure, onwards } of mode === 'all' ? all(calls) : each(calls, Number(seedText))) {
+    const outcome: Outcome | null = await run.fail(nth, failure, onwards);
+    if (outcome) process.stdout.write(`${JSON.stringify(outcome)}\n`);
+  }
+} finally {
+  control.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+interface Planned {
+  readonly nth: number;
+  readonly failure: Failure;
+  readonly onwards: boolean;
+}
+
+function applicable(call: CallClass): readonly Failure[] {
+  return failures.filter(({ classes }) => classes.includes(call));
+}
+
+/** Fails every call once; beyond the limit, every second call, every third, and so on, with varying offsets. */
+function each(calls: readonly CallClass[], seed: number): Planned[] {
+  const stride = Math.max(1, Math.ceil(calls.length / Number(limitText)));
+  return calls.flatMap((call, i) => {
+    if ((i + seed) % stride !== 0) return [];
+    const possible = applicable(call);
+    const failure = possible[Math.floor((i + seed) / stride) % possible.length];
+    return failure ? [{ nth: i + 1, failure, onwards: false }] : [];
+  });
+}
+
+function all(calls: readonly CallClass[]): Planned[] {
+  return calls.flatMap((call, i) =>
+    applicable(call).flatMap((failure) => [
+      { nth: i + 1, failure, onwards: false },
+      // A full disk stays full; a failed read or flush is different each time.
+      ...(['EIO', 'short write'].includes(failure.name) ? [] : [{ nth: i + 1, failure, onwards: true }]),
+    ]),
+  );
+}

@@ -1,0 +1,150 @@
+import { cpSync, rmSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { Operation } from './operation.ts';
+import type { CallClass, Failure, FaultControl } from './shim.ts';
+
+/** Outcome of one run with a failed call. */
+export interface Outcome {
+  readonly nth: number;
+  readonly failure: string;
+  readonly call: CallClass | null;
+  readonly where: string;
+  /** The error that the operation reported; null if it completed anyway. */
+  readonly reported: string | null;
+  /** Description of the violated guarantee; null if there is none. */
+  readonly broken: string | null;
+}
+
+/** Thrown by a step to end a run there. */
+class Stop extends Error {}
+
+/** One operation in its own directory, with the states that it may leave. */
+export class FaultRun {
+  readonly #operation: Operation;
+  readonly #template: string;
+  readonly #place: string;
+  readonly #control: FaultControl;
+  /** States after no step, the first, and so on; the last is that of a complete run. */
+  readonly #states: unknown[] = [];
+
+  constructor(operation: Operation, template: string, place: string, control: FaultControl) {
+    this.#operation = operation;
+    this.#template = template;
+    this.#place = place;
+    this.#control = control;
+  }
+
+  /** Records the states and returns the calls of a complete run. */
+  async learn(noFailure: Failure): Promise<readonly CallClass[]> {
+    await this.#operation.prepare(this.#template);
+    this.#reset();
+    this.#states.push(await this.#operation.state(this.#place));
+    for (let stop = 1; ; stop++) {
+      this.#reset();
+      let steps = 0;
+      const ended = await this.#run(() => {
+        if (++steps === stop) throw new Stop();
+      }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof Stop) return false;
+          throw error;
+        },
+      );
+      this.#states.push(await this.#operation.state(this.#place));
+      if (ended) break;
+    }
+    this.#reset();
+    this.#control.arm(this.#place, 0, noFailure, false);
+    await this.#run(() => undefined);
+    return this.#control.disarm().calls;
+  }
+
+  /** Runs the operation with its nth call failing, checks the remaining state, then runs it again to its end. */
+  async fail(nth: number, failure: Failure, onwards: boolean): Promise<Outcome | null> {
+    this.#reset();
+    let steps = 0;
+    this.#control.arm(this.#place, nth, failure, onwards);
+    let report: unknown = null;
+    const error = await this.#run(
+      () => {
+        steps += 1;
+      },
+      (reported) => {
+        report ??= reported;
+      },
+    ).then(
+      () => null,
+      (thrown: unknown) => thrown ?? new Error('nothing was thrown'),
+    );
+    const met = this.#control.disarm();
+    if (met.injected === 0) return null;
+    const call = met.calls[nth - 1] ?? null;
+    const reported = error ?? report;
+    const mustReport = call !== null && failure.name !== 'short write' && this.#operation.reports.includes(call);
+    const silent = mustReport && reported === null ? `a failed ${call} was not reported` : null;
+    const broken = silent ?? (await this.#judge(error, steps)) ?? (await this.#repeat());
+    return {
+      nth,
+      failure: onwards ? `${failure.name} from then on` : failure.name,
+      call,
+      where: met.where,
+      reported: reported === null ? null : describe(reported),
+      broken,
+    };
+  }
+
+  async #judge(error: unknown, steps: number): Promise<string | null> {
+    if (error !== null && !this.#operation.isDocumented(error)) return `undocumented error: ${describe(error)}`;
+    let state: unknown;
+    try {
+      state = await this.#operation.state(this.#place);
+    } catch (thrown) {
+      state = thrown;
+    }
+    const last = this.#states.length - 1;
+    const allowed = error === null ? [last] : [steps, Math.min(steps + 1, last)];
+    if (allowed.some((at) => isDeepStrictEqual(state, this.#states[at]))) return null;
+    const isMixed = this.#operation.between?.(state, this.#states[0], this.#states[last]);
+    if (error !== null && isMixed === null) return null;
+    const what = error === null ? 'success was reported, and the new state does not hold' : 'neither old nor new';
+    return `${what}: ${isMixed ?? (state instanceof Error ? describe(state) : difference(state, this.#states[steps]))}`;
+  }
+
+  /** An operation that failed once can be run again. */
+  async #repeat(): Promise<string | null> {
+    try {
+      await this.#run(() => undefined);
+      const state = await this.#operation.state(this.#place);
+      const expected = this.#states.at(-1);
+      return isDeepStrictEqual(state, expected) ? null : `repeated, it differs: ${difference(state, expected)}`;
+    } catch (error) {
+      return `cannot be repeated: ${describe(error)}`;
+    }
+  }
+
+  /** Turns a synchronous throw into a rejection. */
+  async #run(onStep: () => void, onReport: (error: unknown) => void = () => undefined): Promise<void> {
+    await this.#operation.run(this.#place, onStep, onReport);
+  }
+
+  #reset(): void {
+    rmSync(this.#place, { recursive: true, force: true });
+    cpSync(this.#template, this.#place, { recursive: true });
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? ` ${String(error.code)}` : '';
+  return `${error.name}${code}: ${error.message.split('\n')[0] ?? ''}`;
+}
+
+/** Returns the first properties in which two objects differ. */
+function difference(found: unknown, expected: unknown): string {
+  const [a, b] = [found, expected] as Record<string, unknown>[];
+  const names = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})]);
+  const different = [...names].filter((name) => !isDeepStrictEqual(a?.[name], b?.[name]));
+  const of = (value: unknown): string => JSON.stringify(value)?.slice(0, 300) ?? 'undefined';
+  return different.map((name) => `${name} is ${of(a?.[name])} and not ${of(b?.[name])}`).join('; ');
+}

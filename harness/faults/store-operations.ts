@@ -1,0 +1,322 @@
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Micros } from '../../src/contract/timestamp.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import type { Batch, Frontier, StoreWriter } from '../../src/store/port.ts';
+import type { Purge } from '../../src/store/removals.ts';
+import type { SubjectKey } from '../../src/store/sqlite/base/row.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { setStoreAside } from '../../src/store/sqlite/repair/new-epoch.ts';
+import { repairStore } from '../../src/store/sqlite/repair/repair.ts';
+import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
+import { filterBlocks, subjectsSql } from '../../src/store/sqlite/schema/subject-filter.ts';
+import { openSqliteWriter, type SqliteWriterOptions } from '../../src/store/sqlite/write/writer.ts';
+import { day, hour, micros } from '../../src/store/time.ts';
+import { labelers, labelNumber, noon, observationOf } from '../conformance/labels.ts';
+import type { Operation } from './operation.ts';
+import { generationId, readAll, type StoreState, storeState } from './store-state.ts';
+
+const [mod = ''] = labelers;
+const isDocumented = (error: unknown): boolean => error instanceof StoreError;
+
+/** Returns the n-th batch at an instant: some rows, a count of refused labels and the position after them. */
+function batch(n: number, at: number, rows = 12): Batch {
+  return {
+    at: micros(at),
+    observations: Array.from({ length: rows }, (_, i) => observationOf(labelNumber(1_000 * n + i))),
+    refusals: [{ source: mod, reason: 'late', count: n + 1 }],
+    positions: [{ source: mod, endpoint: 'wss://e.example', value: String(n) }],
+  };
+}
+
+async function withWriter<T>(
+  folder: string,
+  at: Micros,
+  work: (writer: StoreWriter) => Promise<T>,
+  options: Partial<SqliteWriterOptions> = {},
+): Promise<T> {
+  const writer = openSqliteWriter({ folder, at, generationId, ...options });
+  try {
+    return await work(writer);
+  } finally {
+    await writer.close();
+  }
+}
+
+/** Creates a store with rows on several days, all open. */
+async function fill(folder: string, days: readonly number[], rows = 12): Promise<void> {
+  await withWriter(folder, noon, async (writer) => {
+    for (const [n, d] of days.entries()) await writer.append(batch(n, noon + d * day, rows));
+  });
+}
+
+const commitAt = [0, hour, day, day + hour] as const;
+const gap = { source: mod, reason: 'ingest_paused', start: noon, end: micros(noon + hour) } as const;
+
+/** Commits batches over midnight, and the instrument's other data; the first batch creates the store. */
+const commit: Operation = {
+  name: 'commit',
+  prepare: (folder) => Promise.resolve(void mkdirSync(folder, { recursive: true })),
+  run: (folder, onStep, onReport) =>
+    withWriter(folder, noon, async (writer) => {
+      onStep();
+      const [position] = await writer.positions();
+      const done = position === undefined ? 0 : Number(position.value) + 1;
+      for (const [n, at] of commitAt.entries()) {
+        // Like the instrument: a retryable failure is retried.
+        if (n >= done) await againOnce(() => writer.append(batch(n, noon + at)), onReport);
+        onStep();
+      }
+      await writer.recordGap(gap);
+      onStep();
+      await writer.beat(micros(noon + day));
+      onStep();
+      await writer.putNote('test', 'a note');
+    }),
+  // A day may exist before its first row.
+  state: async (folder) => ({ ...(await storeState(folder, noon)), files: [] }),
+  isDocumented,
+  reports: [],
+};
+
+/** Retries once after a retryable error. */
+async function againOnce<T>(work: () => Promise<T>, onReport: (error: unknown) => void): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreError && error.retry)) throw error;
+    onReport(error);
+    return work();
+  }
+}
+
+/** Runs upkeep, with retries as in the instrument. */
+async function maintain(
+  folder: string,
+  at: Micros,
+  onReport: (error: unknown) => void,
+  options: Partial<SqliteWriterOptions> = {},
+): Promise<void> {
+  await withWriter(
+    folder,
+    noon,
+    async (writer) => {
+      const { postponed } = await againOnce(() => writer.maintain(at), onReport);
+      if (postponed.length === 0) return;
+      onReport(new Error(`postponed ${postponed.join(' ')}`));
+      await writer.maintain(at);
+    },
+    options,
+  );
+}
+
+/** Seals a day that can no longer receive duplicates. */
+const seal: Operation = {
+  name: 'seal',
+  prepare: (folder) => fill(folder, [0, 4], 80),
+  run: (folder, _, onReport) => maintain(folder, micros(noon + 4 * day), onReport),
+  state: (folder) => storeState(folder, noon),
+  isDocumented,
+  reports: [],
+};
+
+/** The oldest day leaves the window. */
+const expire: Operation = {
+  name: 'expire',
+  prepare: async (folder) => {
+    await fill(folder, [0, 1, 2]);
+    await withWriter(folder, noon, (writer) => writer.recordGap(gap));
+  },
+  run: (folder, _, onReport) => maintain(folder, micros(noon + 2 * day), onReport, { windowDays: 0 }),
+  state: (folder) => storeState(folder, noon),
+  isDocumented,
+  reports: [],
+};
+
+/** Migrates a state file of schema 1 and a sealed day without checksums. */
+const migrate: Operation = {
+  name: 'migrate',
+  prepare: async (folder) => {
+    await seal.prepare(folder);
+    await maintain(folder, micros(noon + 4 * day), () => undefined);
+    const sealed = join(folder, 'days', '2024-10-04.sealed.sqlite');
+    chmodSync(sealed, 0o644);
+    withoutPlaces(sealed);
+    change(
+      sealed,
+      `DROP TABLE block; DROP TABLE group_sum; DELETE FROM migration WHERE version > 4; PRAGMA user_version = 4`,
+    );
+    change(
+      join(folder, 'state.sqlite'),
+      `DROP TABLE purge; ALTER TABLE day DROP COLUMN revision; ALTER TABLE epoch DROP COLUMN revision;
+       DELETE FROM migration WHERE version = 2; PRAGMA user_version = 1`,
+    );
+  },
+  run: (folder, _, onReport) => maintain(folder, micros(noon + 4 * day), onReport),
+  state: (folder) => storeState(folder, noon),
+  isDocumented,
+  reports: [],
+};
+
+/** Replaces the filter's checksums by those of version 3. */
+function withoutPlaces(path: string): void {
+  const db = new Database(path);
+  const subjects = db.prepare<[], SubjectKey>(subjectsSql).pluck().all();
+  const replace = db.prepare('UPDATE subject_filter SET bits = ? WHERE block = ?');
+  for (const [block, bits] of filterBlocks(subjects, subjects.length, false).entries()) replace.run(bits, block);
+  db.close();
+}
+
+function change(path: string, sql: string): void {
+  const db = new Database(path);
+  db.exec(sql);
+  db.close();
+}
+
+/** Purges one labeler from a sealed and an open day. */
+const purge: Operation = {
+  name: 'purge',
+  prepare: async (folder) => {
+    await fill(folder, [0, 4, 5], 30);
+    await withWriter(folder, noon, (writer) => writer.maintain(micros(noon + 4 * day)));
+  },
+  run: (folder, onStep) =>
+    withWriter(folder, noon, async (writer) => {
+      const at = micros(noon + 5 * day + hour);
+      await writer.requestPurge({ source: mod, at });
+      onStep();
+      while (await writer.purge(at)) onStep();
+    }),
+  // A repeated purge raises the revision again, and counts at least the rows that it removed.
+  state: async (folder) => {
+    const { frontier, purges, ...state } = await storeState(folder, noon);
+    const { revision: _, ...bounds } = frontier as Frontier;
+    const progress = (purges as readonly Purge[]).map(({ source, completedAt, daysLeft }) => ({
+      ...{ source, completedAt, daysLeft },
+    }));
+    return { ...state, bounds, progress };
+  },
+  isDocumented,
+  reports: [],
+  between: (state, first, last) => {
+    const [rows, before, after] = [state, first, last].map((of) => texts((of as StoreState).rows));
+    if ([...(after ?? [])].some((row) => !rows?.has(row))) return 'a row of another labeler is gone';
+    return [...(rows ?? [])].every((row) => before?.has(row)) ? null : 'a row was invented';
+  },
+};
+
+function texts(rows: StoreState['rows']): Set<string> {
+  return new Set(rows.map((row) => JSON.stringify(row)));
+}
+
+/** Moves the whole store aside. */
+const newEpoch: Operation = {
+  name: 'new-epoch',
+  prepare: (folder) => fill(folder, [0, 1]),
+  run: (folder) => Promise.resolve(void setStoreAside(folder, new Date(0))),
+  state: async (folder) => {
+    const moved = readdirSync(folder).find((name) => name.startsWith('set-aside-') && !name.endsWith('.unfinished'));
+    return stateIfAny(moved === undefined ? folder : join(folder, moved));
+  },
+  isDocumented,
+  reports: [],
+  between: refusedUntilRepeated,
+};
+
+/** Restores a backup where the store is missing. */
+const restore: Operation = {
+  name: 'restore',
+  prepare: async (folder) => {
+    await fill(join(folder, 'backup'), [0, 1]);
+    mkdirSync(join(folder, 'store'));
+  },
+  run: async (folder) => {
+    const at = micros(noon + 2 * day);
+    await restoreStore({ from: join(folder, 'backup'), folder: join(folder, 'store'), at }).catch((error: unknown) => {
+      // If the store already exists, the previous run completed.
+      if (!(error instanceof StoreError && error.code === 'occupied')) throw error;
+    });
+  },
+  state: (folder) => stateIfAny(join(folder, 'store')),
+  isDocumented,
+  reports: [],
+  between: refusedUntilRepeated,
+};
+
+/** Opening a directory without a store would create one. */
+async function stateIfAny(folder: string): Promise<unknown> {
+  const isNothing = readdirSync(folder).every((name) => name.startsWith('writer.lock'));
+  return isNothing ? 'nothing' : storeState(folder, noon);
+}
+
+function refusedUntilRepeated(state: unknown): string | null {
+  return state instanceof StoreError && state.message.includes('interrupted') ? null : 'it is neither old nor new';
+}
+
+/** Recomputes lost counters. */
+const repair: Operation = {
+  name: 'repair',
+  prepare: async (folder) => {
+    await seal.prepare(folder);
+    await maintain(folder, micros(noon + 4 * day), () => undefined);
+    change(join(folder, 'days', '2024-10-04.sealed.sqlite'), 'DELETE FROM counter_hour');
+    change(join(folder, 'days', '2024-10-08.open.sqlite'), 'DELETE FROM counter_hour');
+  },
+  run: async (folder, onStep) => {
+    for await (const { day: report } of repairStore({ folder })) {
+      const [problem] = report.problems;
+      if (problem !== undefined) throw new StoreError('damaged', problem);
+      onStep();
+    }
+  },
+  state: (folder) => storeState(folder, noon).catch((error: unknown) => error),
+  isDocumented,
+  reports: [],
+};
+
+/** Results of reads are kept, so that a result with missing rows is another state. */
+const answers = new Map<string, unknown>();
+
+/** Reads everything while a call fails: each result is complete, or an error. */
+const read: Operation = {
+  name: 'read',
+  prepare: async (folder) => {
+    await fill(folder, [0, 4, 5], 80);
+    await withWriter(folder, noon, (writer) => writer.maintain(micros(noon + 4 * day)));
+  },
+  run: async (folder) => {
+    answers.delete(folder);
+    const reader = openSqliteReader(folder);
+    try {
+      const answer = await readAll(reader);
+      const [problem] = answer.problems;
+      if (problem !== undefined) throw new StoreError('damaged', problem);
+      answers.set(folder, answer);
+    } finally {
+      await reader.close();
+    }
+  },
+  state: async (folder) => {
+    const now = await storeState(folder, noon);
+    const { files: _, ...expected } = now;
+    const answer = answers.get(folder);
+    if (answer !== undefined && JSON.stringify(answer) !== JSON.stringify(expected)) return { answer };
+    return now;
+  },
+  isDocumented,
+  reports: [],
+};
+
+/** Operations of the observation store. */
+export const storeOperations: readonly Operation[] = [
+  commit,
+  seal,
+  expire,
+  migrate,
+  purge,
+  newEpoch,
+  restore,
+  repair,
+  read,
+];

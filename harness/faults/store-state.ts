@@ -1,0 +1,80 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Micros } from '../../src/contract/timestamp.ts';
+import type { Observation, StoreReader } from '../../src/store/port.ts';
+import { scanAccount } from '../../src/store/scan.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { day, type Interval, micros } from '../../src/store/time.ts';
+import { noon, subjects } from '../conformance/labels.ts';
+
+/** Results of all queries; equal for stores with equal content. */
+export interface Answers {
+  readonly rows: readonly Observation[];
+  /** Problems that verify reports. */
+  readonly problems: readonly string[];
+  readonly [name: string]: unknown;
+}
+
+/** The same with the names of the day files. */
+export interface StoreState extends Answers {
+  readonly files: readonly string[];
+}
+
+/** An instant after everything that the tests write. */
+const end = micros(noon + 60 * day);
+
+/** Returns the generation of every store that an operation creates. */
+export const generationId = (): string => '11111111-2222-4333-8444-555555555555';
+
+/** Opens a store as the next writer would, closes it, and reads all of it. */
+export async function storeState(folder: string, at: Micros): Promise<StoreState> {
+  const writer = openSqliteWriter({ folder, at, generationId });
+  await writer.close();
+  const reader = openSqliteReader(folder);
+  try {
+    return { ...(await readAll(reader)), files: dayFiles(folder) };
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Returns every row about the accounts of the tests, in order of acceptance. */
+export async function rowsOf(reader: StoreReader, interval: Interval): Promise<Observation[]> {
+  const rows: Observation[] = [];
+  for (const account of subjects) {
+    const scan = scanAccount(reader, { account, ...interval, order: 'oldest' }, 1e6);
+    for await (const chunk of scan) rows.push(...chunk);
+  }
+  return rows.sort((a, b) => a.observedAt - b.observedAt);
+}
+
+/** Runs all queries. */
+export async function readAll(reader: StoreReader): Promise<Answers> {
+  const frontier = await reader.frontier();
+  const interval = { start: frontier.floor, end };
+  const rows = await rowsOf(reader, interval);
+  const problems: string[] = [];
+  for await (const report of reader.verify()) problems.push(...report.problems);
+  return {
+    rows,
+    problems,
+    frontier,
+    counts: await reader.countsByLabeler(interval),
+    refusals: await reader.refusals(interval),
+    positions: await reader.positions(),
+    gaps: await reader.gaps(interval),
+    purges: await reader.purges(),
+    heartbeat: await reader.heartbeat(),
+    roster: await reader.roster(),
+    note: await reader.note('test'),
+    tallies: await Promise.all(subjects.map((account) => reader.tallyAccount({ account, ...interval, budget: 1e6 }))),
+  };
+}
+
+/** Returns day files without SQLite's side files of an open one. */
+function dayFiles(folder: string): string[] {
+  return readdirSync(join(folder, 'days'))
+    .filter((name) => !/-(wal|shm)$/.test(name))
+    .sort();
+}

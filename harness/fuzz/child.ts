@@ -1,0 +1,68 @@
+/**
+ * One part of a run, in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Reports the number of
+ * each input before reading it, so that an input that ends the process is known, and its findings at the end.
+ */
+import { writeSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { InputName } from '../../src/input/limits.ts';
+import { handMade } from './corpus.ts';
+import { fuzzEntries, inputAt } from './entries.ts';
+import { averageCost, type Cost, excess, minCost } from './measure.ts';
+
+/** Result of a part of a run. */
+export interface Part {
+  readonly worst: Cost & { readonly input: string };
+  /** Inputs of at least this many bytes determine the cost per byte. */
+  readonly worstPerByte: Cost & { readonly input: string };
+  readonly failures: readonly { readonly input: string; readonly why: string }[];
+  /** Heap after a garbage collection, in bytes: before the inputs and after them. */
+  readonly kept: readonly [number, number];
+}
+
+/** Minimum length of an input for the cost per byte: shorter ones mainly measure the clock. */
+const minBytesForRate = 1_024;
+const warmUp = 200;
+
+const [entry = '', from = '0', to = '0'] = process.argv.slice(2);
+if (!Object.hasOwn(fuzzEntries, entry)) throw new Error(`no entry point is called ${entry}`);
+const name = entry as InputName;
+for (let index = 0; index < warmUp; index += 1) await fuzzEntries[name].run(inputAt(name, 2 ** 30 + index));
+globalThis.gc?.();
+const before = process.memoryUsage().heapUsed;
+const none: Part['worst'] = { bytes: 0, microseconds: 0, heap: 0, input: '' };
+let worst = none;
+let worstPerByte = none;
+const failures: { input: string; why: string }[] = [];
+
+function isWorst({ microseconds }: Cost): boolean {
+  return microseconds > worst.microseconds;
+}
+
+function isWorstPerByte({ bytes, microseconds }: Cost): boolean {
+  return bytes >= minBytesForRate && microseconds * worstPerByte.bytes >= worstPerByte.microseconds * bytes;
+}
+
+async function look(label: string, input: { bytes: Uint8Array; coding: string }): Promise<void> {
+  writeSync(3, `${label}\n`);
+  // Memory that is held until the end of an event loop turn is not a leak of the product.
+  await nextTurn();
+  try {
+    const cost = { ...(await minCost(name, input)), input: label };
+    const why = excess(name, cost);
+    if (why !== null) failures.push({ input: label, why });
+    if (!isWorst(cost) && !isWorstPerByte(cost)) return;
+    // A single measurement can be off by some milliseconds.
+    const average = { ...(await averageCost(name, input)), input: label };
+    if (isWorst(average)) worst = average;
+    if (isWorstPerByte(average)) worstPerByte = average;
+  } catch (error) {
+    failures.push({ input: label, why: `an error: ${error instanceof Error ? error.message : String(error)}` });
+  }
+}
+
+for (const { label, input } of handMade(name)) await look(label, input);
+for (let index = Number(from); index < Number(to); index += 1) await look(String(index), inputAt(name, index));
+await nextTurn();
+globalThis.gc?.();
+const part: Part = { worst, worstPerByte, failures, kept: [before, process.memoryUsage().heapUsed] };
+writeSync(4, JSON.stringify(part));

@@ -1,0 +1,296 @@
+import { readFileSync } from 'node:fs';
+import { zstdCompressSync } from 'node:zlib';
+import { type Dice, dice } from '../../sim/random.ts';
+import { createCursors } from '../../src/account/cursor/cursor.ts';
+import { searchOf } from '../../src/account/query/parameters.ts';
+import { parseAccountQuery } from '../../src/account/query/query.ts';
+import { decodeArtifact } from '../../src/artifact/decode.ts';
+import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
+import { parsePlainRequest } from '../../src/http/plain-request.ts';
+import { pathOf } from '../../src/http/target.ts';
+import { createDecodedBytes } from '../../src/input/decoded-bytes.ts';
+import { type InputName, inputLimits } from '../../src/input/limits.ts';
+import { admit } from '../../src/labels/ingest/admission.ts';
+import { fingerprint } from '../../src/labels/label/fingerprint.ts';
+import { separateSignature } from '../../src/labels/label/label-signature.ts';
+import { decimal, queryLabels } from '../../src/labels/poll/query-labels.ts';
+import { authoredOf } from '../../src/labels/reading/poll-round.ts';
+import { listLabelers } from '../../src/labels/roster/relay-list.ts';
+import { definitionsOf, parseServiceFrame } from '../../src/labels/roster/service-events.ts';
+import { FrameQueue } from '../../src/labels/stream/frame-queue.ts';
+import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../src/network/http/http.ts';
+import { decodeBody, parseText, readJson, readStatus } from '../../src/network/http/http-answer.ts';
+import { parseEarlierLabelKeys } from '../../src/network/identity/audit-log.ts';
+import { parseDidDocument } from '../../src/network/identity/did-document.ts';
+import { parseDirectoryOperation } from '../../src/network/identity/directory-operation.ts';
+import { resolveHandle } from '../../src/network/identity/resolve-handle.ts';
+import { micros } from '../../src/store/time.ts';
+import { createClassifier } from '../../src/weather/classify/classify.ts';
+import { createEventsClassifier } from '../../src/weather/classify/classify-events.ts';
+import { ResyncMemory } from '../../src/weather/classify/resync-memory.ts';
+import { decompressor, isZstdDictionary } from '../../src/weather/stream/compression.ts';
+import { bodyInput, frameInput, jsonInput } from './documents.ts';
+import { mutated, sizeOf } from './shapes.ts';
+
+/** Received bytes, with the content coding that the peer declares. */
+export interface FuzzInput {
+  readonly bytes: Uint8Array;
+  readonly coding: string;
+}
+
+/** One entry point of foreign bytes: a generator of its inputs, and the product's own code that reads them. */
+export interface FuzzEntry {
+  readonly make: (dice: Dice) => FuzzInput;
+  readonly run: (input: FuzzInput) => void | Promise<void>;
+}
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const never = new AbortController().signal;
+const rules = { source: did, epoch: micros(0), now: micros(Date.UTC(2026, 6, 10, 13) * 1000) };
+
+/** Processes each row like the instrument, up to the store. */
+function takeRows(rows: readonly unknown[]): void {
+  for (const row of rows) {
+    fingerprint(row);
+    authoredOf(row);
+    const admission = admit(row, rules);
+    if (admission.kind === 'accepted') separateSignature(row as Readonly<Record<string, unknown>>);
+  }
+}
+
+async function json({ bytes, coding }: FuzzInput, options: Pick<GetJsonOptions, 'maxBytes' | 'shape'>) {
+  const { maxBytes } = options;
+  if (bytes.length > maxBytes) return { kind: 'too_large' } as const;
+  const decoded = decodeBody(coding === '' ? {} : { 'content-encoding': coding }, Buffer.from(bytes), maxBytes);
+  return decoded.kind === 'decoded' ? readJson(decoded.bytes, options) : ({ kind: 'not_json' } as const);
+}
+
+/** Returns a client whose every response is this input. */
+function clientOf(input: FuzzInput): HttpClient {
+  return {
+    async getJson(_url, options): Promise<JsonAnswer> {
+      const read = await json(input, options);
+      return read.kind === 'json' ? { ...read, status: 200, date: null } : read;
+    },
+    async getText(_url, { maxBytes }) {
+      const body = Buffer.from(input.bytes);
+      const text = body.length > maxBytes ? null : parseText(body);
+      return text === null ? { kind: 'not_text' } : { kind: 'text', status: 200, text, date: null };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function page(large: boolean): FuzzEntry {
+  return {
+    make: (from) => bodyInput(from, 'labelPage'),
+    async run(input) {
+      const options = { limit: large ? 1 : 250, large, timeoutMs: 1, signal: never };
+      const found = await queryLabels(clientOf(input), 'https://a.example', 0, options);
+      if (found.kind !== 'page') return;
+      decimal(found.cursor);
+      takeRows(found.labels);
+    },
+  };
+}
+
+const classify = createClassifier();
+/** The dictionary of compressed frames of a Jetstream. */
+export const jetstreamDictionary = readFileSync(
+  new URL('../../test/fixtures/jetstream/dictionary.zstd', import.meta.url),
+);
+const decompress = decompressor(jetstreamDictionary, inputLimits.weatherFrame.decodedBytes);
+const classifyEvent = createEventsClassifier(new ResyncMemory(1));
+const decompressEvent = decompressor(jetstreamDictionary, inputLimits.eventFrame.decodedBytes);
+const compressedFrame = zstdCompressSync(Buffer.from('{"$type":"message"}'), { dictionary: jetstreamDictionary });
+const cursors = createCursors([Buffer.alloc(32, 1), Buffer.alloc(32, 2)]);
+const memory = createDecodedBytes({ total: 64 * 1024 * 1024, reserve: 16_384, buffered: 0 });
+const identity = { resolve: () => Promise.resolve({ kind: 'not_found', status: 404 } as const) };
+
+const words = [
+  'GET ',
+  '/account',
+  '?did=',
+  'did:plc:',
+  '%41',
+  '%',
+  '&',
+  '=',
+  '\r\n',
+  'Host: a',
+  ' HTTP/1.1',
+  'a',
+  ':',
+  ' ',
+  '\0',
+  'é',
+  '/..',
+  'x,',
+];
+
+function text(from: Dice, max: number): FuzzInput {
+  let made = from.chance(0.5) ? 'GET /v1/labels/overview HTTP/1.1\r\nHost: a\r\n' : 'GET /account?did=';
+  const length = sizeOf(from, max);
+  while (made.length < length) made += from.pick(words).repeat(from.chance(0.1) ? 1 + from.below(500) : 1);
+  return { bytes: Buffer.from(`${made.slice(0, max)}\r\n\r\n`), coding: '' };
+}
+
+/** All entry points in the table of limits. */
+export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
+  labelFrame: {
+    make: frameInput,
+    run({ bytes }) {
+      const frames = new FrameQueue(memory.open());
+      if (bytes.length <= inputLimits.labelFrame.bytes) frames.push(bytes);
+      for (let next = frames.next(); next !== null; next = frames.next()) {
+        for (const frame of frames.take(next)) if (frame.kind === 'labels') takeRows(frame.labels);
+      }
+    },
+  },
+  labelPage: page(false),
+  singleLabelPage: page(true),
+  labelerRecord: {
+    make: (from) => bodyInput(from, 'labelerRecord'),
+    async run(input) {
+      const limits = inputLimits.labelerRecord;
+      const read = await json(input, { maxBytes: limits.bytes, shape: limits });
+      if (read.kind === 'json' && typeof read.value === 'object' && read.value !== null && 'value' in read.value) {
+        definitionsOf(read.value.value);
+      }
+    },
+  },
+  didDocument: {
+    make: (from) => bodyInput(from, 'didDocument'),
+    async run(input) {
+      const limits = inputLimits.didDocument;
+      const read = await json(input, { maxBytes: limits.bytes, shape: limits });
+      if (read.kind === 'json') parseDidDocument(read.value, did, { allowHttp: false });
+    },
+  },
+  auditLog: {
+    make: (from) => bodyInput(from, 'auditLog'),
+    async run(input) {
+      const limits = inputLimits.auditLog;
+      const read = await json(input, { maxBytes: limits.bytes, shape: limits });
+      if (read.kind === 'json') parseEarlierLabelKeys(read.value, did);
+    },
+  },
+  directoryOperation: {
+    make: (from) => jsonInput(from, 'directoryOperation'),
+    run({ bytes }) {
+      parseDirectoryOperation(Buffer.from(bytes), { allowHttp: false });
+    },
+  },
+  relayList: {
+    make: (from) => bodyInput(from, 'relayList'),
+    // One page: each further page would be the same with another cursor.
+    async run(input) {
+      let pages = 0;
+      const client = clientOf(input);
+      const once: HttpClient = {
+        ...client,
+        getJson: (url, options) => {
+          pages += 1;
+          return pages > 1 ? Promise.resolve({ kind: 'busy' }) : client.getJson(url, options);
+        },
+      };
+      await listLabelers(once, 'https://relay.example', { timeoutMs: 1, signal: never });
+    },
+  },
+  serviceEvent: {
+    make: (from) => jsonInput(from, 'serviceEvent'),
+    run({ bytes }) {
+      if (bytes.length <= inputLimits.serviceEvent.bytes) parseServiceFrame(Buffer.from(bytes));
+    },
+  },
+  weatherFrame: {
+    make: (from) => {
+      const { bytes } = jsonInput(from, 'weatherFrame');
+      return from.chance(0.3)
+        ? { bytes: zstdCompressSync(bytes, { dictionary: jetstreamDictionary }), coding: 'zstd' }
+        : { bytes, coding: '' };
+    },
+    run({ bytes, coding }) {
+      if (bytes.length <= inputLimits.weatherFrame.bytes) classify(decompress(Buffer.from(bytes), coding === 'zstd'));
+    },
+  },
+  eventFrame: {
+    make: (from) => {
+      const { bytes } = jsonInput(from, 'eventFrame');
+      return from.chance(0.3)
+        ? { bytes: zstdCompressSync(bytes, { dictionary: jetstreamDictionary }), coding: 'zstd' }
+        : { bytes, coding: '' };
+    },
+    run({ bytes, coding }) {
+      if (bytes.length > inputLimits.eventFrame.bytes) return;
+      classifyEvent(decompressEvent(Buffer.from(bytes), coding === 'zstd'));
+    },
+  },
+  zstdDictionary: {
+    make: (from) => ({ bytes: mutated(from, jetstreamDictionary), coding: '' }),
+    run({ bytes }) {
+      const given = Buffer.from(bytes);
+      if (given.length > inputLimits.zstdDictionary.bytes || !isZstdDictionary(given)) return;
+      decompressor(given, inputLimits.eventFrame.decodedBytes)(compressedFrame, true);
+    },
+  },
+  artifact: {
+    make: (from) => jsonInput(from, 'artifact'),
+    run({ bytes }) {
+      if (bytes.length > inputLimits.artifact.bytes) return;
+      decodeArtifact(bytes, 0, recogniseLabels);
+      decodeArtifact(bytes, 0, recogniseWeather);
+    },
+  },
+  otherJson: {
+    make: (from) => bodyInput(from, 'otherJson'),
+    async run(input) {
+      await json(input, { maxBytes: inputLimits.otherJson.bytes });
+    },
+  },
+  errorBody: {
+    make: (from) => bodyInput(from, 'errorBody'),
+    run({ bytes, coding }) {
+      const body = bytes.length > inputLimits.errorBody.bytes ? null : Buffer.from(bytes);
+      readStatus({ kind: 'answer', status: 400, headers: { 'content-encoding': coding }, body }, 0);
+    },
+  },
+  handleAnswer: {
+    make: (from) => ({ bytes: mutated(from, Buffer.from(did.repeat(sizeOf(from, 100)))), coding: '' }),
+    async run(input) {
+      const resolveTxt = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }));
+      await resolveHandle('a.example.com', { http: clientOf(input), identity, resolveTxt }, never);
+    },
+  },
+  dnsText: {
+    make: (from) => ({ bytes: mutated(from, Buffer.from(`did=${did};`.repeat(sizeOf(from, 2_000)))), coding: '' }),
+    async run(input) {
+      const records = Buffer.from(input.bytes).toString('latin1').split(';');
+      const resolveTxt = () => Promise.resolve(records.map((record) => [record.slice(0, 100), record.slice(100)]));
+      await resolveHandle('a.example.com', { http: clientOf(input), identity, resolveTxt }, never);
+    },
+  },
+  httpRequest: {
+    make: (from) => text(from, inputLimits.httpRequest.bytes),
+    run({ bytes }) {
+      const request = parsePlainRequest(Buffer.from(bytes));
+      const target = request?.target ?? Buffer.from(bytes).toString('latin1').slice(4);
+      pathOf(target);
+      parseAccountQuery(searchOf(target));
+    },
+  },
+  cursor: {
+    make: (from) => ({ bytes: mutated(from, Buffer.alloc(sizeOf(from, 1_100), 'Ab-_9')), coding: '' }),
+    run({ bytes }) {
+      cursors.open(Buffer.from(bytes).toString('latin1'));
+    },
+  },
+};
+
+/**
+ * Returns the input of an entry point with a number: deterministic, so that a run can continue where another one ended.
+ */
+export function inputAt(name: InputName, index: number): FuzzInput {
+  const place = Object.keys(fuzzEntries).indexOf(name);
+  return fuzzEntries[name].make(dice(index * 64 + place));
+}

@@ -1,0 +1,101 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createSim } from '../../sim/index.ts';
+import { dice } from '../../sim/random.ts';
+import { openWindowStore } from '../../src/weather/window/window-store.ts';
+import { until } from '../process/until.ts';
+import { type Kept, minutesOf, readArtifact, readStore } from '../weather/weather-kept.ts';
+import { everythingKept, leaks } from '../weather/weather-leaks.ts';
+import { runCommand } from '../weather/weather-process.ts';
+
+/** Result of killing an instrument repeatedly. */
+export interface KillReport {
+  readonly kept: Kept;
+  /** The minutes as stored, and as generated. */
+  readonly stored: ReturnType<typeof minutesOf>;
+  readonly happened: ReturnType<typeof minutesOf>;
+  /** Number of kills after which a position had moved since the previous one. */
+  readonly moved: number;
+  /** Number of kills during a backfill. */
+  readonly replaying: number;
+  /** Temporary files that remained after a regular stop. */
+  readonly leftOver: readonly string[];
+  /** Places with something like an identity after a kill or at the end: store, write-ahead log, artifact, stderr. */
+  readonly leaks: readonly string[];
+  end(): void;
+}
+
+/** Repeated kills of the weather instrument: how many, the seed of their moments, and the events of the host in a second. */
+export interface KillPlan {
+  readonly kills: number;
+  readonly seed: number;
+  readonly rate?: number;
+}
+
+/**
+ * Runs the real command against a simulated host, kills it at random times from its start on, and lets the last process
+ * complete. After each kill the artifact must be complete.
+ */
+export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Promise<KillReport> {
+  const sim = createSim({ seed, rate, historyHours: 4, seqCursors: seed % 2 === 0 });
+  const { jetstream } = await sim.start();
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-kills-'));
+  const chance = dice(seed);
+  const args = [
+    ...['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback'],
+    ...['--publish-seconds', '1', '--backfill-hours', '3', '--backfill-megabytes', '100000'],
+  ];
+  let log = '';
+  let moved = 0;
+  let replaying = 0;
+  let newest = '';
+  const found: string[] = [];
+  const scan = (): void => void found.push(...leaks(everythingKept({ folder, lines: [log] })));
+  try {
+    for (let kill = 0; kill < kills; kill += 1) {
+      const command = runCommand(args);
+      await command.ready;
+      await wait(chance.below(2200));
+      command.child.kill('SIGKILL');
+      await command.ended;
+      log += command.stderr();
+      scan();
+      readArtifact(folder);
+      const { live, backfill } = positions(folder, jetstream);
+      if (backfill !== null) replaying += 1;
+      const state = `${live} ${backfill}`;
+      if (state !== newest) moved += 1;
+      newest = state;
+    }
+    const last = runCommand(args);
+    await last.ready;
+    await until('the backfill is over', () => `${log}${last.stderr()}`.includes('the backfill is over'), 600_000);
+    await until('live events come', () => last.stderr().includes('"from":"cursor"'));
+    await wait(2500);
+    last.child.kill('SIGTERM');
+    const code = await last.ended;
+    log += last.stderr();
+    scan();
+    if (code !== 0) throw new Error(`the command ended with ${code}: ${last.stderr()}`);
+    const kept = readStore(folder, jetstream);
+    const happened = sim.truth
+      .minutesBetween(kept.fromUs, kept.toUs + 1)
+      .filter(({ events }) => events > 0)
+      .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
+    const leftOver = readdirSync(join(folder, 'artifacts')).filter((name) => name.endsWith('.tmp'));
+    const end = (): void => rmSync(folder, { recursive: true, force: true });
+    return { kept, stored: minutesOf(kept), happened, moved, replaying, leftOver, leaks: found, end };
+  } finally {
+    await sim.stop();
+  }
+}
+
+/** Returns the positions in the store of a killed process. */
+function positions(folder: string, endpoint: string): { live: number | null; backfill: number | null } {
+  const store = openWindowStore(folder);
+  const { live, backfill } = store.series(endpoint);
+  store.close();
+  return { live: live?.value ?? null, backfill: backfill?.position.value ?? null };
+}

@@ -1,0 +1,195 @@
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { labelsFrame } from '../../sim/labelers/wire.ts';
+import { wait } from '../../src/labels/clock/wait.ts';
+import { createInputMemory, type InputMemory } from '../../src/labels/ingest/input-memory.ts';
+import { createIntake } from '../../src/labels/ingest/intake.ts';
+import type { ReaderTime } from '../../src/labels/ingest/ports.ts';
+import { readSource } from '../../src/labels/reading/read-source.ts';
+import { streamSession } from '../../src/labels/reading/stream-session.ts';
+import type { Standing } from '../../src/labels/shares/shares.ts';
+import type { Quirk } from '../../src/labels/shares/telemetry.ts';
+import type { Source } from '../../src/labels/state/source.ts';
+import { createStreamOpener } from '../../src/labels/stream/open-stream.ts';
+import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
+import { createSlots } from '../../src/network/guard/slots.ts';
+import type { GetJsonOptions, JsonAnswer } from '../../src/network/http/http.ts';
+import type { StoredGap } from '../../src/store/port.ts';
+import type { Interval } from '../../src/store/time.ts';
+import { quickRhythm } from './label-station.ts';
+import { newSource, scriptedPorts } from './reader-ports.ts';
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+
+/** A row of the scripted labeler, made so many milliseconds ago. */
+export function row(n: number, ageMs = 0, over: Readonly<Record<string, unknown>> = {}): unknown {
+  const cts = new Date(Date.now() - ageMs).toISOString();
+  return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}`, cts, ...over };
+}
+
+/** A page that answers. */
+export function answer(labels: readonly unknown[], cursor?: string): JsonAnswer {
+  return { kind: 'json', status: 200, date: null, value: { labels, ...(cursor === undefined ? {} : { cursor }) } };
+}
+
+/** Pages by the number of each row. */
+export function pagesOf(
+  rows: readonly { readonly n: number; readonly label: unknown }[],
+  at: number,
+  most: number,
+): JsonAnswer {
+  const page = rows.filter(({ n }) => n > at).slice(0, most);
+  const last = page.at(-1);
+  return answer(
+    page.map(({ label }) => label),
+    last && String(last.n),
+  );
+}
+
+/** A labeler that does exactly what a test says, and the reader of it. */
+export interface LabelReader {
+  readonly source: Source;
+  /** Values of the labels that were stored. */
+  readonly stored: Set<string>;
+  /** As they were recorded, in their order. */
+  readonly gaps: StoredGap[];
+  readonly withdrawn: StoredGap[];
+  readonly quirks: Quirk[];
+  readonly epoch: number;
+  /** Connections so far. */
+  readonly connections: number;
+  readonly memory: InputMemory;
+  /** Whether what lies there is no gap. */
+  misses(interval: Interval): boolean;
+  /** Takes rows as if they came that way. */
+  take(rows: readonly unknown[], way: 'stream' | 'poll'): Promise<void>;
+  /** One connection. */
+  session(): ReturnType<typeof streamSession>;
+  /** Reads until it is closed. */
+  read(): void;
+  close(): Promise<void>;
+}
+
+/** How the scripted labeler answers. */
+export interface LabelScript {
+  readonly page?: (
+    cursor: number,
+    limit: number,
+    asked: { readonly signal: AbortSignal },
+  ) => JsonAnswer | Promise<JsonAnswer>;
+  /** A connection; `cursor` null for what is live. Without it there is no stream. */
+  readonly connected?: (stream: ScriptedStream) => void;
+  /** Whether the labeler answers the handshake of a stream with 501. */
+  readonly streamless?: boolean;
+  /** Memory that a page is said to take once it is decoded, in bytes. */
+  readonly pageCost?: number;
+  /** How long ago our epoch began, in days. */
+  readonly days?: number;
+  readonly rhythm?: Partial<ReaderTime['rhythm']>;
+  /** What every draw of chance gives (0). */
+  readonly random?: number;
+  readonly wait?: ReaderTime['wait'];
+  /** How far the labeler is trusted with shared resources (as a seeded one). */
+  readonly standing?: Standing;
+}
+
+/** One connection of the reader. */
+export interface ScriptedStream {
+  /** Counted from 1. */
+  readonly connection: number;
+  readonly cursor: number | null;
+  send(seq: number, ...labels: unknown[]): void;
+  raw(bytes: Uint8Array): void;
+  end(): void;
+}
+
+/** Never answers, until nobody waits. */
+export function never({ signal }: { readonly signal: AbortSignal }): Promise<JsonAnswer> {
+  return new Promise((resolve) => {
+    const abort = (): void => resolve({ kind: 'aborted' });
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** A labeler by script and its reader. */
+export async function labelReader(script: LabelScript, memory = createInputMemory()): Promise<LabelReader> {
+  const server = new WebSocketServer({
+    port: 0,
+    host: '127.0.0.1',
+    perMessageDeflate: false,
+    verifyClient: (_, accept) => accept(script.streamless !== true, 501),
+  });
+  await new Promise((resolve) => server.once('listening', resolve));
+  let connections = 0;
+  server.on('connection', (socket: WebSocket, request) => {
+    connections += 1;
+    const cursor = new URL(request.url ?? '', 'http://labeler').searchParams.get('cursor');
+    const stream: ScriptedStream = {
+      connection: connections,
+      cursor: cursor === null ? null : Number(cursor),
+      send: (seq, ...labels) => socket.send(labelsFrame(seq, labels)),
+      raw: (bytes) => socket.send(bytes),
+      end: () => socket.close(),
+    };
+    if (script.connected) script.connected(stream);
+    else socket.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const http = {
+    getJson: async (url: string | URL, options: GetJsonOptions): Promise<JsonAnswer> => {
+      const { searchParams } = new URL(url);
+      const page = script.page ?? (() => ({ kind: 'status', status: 501, retryAfterMs: null, error: null }) as const);
+      const given = await page(Number(searchParams.get('cursor') ?? 0), Number(searchParams.get('limit')), options);
+      const admission = given.kind === 'json' ? await options.admit?.(script.pageCost ?? 1_000, 100) : 'taken';
+      return admission === undefined || admission === 'taken' ? given : { kind: admission };
+    },
+    getText: () => Promise.reject(new Error('not asked')),
+    close: () => Promise.resolve(),
+  };
+  const { ports, stored, gaps, withdrawn, quirks } = scriptedPorts(
+    {
+      ...{ http, memory, random: () => script.random ?? 0, wait: script.wait ?? wait },
+      rhythm: { ...quickRhythm, pollMs: 50, resumeMs: 200, firstRetryMs: 10, longestRetryMs: 20, ...script.rhythm },
+      openStream: createStreamOpener({
+        policy: { allowLoopback: true },
+        userAgent: 'Almanac/test',
+        resolve: createNameResolver({ hostsFile: null }).resolve,
+        handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
+        rhythm: { ...quickRhythm, ...script.rhythm },
+      }),
+    },
+    { ...(script.days === undefined ? {} : { days: script.days }), standing: script.standing ?? 'seeded' },
+  );
+  const { clock, epoch } = ports.time;
+  const source = newSource(did, `http://127.0.0.1:${port}`, ports);
+  const stop = new AbortController();
+  const intake = createIntake(source, ports, () => undefined);
+  let reading: Promise<unknown> = Promise.resolve();
+  return {
+    ...{ source, stored, gaps, withdrawn, quirks, epoch, memory },
+    get connections() {
+      return connections;
+    },
+    misses: ({ start, end }) => {
+      const over = gaps.filter((gap) => gap.start < end && gap.end > start);
+      let at = start;
+      for (const gap of over.sort((a, b) => a.start - b.start)) if (gap.start <= at && gap.end > at) at = gap.end;
+      return at < end;
+    },
+    take: (rows, way) => intake.take({ rows, way, move: { kind: 'stay' } }, stop.signal),
+    session: () => {
+      source.tracker.asked(clock());
+      return streamSession(source, intake, ports, stop.signal);
+    },
+    read: () => {
+      reading = readSource(source, ports, stop.signal);
+    },
+    close: async () => {
+      stop.abort();
+      await reading;
+      for (const client of server.clients) client.terminate();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
+import { type Micros, parseTimestamp } from '../../src/contract/timestamp.ts';
+import type { LabelsOptions, LabelsSettings } from '../../src/labels/assembly/options.ts';
+import { createLabels } from '../../src/labels/labels.ts';
+import type { Quirk, Telemetry, Way } from '../../src/labels/shares/telemetry.ts';
+import { noTelemetry } from '../../src/labels/shares/telemetry.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import type { SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { micros } from '../../src/store/time.ts';
+import { until } from '../process/until.ts';
+
+/** A rhythm that lets a test see within seconds what takes minutes in the world. */
+export const quickRhythm = {
+  pollMs: 200,
+  confirmMs: 1_500,
+  tailMs: 1_000,
+  resumeMs: 1_000,
+  streamRetryMs: 5_000,
+  firstRetryMs: 200,
+  longestRetryMs: 1_000,
+  notEnrolledMs: 5_000,
+  requestMs: 4_000,
+  beatMs: 1_000,
+  upkeepMs: 300_000,
+  clockMs: 1_000,
+};
+
+/** The instrument in this process, over a store of its own. */
+export interface LabelStation {
+  readonly folder: string;
+  readonly store: SqliteWriter;
+  readonly quirks: ReadonlyMap<Quirk, number>;
+  readonly hostFull: ReadonlyMap<Way, number>;
+  /** The artifact as this instrument published it last; waits for the first, and rejects when the instrument fails. */
+  overview(): Promise<RecentOverview>;
+  /** The artifact once one was made of all that is stored by now: the one that stands may be older. */
+  published(): Promise<RecentOverview>;
+  stop(): Promise<void>;
+}
+
+/** Starts the instrument; `folder` of an earlier one goes on with its store. */
+export async function startStation(
+  settings: Pick<LabelsSettings, 'seeds' | 'plc'> & Partial<LabelsSettings>,
+  {
+    folder = mkdtempSync(join(tmpdir(), 'almanac-labels-')),
+    wall = wallClock,
+    monotonic = monotonicClock,
+    log = silentLog,
+    maxLogBytes = defaultMaxLogBytes,
+    resolveTxt = null as NonNullable<LabelsOptions['resolveTxt']> | null,
+  } = {},
+): Promise<LabelStation> {
+  const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
+  const quirks = new Map<Quirk, number>();
+  const hostFull = new Map<Way, number>();
+  // A start does not wait for it for long: till then no artifact stands, or that of an earlier instrument.
+  const first = Promise.withResolvers<void>();
+  const telemetry: Telemetry = {
+    ...noTelemetry,
+    published: () => first.resolve(),
+    hostFull: (way) => void hostFull.set(way, (hostFull.get(way) ?? 0) + 1),
+    quirk: (quirk) => void quirks.set(quirk, (quirks.get(quirk) ?? 0) + 1),
+  };
+  const artifacts = settings.artifacts ?? join(folder, 'artifacts');
+  const labels = createLabels({
+    settings: {
+      folder,
+      artifacts,
+      windowDays: 30,
+      userAgent: 'Almanac/test',
+      relays: [],
+      jetstream: null,
+      publishSeconds: 1,
+      discoverySeconds: 1,
+      origin: 'simulated',
+      minFreeBytes: 0,
+      rhythm: quickRhythm,
+      ...settings,
+    },
+    store,
+    policy: { allowLoopback: true },
+    clocks: { wall, monotonic },
+    random: Math.random,
+    resolveTxt,
+    log,
+    telemetry,
+  });
+  labels.failed.catch(first.reject);
+  first.promise.catch(() => undefined);
+  await labels.start();
+  const overview = async () => {
+    await first.promise;
+    return JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview;
+  };
+  return {
+    folder,
+    store,
+    quirks,
+    hostFull,
+    overview,
+    published: async () => {
+      const since = wall();
+      const isNewer = async () => (parseTimestamp((await overview()).generated_at) ?? 0) > since;
+      await until('a new artifact', isNewer);
+      return overview();
+    },
+    stop: () => labels.stop(),
+  };
+}
+
+function wallClock(): Micros {
+  return micros(Date.now() * 1000);
+}
+
+function monotonicClock(): number {
+  return performance.now() * 1000;
+}
+
+/** Removes a station's folder. */
+export function removeStation({ folder }: LabelStation): void {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,97 @@
+import { wait } from '../../src/labels/clock/wait.ts';
+import { createInputMemory } from '../../src/labels/ingest/input-memory.ts';
+import type { Acceptance, LabelQuery, ReaderPorts, ReaderTime } from '../../src/labels/ingest/ports.ts';
+import { RefusedMemory } from '../../src/labels/ingest/refused-memory.ts';
+import { noPosition, type ReadPosition } from '../../src/labels/label/position.ts';
+import { DailyCap } from '../../src/labels/shares/daily-cap.ts';
+import { Pace } from '../../src/labels/shares/pace.ts';
+import type { Standing } from '../../src/labels/shares/shares.ts';
+import { SourceUsage } from '../../src/labels/shares/source-usage.ts';
+import { noTelemetry, type Quirk } from '../../src/labels/shares/telemetry.ts';
+import { untracked } from '../../src/labels/state/reading-state.ts';
+import { Source } from '../../src/labels/state/source.ts';
+import { Tracker } from '../../src/labels/state/tracker.ts';
+import { createSlots } from '../../src/network/guard/slots.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import type { StoredGap } from '../../src/store/port.ts';
+import { day, micros } from '../../src/store/time.ts';
+import { quickRhythm } from './label-station.ts';
+
+/** The ports of readers in tests, and what became of it. */
+export interface ScriptedPorts {
+  readonly ports: ReaderPorts;
+  /** Values of the labels that were stored. */
+  readonly stored: Set<string>;
+  /** As they were recorded, in their order. */
+  readonly gaps: StoredGap[];
+  readonly withdrawn: StoredGap[];
+  readonly quirks: Quirk[];
+}
+
+/** Members of ports that a test makes itself. */
+export type OwnPorts = Partial<
+  Pick<ReaderPorts, 'gaps'> &
+    Pick<LabelQuery, 'memory' | 'streams'> &
+    Pick<Acceptance, 'accept'> &
+    Pick<ReaderTime, 'random' | 'rhythm' | 'wait'>
+>;
+
+/** Ports that store in memory, for a store that began so many days ago. */
+export function scriptedPorts(
+  over: Pick<LabelQuery, 'http' | 'openStream'> & OwnPorts,
+  { days = 10, standing = 'seeded' }: { readonly days?: number; readonly standing?: Standing } = {},
+): ScriptedPorts {
+  const clock = () => micros(Math.round((performance.timeOrigin + performance.now()) * 1000));
+  const stored = new Set<string>();
+  const gaps: StoredGap[] = [];
+  const withdrawn: StoredGap[] = [];
+  const quirks: Quirk[] = [];
+  const shareOf = (source: string) => ({ standing, domain: source, source }) as const;
+  const usage = new SourceUsage();
+  const waiting = over.wait ?? wait;
+  const ports: ReaderPorts = {
+    query: {
+      ...{ http: over.http, openStream: over.openStream, heardTime: () => undefined },
+      memory: over.memory ?? createInputMemory(),
+      streams: over.streams ?? createSlots({ perHost: 32, total: 100, maxWaiting: 0 }),
+    },
+    acceptance: {
+      accept:
+        over.accept ??
+        (({ observations }) => {
+          const before = stored.size;
+          for (const { label } of observations) stored.add(label.val);
+          return Promise.resolve(stored.size - before);
+        }),
+      verify: (_, rows) => Promise.resolve(rows.map(() => 'unsigned' as const)),
+      refused: new RefusedMemory(),
+      cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),
+      usage,
+      clockEra: () => 0,
+    },
+    gaps: over.gaps ?? {
+      change: ({ kind, gap }) => Promise.resolve(void (kind === 'record' ? gaps : withdrawn).push(gap)),
+    },
+    time: {
+      ...{ clock, epoch: micros(clock() - days * day), random: over.random ?? (() => 0), wait: waiting },
+      rhythm: over.rhythm ?? { ...quickRhythm, pollMs: 50, resumeMs: 200, firstRetryMs: 10, longestRetryMs: 20 },
+    },
+    pace: new Pace({ shareOf, monotonic: () => performance.now() * 1000, wait: waiting, usage }),
+    report: {
+      ...{ log: silentLog, doubt: () => undefined },
+      telemetry: { ...noTelemetry, quirk: (quirk) => void quirks.push(quirk) },
+    },
+  };
+  return { ports, stored, gaps, withdrawn, quirks };
+}
+
+/** A source that was never read. */
+export function newSource(did: string, endpoint: string, { time }: Pick<ReaderPorts, 'time'>): Source {
+  const tracker = new Tracker(did, untracked(time.clock()));
+  return new Source({ did, endpoint, peer: { source: did, privileged: false } }, tracker, noPosition);
+}
+
+/** Lets a source go on at a position as if what lies before were stored. */
+export function standAt(source: Source, position: ReadPosition): void {
+  source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
+}

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import type { Filters, Span } from './account-model.ts';
+import { accounts, labelers, values } from './account-world.ts';
+
+/** Queries of the account view: mostly well-formed, at the limits of rows, gaps and windows. */
+
+export interface Query {
+  readonly world: number;
+  readonly program: number;
+  readonly account: string;
+  readonly interval: Interval;
+  readonly filters: Filters;
+  /** The error of an invalid query; at most one, so that only one refusal is correct. */
+  readonly fault: Fault | null;
+  readonly followUp: FollowUp;
+  /** Delay after the request at which its cursors are used. */
+  readonly laterMs: number;
+  readonly zone: 'Z' | '+00:00' | '+05:30' | '-08:00';
+}
+
+export type Interval =
+  | { readonly kind: 'none' | '7' | '30' }
+  /** Bounds in microseconds; an anchor selects the stamp of a row or the limit of a gap. */
+  | { readonly kind: 'explicit'; readonly start: Bound; readonly end: Bound };
+
+export interface Bound {
+  readonly anchor: 'row' | 'gap' | 'floor' | 'epoch' | 'now' | 'observed through' | 'anywhere';
+  readonly pick: number;
+  readonly offset: number;
+}
+
+export const faults = {
+  'no account': 'invalid_account',
+  'not an account': 'invalid_account',
+  'two accounts': 'invalid_account',
+  'nine days': 'unsupported_interval',
+  'days with an interval': 'invalid_interval',
+  'a start alone': 'invalid_interval',
+  'no zone': 'invalid_interval',
+  'not an action': 'invalid_filter',
+  'not a kind': 'invalid_filter',
+  'not a labeler': 'invalid_filter',
+  'a long value': 'invalid_filter',
+  'an unknown parameter': 'unknown_parameter',
+} as const;
+export type Fault = keyof typeof faults;
+
+/** Further steps with the response. */
+export type FollowUp =
+  | 'nothing'
+  | 'first page'
+  | 'all pages'
+  | 'altered cursor'
+  | 'cursor and more'
+  | 'page'
+  | 'download';
+
+const bound: fc.Arbitrary<Bound> = fc.record({
+  anchor: fc.constantFrom<Bound['anchor'][]>(
+    'row',
+    'row',
+    'row',
+    'gap',
+    'floor',
+    'epoch',
+    'now',
+    'observed through',
+    'anywhere',
+  ),
+  pick: fc.nat(),
+  offset: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(0, 0, 1, -1) },
+    fc.constantFrom(600_000_000, 600_000_001, -600_000_000, 86_400_000_000, -604_800_000_000, 3_600_000_000),
+  ),
+});
+
+const interval: fc.Arbitrary<Interval> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('none' as const, '7' as const, '30' as const) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('explicit' as const), start: bound, end: bound }) },
+);
+
+const mostly = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+
+const filters: fc.Arbitrary<Filters> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant({}) },
+  {
+    weight: 3,
+    arbitrary: fc.record(
+      {
+        labeler: fc.constantFrom(...labelers),
+        value: fc.constantFrom(...values),
+        action: fc.constantFrom('application_observed', 'removal_observed'),
+        target_kind: fc.constantFrom('account', 'post', 'record'),
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
+  },
+);
+
+/** A query. */
+export const queryOf: fc.Arbitrary<Query> = fc.record({
+  world: fc.nat(),
+  program: fc.nat(),
+  account: fc.constantFrom(...accounts),
+  interval,
+  filters,
+  fault: mostly<Fault | null>(null, ...(Object.keys(faults) as Fault[])),
+  followUp: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom<FollowUp[]>('nothing', 'first page', 'all pages', 'all pages') },
+    { weight: 1, arbitrary: fc.constantFrom<FollowUp[]>('altered cursor', 'cursor and more', 'page', 'download') },
+  ),
+  laterMs: mostly(1, 0, 59_999, 60_000, 60_001),
+  zone: mostly<Query['zone']>('Z', '+00:00', '+05:30', '-08:00'),
+});
+
+/** Returns the bounds of a query's interval, in order. */
+export function spanOf(kind: Exclude<Interval, { kind: 'explicit' }>['kind'], now: number): Span {
+  const days = kind === '7' ? 7 : 30;
+  return { start: now - days * 86_400_000_000, end: now };
+}
+
+/** Formats an instant as a client may write it: microseconds and a time zone. */
+export function written(at: number, zone: Query['zone']): string {
+  const hours = { Z: 0, '+00:00': 0, '+05:30': 5.5, '-08:00': -8 }[zone];
+  const local = at + hours * 3_600_000_000;
+  const ms = Math.floor(local / 1000);
+  return `${new Date(ms).toISOString().slice(0, -1)}${String(local - ms * 1000).padStart(3, '0')}${zone}`;
+}

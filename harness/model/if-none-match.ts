@@ -1,0 +1,16 @@
+/**
+ * Evaluates `If-None-Match` by RFC 9110, with the weak comparison. A malformed entry of the list matches nothing; RFC
+ * 9110 does not define whether it also invalidates the others, and here it does not.
+ */
+export function etagMatches(header: string, etag: string | null): boolean {
+  const trimmed = header.replace(/^[ \t]+|[ \t]+$/g, '');
+  const opaque = etag?.replace(/^W\//, '');
+  return trimmed === '*' || (opaque !== undefined && opaqueTags(trimmed).includes(opaque));
+}
+
+/** Returns the quoted parts of the entries that are entity tags; a comma within quotes does not end an entry. */
+function opaqueTags(header: string): string[] {
+  const members = header.match(/(?:W\/)?"[^"]*"[^,]*|[^,]+/g) ?? [];
+  const tags = members.map((member) => /^[ \t]*(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*$/.exec(member)?.[1]);
+  return tags.filter((tag) => tag !== undefined);
+}

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+
+/** Assertion for millions of comparisons: the message is built only on failure. */
+
+export function same(got: unknown, wanted: unknown): void {
+  if (!Object.is(got, wanted) && !isDeepStrictEqual(got, wanted)) assert.deepStrictEqual(got, wanted);
+}
+
+export function includes<T>(listed: readonly T[], wanted: T): void {
+  if (!listed.includes(wanted)) assert.fail(`${String(wanted)} is not one of ${listed.join(', ')}`);
+}
+
+export function holds(condition: boolean, claim: string): void {
+  if (!condition) assert.fail(`it does not hold that ${claim}`);
+}

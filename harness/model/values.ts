@@ -1,0 +1,144 @@
+/**
+ * Values of artifacts as the decided rules interpret them: an instant, a count, a rate, or nothing that may be
+ * published.
+ */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+/**
+ * Thrown for an artifact that must not be published; a shared instance, because creating stacks would take most of the
+ * time.
+ */
+export const malformed = new Error('malformed');
+
+const second = 1_000_000_000n;
+export const day = 86_400n * second;
+
+/** Returns nanoseconds since 1970 of an RFC 3339 timestamp in UTC; null if the rules make it unusable. */
+export function instant(text: unknown): bigint | null {
+  if (typeof text !== 'string') return null;
+  const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|\+00:00)$/.exec(text);
+  if (!parts) return null;
+  const [year = 0, month = 0, date = 0, hour = 0, minute = 0, sec = 0] = parts.slice(1, 7).map(Number);
+  if (hour > 23 || minute > 59 || sec > 59) return null;
+  const midnight = new Date(0);
+  midnight.setUTCFullYear(year, month - 1, date);
+  if (midnight.getUTCMonth() !== month - 1 || midnight.getUTCDate() !== date) return null;
+  const seconds = BigInt(midnight.getTime() / 1000 + hour * 3600 + minute * 60 + sec);
+  return seconds * second + BigInt((parts[7] ?? '').padEnd(9, '0').slice(0, 9));
+}
+
+/** Converts a clock's milliseconds to an instant. */
+export function clockInstant(ms: number): bigint {
+  return BigInt(ms) * 1_000_000n;
+}
+
+/** Converts to seconds as the nearest JSON number. */
+export function seconds(nanoseconds: bigint): number {
+  const size = nanoseconds < 0n ? -nanoseconds : nanoseconds;
+  const text = `${size / second}.${String(size % second).padStart(9, '0')}`;
+  return nanoseconds < 0n ? -Number(text) : Number(text);
+}
+
+/** Returns the largest integer not above a quotient. */
+export function floorDivide(value: bigint, by: bigint): bigint {
+  const quotient = value / by;
+  return value % by < 0n ? quotient - 1n : quotient;
+}
+
+function refuse(): never {
+  throw malformed;
+}
+
+export function object(value: Json | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : refuse();
+}
+
+export function count(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : refuse();
+}
+
+export function positive(value: Json | undefined): number {
+  return count(value) >= 1 ? count(value) : refuse();
+}
+
+export function rate(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : refuse();
+}
+
+/** Returns a text in well-formed Unicode. */
+export function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value.toWellFormed() : refuse();
+}
+
+export function flag(value: Json | undefined): boolean {
+  return typeof value === 'boolean' ? value : refuse();
+}
+
+export function list<T>(value: Json | undefined, item: (member: Json) => T): T[] {
+  return Array.isArray(value) ? value.map(item) : refuse();
+}
+
+export function word(known: readonly string[]): (value: Json | undefined) => string {
+  return (value) => (typeof value === 'string' && known.includes(value) ? value : refuse());
+}
+
+/** A closed enum whose unknown values are published as `unknown`. */
+export function wordOrUnknown(known: readonly string[]): (value: Json | undefined) => string {
+  return (value) => (known.includes(text(value)) ? text(value) : 'unknown');
+}
+
+/** A timestamp that is required: without it the artifact is malformed. */
+export function time(value: Json | undefined): string {
+  return instant(value) === null ? refuse() : String(value);
+}
+
+/** A timestamp that is null if it is unusable. */
+export function timeOrNull(value: Json | undefined): string | null {
+  return instant(value) === null ? null : String(value);
+}
+
+export function nullOr<T>(item: (value: Json | undefined) => T): (value: Json | undefined) => T | null {
+  return (value) => (value === null ? null : item(value));
+}
+
+/** Returns the named fields of an object, each by its rule; a rule may omit a field with `undefined`. */
+export function fields<T>(from: JsonObject, rules: Record<string, (value: Json | undefined) => T>): Record<string, T> {
+  const made = Object.entries(rules).map(([key, rule]) => [key, rule(from[key])] as const);
+  return Object.fromEntries(made.filter(([, value]) => value !== undefined));
+}
+
+export function optional<T>(item: (value: Json | undefined) => T): (value: Json | undefined) => T | undefined {
+  return (value) => (value === undefined ? undefined : item(value));
+}
+
+export function labelerDid(value: Json | undefined): string {
+  const did = text(value);
+  return /^did:plc:[a-z2-7]{24}$|^did:web:[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(did) ? did : refuse();
+}
+
+export function uuid(value: Json | undefined): string {
+  const found = text(value);
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(found) ? found : refuse();
+}
+
+/** Any finite number: an age may be negative. */
+export function number(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : refuse();
+}
+
+/** Throws for an interval that ends before it starts. */
+export function inOrder(start: unknown, end: unknown): void {
+  const isInverted = typeof start === typeof end && (end as number | bigint) < (start as number | bigint);
+  if (start !== null && end !== null && isInverted) refuse();
+}
+
+/** Returns a sum of counts, which must be a count itself. */
+export function sum(values: readonly number[]): number {
+  return count(values.reduce((total, value) => total + value, 0));
+}
+
+export function atMost(value: number, limit: number): number {
+  return value <= limit ? value : refuse();
+}

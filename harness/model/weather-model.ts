@@ -1,0 +1,194 @@
+import type { Reading } from './reading.ts';
+import {
+  atMost,
+  count,
+  fields,
+  inOrder,
+  instant,
+  type Json,
+  type JsonObject,
+  list,
+  nullOr,
+  number,
+  object,
+  rate,
+  text,
+  time,
+  timeOrNull,
+  word,
+} from './values.ts';
+
+/** The two weather summaries: ours, and that of the legacy observatory. */
+
+const collections = [
+  ...['post.create', 'post.create.reply', 'post.create.quote', 'post.delete', 'like.create', 'like.delete'],
+  ...['repost.create', 'repost.delete', 'follow.create', 'follow.delete', 'block.create', 'block.delete'],
+  ...['listitem.create', 'listitem.delete', 'profile.update', 'identity.event', 'account.event'],
+];
+const states = [
+  ...['station_offline', 'unavailable', 'lull', 'calm', 'active', 'unsettled', 'turbulent', 'storm', 'severe_storm'],
+];
+const rateOrNull = nullOr(rate);
+
+export function summaryReading(artifact: JsonObject): Reading {
+  const origin = artifact.origin === undefined ? 'live' : word(['live', 'simulated', 'sample'])(artifact.origin);
+  const source = fields<Json>(object(artifact.source), { endpoint: text, method: text });
+  const window = fields<Json>(object(artifact.window), {
+    start: time,
+    end: time,
+    bucket_seconds: count,
+    span_seconds: rate,
+    observed_seconds: rate,
+    coverage_ratio: rateOrNull,
+    observed_windows: count,
+    unobserved_windows: count,
+  });
+  const totals = fields<Json>(object(artifact.total_events), {
+    total: nullOr(count),
+    mean_rate_per_s: rateOrNull,
+    observed_seconds: rate,
+  });
+  inOrder(instant(window.start), instant(window.end));
+  return weather('weather', artifact, {
+    origin,
+    version: 'weather.summary.v1',
+    endpoint: source.endpoint ?? '',
+    conditions: conditions(artifact.conditions),
+    window,
+    totals,
+    collections: entries(artifact.collections),
+    freshness: freshness(object(artifact.freshness), 'max_age_seconds'),
+  });
+}
+
+export function weatherwatchReading(artifact: JsonObject): Reading {
+  const interval = object(artifact.interval);
+  inOrder(interval.first_bucket_start, interval.last_bucket_end);
+  const window = {
+    start: unixTime(interval.first_bucket_start),
+    end: unixTime(interval.last_bucket_end),
+    ...fields<Json>(interval, { span_seconds: rate, observed_seconds: rate, coverage_ratio: rateOrNull }),
+  };
+  return weather('weatherwatch', artifact, {
+    origin: null,
+    version: 'weatherwatch.summary/v2',
+    endpoint: text(artifact.source_endpoint),
+    conditions: nullOr(conditions)(artifact.conditions),
+    window,
+    totals: fields<Json>(object(artifact.total_events), { total: count, mean_rate_per_s: rateOrNull }),
+    collections: entries(artifact.metrics),
+    freshness: freshness(object(artifact.freshness), 'current_threshold_seconds'),
+  });
+}
+
+interface Parts {
+  readonly origin: string | null;
+  readonly version: string;
+  readonly endpoint: Json;
+  readonly conditions: JsonObject | null;
+  readonly window: JsonObject;
+  readonly totals: JsonObject;
+  readonly collections: JsonObject;
+  readonly freshness: JsonObject;
+}
+
+function weather(schema: 'weather' | 'weatherwatch', artifact: JsonObject, parts: Parts): Reading {
+  const { origin, window } = parts;
+  const totals = totalsOf(parts.totals, window);
+  return {
+    schema,
+    generatedAt: artifact.generated_at,
+    origin: origin ?? 'live',
+    provenance: {
+      instrument: 'weather',
+      method: 'jetstream_windows',
+      artifact_schema_version: parts.version,
+      ...(origin === null ? {} : { origin }),
+      does_not_measure: withTurnover(list(artifact.does_not_measure, text)),
+      ...publicEndpoint(parts.endpoint),
+      measures: text(artifact.measures),
+    },
+    facts: {
+      '/v1/weather/conditions': { conditions: parts.conditions, window, total_events: totals },
+      '/v1/weather/metrics': { window, collections: parts.collections, total_events: totals },
+    },
+    caveats: [],
+    label: null,
+    freshness: parts.freshness,
+  };
+}
+
+/** Returns the endpoint without credentials or query; nothing if the text is not a URL. */
+function publicEndpoint(endpoint: Json): JsonObject {
+  const parts = /^(wss?:\/\/|https?:\/\/)(?:[^/@]*@)?([^/@?#\s]+)([^?#\s]*)(?:\?[^#\s]*)?$/.exec(text(endpoint));
+  return parts ? { source_endpoint: `${parts[1]}${parts[2]}${parts[3]}` } : {};
+}
+
+/** Participant turnover is always in the list: the instrument counts events, not accounts. */
+function withTurnover(listed: string[]): string[] {
+  return listed.includes('participant turnover') ? listed : [...listed, 'participant turnover'];
+}
+
+function conditions(value: Json | undefined): JsonObject {
+  return fields<Json>(object(value), {
+    state: word(states),
+    label: text,
+    headline: text,
+    sentence: text,
+    confidence: word(['supported', 'thin', 'unsupported']),
+    as_of: (as_of) => timeOrNull(writtenOrNull(as_of ?? null)),
+  });
+}
+
+/** Unknown names are dropped; a collection that was never observed may be null. */
+function entries(value: Json | undefined): JsonObject {
+  const known = Object.entries(object(value)).filter(([name]) => collections.includes(name));
+  const entry = (item: Json | undefined): JsonObject =>
+    fields<Json>(object(item), {
+      total: count,
+      mean_rate_per_s: rateOrNull,
+      observed_seconds: rate,
+      observed_windows: count,
+      unobserved_windows: count,
+    });
+  return Object.fromEntries(known.map(([name, item]) => [name, observed(nullOr(entry)(item))]));
+}
+
+/** Returns null for a collection that was never observed, instead of zero counts. */
+function observed(entry: JsonObject | null): JsonObject | null {
+  return entry?.observed_seconds === 0 || entry?.observed_windows === 0 ? null : entry;
+}
+
+/** Returns null totals for a window that was never observed. */
+function totalsOf(totals: JsonObject, window: JsonObject): JsonObject {
+  const unobserved = totals.observed_seconds === 0 || window.observed_seconds === 0;
+  return unobserved ? { ...totals, total: null, mean_rate_per_s: null } : totals;
+}
+
+/** Absent times are null; the legacy observatory may omit every field except the state. */
+function freshness(from: JsonObject, maxAge: string): JsonObject {
+  const mayLack = maxAge === 'current_threshold_seconds';
+  const lenient = <T>(item: (value: Json | undefined) => T) => {
+    const found = nullOr(item);
+    return (value: Json | undefined): T | null => (mayLack ? found(value ?? null) : item(value));
+  };
+  const orNull = (value: Json | undefined): string | null =>
+    timeOrNull(mayLack ? writtenOrNull(value ?? null) : writtenOrNull(value));
+  return {
+    state: word(['current', 'partial', 'stale', 'unavailable'])(from.state),
+    newest_observation_end: orNull(from.newest_observation_end),
+    newest_complete_observation_end: orNull(from.newest_complete_observation_end),
+    age_seconds: nullOr(number)(mayLack ? (from.age_seconds ?? null) : from.age_seconds),
+    basis: lenient(text)(from.basis),
+    max_age_seconds: lenient(rate)(from[maxAge]),
+  };
+}
+
+const writtenOrNull = nullOr(text);
+
+/** The end of the year 9999: no RFC 3339 timestamp can represent a later instant. */
+const lastSecond = 253_402_300_799;
+
+function unixTime(value: Json | undefined): string | null {
+  return nullOr((seconds) => `@${BigInt(atMost(count(seconds), lastSecond)) * 1_000_000_000n}`)(value);
+}

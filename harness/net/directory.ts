@@ -1,0 +1,50 @@
+import { createServer } from 'node:http';
+import { listenForTest } from './listen.ts';
+
+/** A directory's response for a path: a document, or a status with any body. */
+export type Entry = { readonly document: unknown } | { readonly status: number; readonly body?: string };
+
+/** A server of DID documents: a PLC directory by `/<did>`, a did:web host by `/.well-known/did.json`. */
+export interface Directory {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  readonly entries: Map<string, Entry>;
+  /** The requested paths, in order. */
+  readonly asked: string[];
+  /** Delays responses until the promise resolves. */
+  hold(until: Promise<void>): void;
+}
+
+/**
+ * Starts a directory on a free loopback port until the test ends; for unknown paths it sends the 404 of the public
+ * directory.
+ */
+export async function startDirectory(entries: Readonly<Record<string, Entry>> = {}): Promise<Directory> {
+  const known = new Map(Object.entries(entries));
+  const asked: string[] = [];
+  let held: Promise<void> = Promise.resolve();
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    asked.push(path);
+    const entry = known.get(path) ?? { status: 404, body: JSON.stringify({ message: `DID not registered: ${path}` }) };
+    void held.then(() => {
+      if ('status' in entry) {
+        response.writeHead(entry.status).end(entry.body);
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'application/did+ld+json; charset=utf-8' });
+      response.end(JSON.stringify(entry.document));
+    });
+  });
+  const { port } = await listenForTest(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    entries: known,
+    asked,
+    hold(until) {
+      held = until;
+    },
+  };
+}

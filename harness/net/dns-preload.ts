@@ -1,0 +1,18 @@
+/**
+ * Loaded into a process before other modules (`node --import`): every resolver that it creates queries the server in
+ * `TEST_DNS_SERVER`, regardless of the machine's configuration.
+ */
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+
+const server = process.env.TEST_DNS_SERVER ?? '';
+
+class TestResolver extends dns.promises.Resolver {
+  constructor(options?: dns.ResolverOptions) {
+    super(options);
+    this.setServers([server]);
+  }
+}
+
+dns.promises.Resolver = TestResolver;
+syncBuiltinESMExports();

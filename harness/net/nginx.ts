@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { root } from '../process/imports.ts';
+import { toolPath } from '../process/tools.ts';
+import { until } from '../process/until.ts';
+import { certificate } from './listen.ts';
+import { freePort } from './ports.ts';
+
+/** A response with its body undecoded. */
+export interface ProxyAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** Runs the configuration of `deploy/nginx`. */
+export interface Nginx {
+  /** Sends a request over TLS, as a client of the host does. */
+  ask(
+    path: string,
+    options?: { host?: string; method?: string; headers?: Record<string, string> },
+  ): Promise<ProxyAnswer>;
+  /** Sets the clock, which otherwise stands still, to a total number of seconds since the start. */
+  ahead(seconds: number): void;
+  /** Lines of a log so far. */
+  log(name: 'almanac-facts.log' | 'almanac-account.log' | 'almanac-error.log'): string[];
+}
+
+/** Variables of the library that controls the clock, for the workers too. */
+const faking = ['LD_PRELOAD', 'FAKETIME_TIMESTAMP_FILE', 'FAKETIME_NO_CACHE', 'FAKETIME_DONT_FAKE_MONOTONIC'];
+
+const tls = fileURLToPath(new URL('../../test/fixtures/tls/', import.meta.url));
+
+/** Local ports that replace those of the configuration. */
+interface NginxPorts {
+  readonly tls: number;
+  readonly plain: number;
+  readonly facts: number;
+  readonly account: number;
+  /** Port of a server that reports the client and site to which the limits assign a request; none by default. */
+  readonly clients?: number;
+}
+
+/** Configures a server that takes the client's address from a header, and responds with the keys of the limits. */
+function whoAsks(port: number): string {
+  return `server { listen 127.0.0.1:${port}; set_real_ip_from 127.0.0.1; real_ip_header X-Client;
+    location / { return 200 "$almanac_client $almanac_site"; } }`;
+}
+
+/** Writes the configuration with its placeholders replaced, in a main configuration that runs without systemd. */
+export function writeNginxConfig(ports: NginxPorts): string {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-nginx-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'cache'));
+  const filled = readFileSync(join(root, 'deploy/nginx/almanac.conf'), 'utf8')
+    .replaceAll('listen 443 ', `listen 127.0.0.1:${ports.tls} `)
+    .replaceAll('listen 80;', `listen 127.0.0.1:${ports.plain};`)
+    .replaceAll('127.0.0.1:8400', `127.0.0.1:${ports.facts}`)
+    .replaceAll('127.0.0.1:8401', `127.0.0.1:${ports.account}`)
+    .replaceAll(/\/etc\/ssl\/almanac\/\w+\.fullchain\.pem/g, join(tls, 'localhost.cert.pem'))
+    .replaceAll(/\/etc\/ssl\/almanac\/\w+\.key\.pem/g, join(tls, 'localhost.key.pem'))
+    .replaceAll('/var/log/nginx', folder)
+    .replaceAll('/var/cache/nginx/almanac', join(folder, 'cache'));
+  writeFileSync(join(folder, 'almanac.conf'), filled);
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `${faking.map((name) => `env ${name};`).join(' ')}
+daemon off; worker_processes 2; pid ${folder}/nginx.pid; error_log ${folder}/frame.log; ${user}
+events { worker_connections 256; }
+http { ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
+  include ${folder}/almanac.conf; ${ports.clients === undefined ? '' : whoAsks(ports.clients)} }
+`,
+  );
+  return folder;
+}
+
+/** Starts nginx in front of a facts service, with a clock that the test controls. Stops after the test. */
+export async function startNginx(upstreams: { facts: number; account?: number; clients?: number }): Promise<Nginx> {
+  const port = await freePort();
+  const unused = await freePort();
+  const folder = writeNginxConfig({ account: unused, ...upstreams, tls: port, plain: await freePort() });
+  const clock = join(folder, 'clock');
+  const startMs = Date.now();
+  const ahead = (seconds: number): void => {
+    const words = new Date(startMs + seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+    writeFileSync(`${clock}.new`, words);
+    renameSync(`${clock}.new`, clock);
+  };
+  ahead(0);
+  const child = spawn(toolPath('nginx'), ['-p', folder, '-c', join(folder, 'nginx.conf')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      LD_PRELOAD: faketimeLibrary(),
+      FAKETIME_TIMESTAMP_FILE: clock,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      TZ: 'UTC0',
+    },
+  });
+  const said: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    await gone;
+  });
+
+  const ask: Nginx['ask'] = (path, { host = 'facts.example.org', method = 'GET', headers = {} } = {}) =>
+    new Promise((resolve, reject) => {
+      const asked = request({
+        host: '127.0.0.1',
+        port,
+        path,
+        method,
+        servername: host,
+        headers: { Host: host, ...headers },
+        ca: certificate().cert,
+        // The certificate of the fixtures names localhost.
+        checkServerIdentity: () => undefined,
+        agent: false,
+      });
+      asked.once('error', reject).once('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+        );
+      });
+      asked.end();
+    });
+
+  await until('nginx to answer', async () => {
+    if (child.exitCode !== null) throw new Error(`nginx ended: ${Buffer.concat(said).toString()}`);
+    return ask('/up').then(
+      () => true,
+      () => false,
+    );
+  });
+  return {
+    ask,
+    ahead,
+    log: (name) => readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean),
+  };
+}
+
+function faketimeLibrary(): string {
+  const found = readdirSync('/usr/lib', { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join('/usr/lib', name, 'faketime', 'libfaketime.so.1'))
+    .find((path) => readable(path));
+  if (found === undefined) throw new Error('libfaketime is not in the directory of faketime');
+  return found;
+}
+
+function readable(path: string): boolean {
+  try {
+    return readFileSync(path).length > 0;
+  } catch {
+    return false;
+  }
+}

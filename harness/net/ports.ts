@@ -1,0 +1,24 @@
+import { createServer } from 'node:net';
+
+/** Below the ephemeral ports of Linux: no connection and no other test's server gets one of these. */
+const lowest = 10_000;
+const highest = 32_000;
+const given = new Set<number>();
+
+/** Returns a port of this machine without a listener that is only used by its number. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = lowest + Math.floor(Math.random() * (highest - lowest));
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}

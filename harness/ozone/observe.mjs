@@ -1,0 +1,213 @@
+/**
+ * Runs the real label instrument on the real Ozone, by stream and by poll: `npm run test:ozone`. Everything that Ozone
+ * emits is read from its own pages, and compared with the accepted labels.
+ */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { connect, createServer as createTcpServer } from 'node:net';
+import { Secp256k1Keypair } from '@atproto/crypto';
+import { TestNetwork } from '@atproto/dev-env';
+import { micros } from '../../src/store/time.ts';
+import { removeStation, startStation } from '../labels/label-station.ts';
+import { until } from '../process/until.ts';
+
+const label = 'tools.ozone.moderation.defs#modEventLabel';
+const network = await TestNetwork.create({ dbPostgresSchema: 'almanac' });
+const { ozone, plc } = network;
+const did = ozone.ctx.cfg.service.did;
+const pages = `${ozone.url}/xrpc/com.atproto.label.queryLabels?uriPatterns=*&limit=250`;
+
+/** Page requests wait for this promise. */
+let held = Promise.resolve();
+
+/** The directory and the labeler for an instrument that can only poll. */
+const withoutStream = createServer((request, response) => {
+  void (async () => {
+    const { port } = withoutStream.address();
+    if (request.url.startsWith('/did:plc:')) {
+      const text = await (await fetch(`${plc.url}${request.url}`)).text();
+      response
+        .setHeader('Content-Type', 'application/json')
+        .end(text.replaceAll(ozone.url, `http://localhost:${port}`));
+    } else if (request.url.includes('queryLabels')) {
+      await held;
+      const answer = await fetch(`${ozone.url}${request.url}`);
+      response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
+    } else response.writeHead(501).end();
+  })();
+});
+await new Promise((resolve) => withoutStream.listen(0, 'localhost', resolve));
+const polled = { seeds: [did], plc: `http://localhost:${withoutStream.address().port}` };
+const streamed = { seeds: [did], plc: plc.url };
+
+let byStream = await startStation(streamed);
+const byPoll = await startStation(polled);
+const established = async ({ overview }) => (await overview()).coverage.sources.established === 1;
+await until('both are read', async () => (await established(byStream)) && (await established(byPoll)));
+
+const seeds = network.getSeedClient();
+await seeds.createAccount('alice', { email: 'alice@test.com', handle: 'alice.test', password: 'alice-pass' });
+const account = seeds.dids.alice;
+const emitted = [];
+
+/** Emits one event; resolves once Ozone shows the resulting label. */
+async function emit(event) {
+  const subject = { $type: 'com.atproto.admin.defs#repoRef', did: account };
+  await ozone
+    .getModClient()
+    .emitEvent({ event: { $type: label, createLabelVals: [], negateLabelVals: [], ...event }, subject });
+  const { labels } = await (await fetch(pages)).json();
+  emitted.push(published(labels.at(-1)));
+}
+
+const published = ({ uri, val, neg = false, cts, exp = null }) => ({ uri, val, neg, cts, exp });
+
+async function rowsOf({ store }) {
+  const { startedAt: start } = await store.epoch();
+  const span = { start, end: micros(Date.now() * 1000 + 60_000_000) };
+  return (await store.readAccount({ account, ...span, order: 'oldest', after: null, limit: 500 })).rows;
+}
+
+async function stored(station) {
+  const rows = await rowsOf(station);
+  assert.deepEqual([...new Set(rows.map(({ signature }) => signature))], rows.length > 0 ? ['verified'] : []);
+  return rows.map((row) => published(row.label));
+}
+
+async function gaps({ store }) {
+  const { startedAt: start } = await store.epoch();
+  const found = await store.gaps({ start, end: micros(Date.now() * 1000 + 60_000_000) });
+  return found.map(({ source, reason }) => `${source === null ? 'ours' : 'theirs'} ${reason}`);
+}
+
+async function bothHave() {
+  for (const station of [byStream, byPoll])
+    await until(`${emitted.length} labels`, async () => (await stored(station)).length === emitted.length);
+}
+
+function passed(what) {
+  process.stdout.write(`ok  ${what}\n`);
+}
+
+await emit({ createLabelVals: ['spam'] });
+await bothHave();
+await emit({ negateLabelVals: ['spam'] });
+await bothHave();
+await emit({ createLabelVals: ['spam'] });
+await bothHave();
+await emit({ createLabelVals: ['rude'], durationInHours: 1 });
+await bothHave();
+assert.notEqual(emitted.at(-1).exp, null);
+assert.deepEqual(await stored(byStream), emitted);
+assert.deepEqual(await stored(byPoll), emitted);
+passed('applied, negated, applied again, and with an end: by stream and by poll, verified');
+for (const station of [byStream, byPoll]) assert.deepEqual(await gaps(station), []);
+passed('rows that Ozone replaced are no gap');
+
+await byStream.stop();
+await emit({ createLabelVals: ['late'] });
+byStream = await startStation(streamed, { folder: byStream.folder });
+await bothHave();
+assert.deepEqual(await stored(byStream), emitted);
+assert.deepEqual(await gaps(byStream), ['ours ingest_paused']);
+passed('read on from the cursor after a restart: nothing lost, nothing twice, and the time in between is a gap');
+
+await byStream.stop();
+await ozone.ctx.db.db.deleteFrom('label').execute();
+byStream = await startStation(streamed, { folder: byStream.folder });
+await until('the reset', async () => (await gaps(byStream)).includes('theirs cursor_reset'));
+assert.ok((byStream.quirks.get('future_cursor') ?? 0) + (byStream.quirks.get('tail_missing') ?? 0) > 0);
+await emit({ createLabelVals: ['afterwards'] });
+await until('it goes on', async () => (await stored(byStream)).length === emitted.length);
+assert.deepEqual(await stored(byStream), emitted);
+passed(`a database that was emptied: ${[...byStream.quirks.keys()].join(', ')}; a gap, and reading goes on`);
+const resetsByPoll = async () => (await gaps(byPoll)).filter((gap) => gap === 'theirs cursor_reset').length;
+await until('the reset, by poll', async () => (await resetsByPoll()) === 1);
+await bothHave();
+assert.deepEqual(await stored(byPoll), emitted);
+passed('the same by a poll that may have met it empty');
+
+const emptied = Promise.withResolvers();
+held = emptied.promise;
+await ozone.ctx.db.db.deleteFrom('label').execute();
+await emit({ createLabelVals: ['again'] });
+emptied.resolve();
+await until('the second reset, by poll', async () => (await resetsByPoll()) === 2);
+await bothHave();
+for (const station of [byStream, byPoll]) assert.deepEqual(await stored(station), emitted);
+assert.deepEqual(await gaps(byPoll), ['theirs cursor_reset', 'theirs cursor_reset']);
+passed('the same by a poll that met the next label first');
+
+// The directory has a new key for labels, and Ozone goes on with the earlier one: every label was signed before the change.
+const before = await startStation(streamed);
+await until('an instrument that knows the first key', () => established(before));
+await emit({ createLabelVals: ['signed-before'] });
+await until('the label, by the first key', async () => (await rowsOf(before)).length === 1);
+const directory = plc.getClient();
+const rotationKey = network.pds.ctx.plcRotationKey;
+const nextKey = await Secp256k1Keypair.create();
+await directory.updateData(did, rotationKey, (data) => ({
+  ...data,
+  verificationMethods: { ...data.verificationMethods, atproto_label: nextKey.did() },
+}));
+await before.stop();
+await (async () => {
+  // The rows stay; the second start knows only the new key and the directory's log.
+  const after = await startStation(streamed, { folder: before.folder });
+  await until('an instrument after the rotation', () => established(after));
+  await emit({ createLabelVals: ['signed-by-the-earlier-key'] });
+  await until('both labels', async () => (await rowsOf(after)).length === 2);
+  assert.deepEqual(
+    (await rowsOf(after)).map(({ label, signature }) => [label.val, signature]),
+    [
+      ['signed-before', 'verified'],
+      ['signed-by-the-earlier-key', 'verified_earlier_key'],
+    ],
+  );
+  await after.stop();
+  removeStation(after);
+})();
+passed('a rotated key: a label of the earlier key, within five minutes of its period, is verified_earlier_key');
+
+// The document names another endpoint; the earlier one goes away.
+const { port: ozonePort } = new URL(ozone.url);
+const sockets = new Set();
+const relayed = createTcpServer((client) => {
+  const server = connect(Number(ozonePort), 'localhost');
+  for (const socket of [client, server]) {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  }
+  client.pipe(server).pipe(client);
+});
+await new Promise((resolve) => relayed.listen(0, 'localhost', resolve));
+const movedTo = `http://localhost:${relayed.address().port}`;
+const point = (endpoint) =>
+  directory.updateData(did, rotationKey, (data) => ({
+    ...data,
+    services: { ...data.services, atproto_labeler: { type: 'AtprotoLabeler', endpoint } },
+  }));
+await point(movedTo);
+const mover = await startStation(streamed);
+await until('the labeler at its first endpoint', () => established(mover));
+await emit({ createLabelVals: ['at-the-first'] });
+await until('its label', async () => (await rowsOf(mover)).length === 1);
+await point(ozone.url);
+relayed.close();
+for (const socket of sockets) socket.destroy();
+await emit({ createLabelVals: ['at-the-second'] });
+await until('the label at the second endpoint', async () => (await rowsOf(mover)).length === 2);
+assert.deepEqual(
+  (await rowsOf(mover)).map(({ label }) => label.val),
+  ['at-the-first', 'at-the-second'],
+);
+const endpoint = async () => (await mover.store.roster()).find((row) => row.did === did)?.endpoint;
+await until('the second endpoint in the roster', async () => (await endpoint()) === ozone.url);
+passed('a moved endpoint: reading goes on where the document points, nothing lost, nothing twice');
+
+for (const station of [byStream, byPoll, mover]) {
+  await station.stop();
+  removeStation(station);
+}
+await network.close();
+withoutStream.close();

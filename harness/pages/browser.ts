@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Debian's Chromium, from the machine's packages. */
+const executablePath = '/usr/bin/chromium';
+
+/** True if a browser exists. In CI, a missing browser is an error and not a reason to skip. */
+export const hasBrowser = existsSync(executablePath) || process.env.CI !== undefined;
+
+/** Starts a headless browser that sends no requests of its own. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import type { Almanac } from '../process/almanac.ts';
+
+/** Returns process ids of the parts of an observatory, by the name of their command. */
+export function partsOf({ process: { pid = 0 } }: Almanac): Map<string, number> {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  return new Map(
+    children.flatMap((child) => {
+      const words = commandLine(child);
+      const name = words[words.findIndex((word) => word.endsWith('almanac.mjs')) + 1];
+      return name ? [[name, Number(child)]] : [];
+    }),
+  );
+}
+
+/** Returns true if the process exists. */
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Empty for a process that has just exited. */
+function commandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}

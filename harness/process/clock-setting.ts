@@ -1,0 +1,47 @@
+import { renameSync, writeFileSync } from 'node:fs';
+
+/** Setting of a simulated clock; instants in milliseconds since 1970. */
+export interface ClockSetting {
+  /** Real instant at which the simulated time was `simulated`. */
+  readonly real: number;
+  readonly simulated: number;
+  /** Simulated milliseconds per real millisecond. */
+  readonly factor: number;
+  /** Offset of the machine's wall clock from the simulated time. */
+  readonly stepMs: number;
+}
+
+/** Returns the simulated time at a real instant. */
+export function simulatedMs({ real, simulated, factor }: ClockSetting, realNow: number): number {
+  return simulated + (realNow - real) * factor;
+}
+
+/** The clock of a simulation, for the simulation and for processes that load `scaled-clock.ts`. */
+export interface SimulationClock {
+  /** Returns the true simulated time, which the simulated network uses, in milliseconds since 1970. */
+  now(): number;
+  /** Sets the speed relative to the real clock from now on. */
+  run(factor: number): void;
+  /** Sets the offset of the processes' wall clock from the true time; 0 corrects it. */
+  step(milliseconds: number): void;
+  /** Variables that make a process use this clock. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Creates a clock that starts at the present and stands still, controlled through a file. */
+export function simulationClock(path: string): SimulationClock {
+  let setting: ClockSetting = { real: Date.now(), simulated: Date.now(), factor: 0, stepMs: 0 };
+  const set = (changes: Partial<ClockSetting>): void => {
+    const real = Date.now();
+    setting = { ...setting, real, simulated: simulatedMs(setting, real), ...changes };
+    writeFileSync(`${path}.new`, JSON.stringify(setting));
+    renameSync(`${path}.new`, path);
+  };
+  set({});
+  return {
+    now: () => simulatedMs(setting, Date.now()),
+    run: (factor) => set({ factor }),
+    step: (stepMs) => set({ stepMs }),
+    env: { SCALED_CLOCK: path, NODE_OPTIONS: `--import ${new URL('./scaled-clock.ts', import.meta.url).href}` },
+  };
+}

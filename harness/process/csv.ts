@@ -1,0 +1,44 @@
+import { csvColumns } from '../../src/export/csv.ts';
+
+/** Parses the records of an RFC 4180 file in a slow and simple way. Throws if a record does not end correctly. */
+export function parseCsv(text: string): string[][] {
+  const records: string[][] = [];
+  let record: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    let cell = '';
+    if (text[at] === '"') {
+      for (at += 1; ; at += 1) {
+        if (at >= text.length) throw new Error('a quoted cell has no end');
+        if (text[at] !== '"') cell += text[at];
+        else if (text[at + 1] === '"') {
+          cell += '"';
+          at += 1;
+        } else break;
+      }
+      at += 1;
+    } else {
+      for (; at < text.length && text[at] !== ',' && text[at] !== '\r'; at += 1) cell += text[at];
+    }
+    record.push(cell);
+    if (text[at] === ',') at += 1;
+    else if (text.startsWith('\r\n', at)) {
+      at += 2;
+      records.push(record);
+      record = [];
+    } else throw new Error(`a record does not end as it must at ${at}`);
+  }
+  if (record.length > 0) throw new Error('the last record has no end');
+  return records;
+}
+
+/**
+ * Converts a record to a row: an empty cell of an optional field means that it is absent; one apostrophe is removed
+ * wherever a cell may begin.
+ */
+export function rowOfCells(cells: readonly string[]): Record<string, string> {
+  const members = csvColumns.map(
+    (name, index) => [name, (cells[index] ?? '').replace(/(?<=^|[;\t\r\n])'/g, '')] as const,
+  );
+  return Object.fromEntries(members.filter(([name, text]) => text !== '' || !['cid', 'expires_at'].includes(name)));
+}

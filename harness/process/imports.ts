@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+/** The package's directory. */
+export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+
+/** Returns TypeScript files below a directory, relative to the package, including tests. */
+export function allFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
+    .map((name) => join(folder, name))
+    .sort();
+}
+
+/** Returns TypeScript files below a directory, relative to the package, without tests. */
+export function sourceFiles(folder: string): string[] {
+  return allFiles(folder).filter((name) => !/\.test\.tsx?$/.test(name));
+}
+
+/** Parses a file. */
+export function parsed(file: string): ts.SourceFile {
+  return ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
+}
+
+/** Returns the package's files that a file imports, including type imports, re-exports and dynamic imports. */
+export function importsOf(file: string): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const specifier = specifierOf(node);
+    if (specifier?.startsWith('.')) found.push(relative(root, resolve(join(root, dirname(file)), specifier)));
+    ts.forEachChild(node, visit);
+  };
+  visit(parsed(file));
+  return found;
+}
+
+function specifierOf(node: ts.Node): string | null {
+  if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier) {
+    return ts.isStringLiteral(node.moduleSpecifier) ? node.moduleSpecifier.text : null;
+  }
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    const [argument] = node.arguments;
+    return argument && ts.isStringLiteral(argument) ? argument.text : null;
+  }
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+    const { literal } = node.argument;
+    return ts.isStringLiteral(literal) ? literal.text : null;
+  }
+  return null;
+}

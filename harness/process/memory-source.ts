@@ -1,0 +1,21 @@
+import { decodeArtifact } from '../../src/artifact/decode.ts';
+import type { Reading, Recogniser } from '../../src/artifact/reading.ts';
+import type { ArtifactSource } from '../../src/artifact/source.ts';
+
+/** An artifact source whose bytes a test sets; everything above the file system is the program's own. */
+export interface MemorySource<A> extends ArtifactSource<A> {
+  set(bytes: Uint8Array | null): void;
+}
+
+/** Creates an artifact in memory; missing until it is set. */
+export function memorySource<A>(recognise: Recogniser<A>, modifiedAt: number): MemorySource<A> {
+  let reading: Reading<A> = { kind: 'missing', why: 'not set' };
+  return {
+    read: () => reading,
+    set: (bytes) => {
+      reading = bytes === null ? { kind: 'missing', why: 'not set' } : decodeArtifact(bytes, modifiedAt, recognise);
+    },
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  };
+}

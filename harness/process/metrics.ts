@@ -1,0 +1,22 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { accountMetrics } from '../../src/main/account/account-metrics.ts';
+import { factsMetrics } from '../../src/main/facts/facts-metrics.ts';
+import { labelsMetrics } from '../../src/main/labels/labels-metrics.ts';
+import { weatherMetrics } from '../../src/main/weather/weather-metrics.ts';
+
+/** Returns the names of all metrics of the program, as registered. */
+export async function registeredMetrics(): Promise<string[]> {
+  const registry = new Registry();
+  accountMetrics(registry);
+  factsMetrics(registry);
+  weatherMetrics(registry);
+  labelsMetrics(registry);
+  return (await registry.getMetricsAsJSON()).map(({ name }) => name);
+}
+
+/** Returns the names of the runtime's metrics, as every process registers them. */
+export async function runtimeMetrics(): Promise<string[]> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'almanac_process_' });
+  return (await registry.getMetricsAsJSON()).map(({ name }) => name);
+}

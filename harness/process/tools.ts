@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+
+/** Debian programs that tests need, with their paths and packages. */
+const tools = {
+  nginx: ['/usr/sbin/nginx', 'nginx-light'],
+  caddy: ['/usr/bin/caddy', 'caddy'],
+  promtool: ['/usr/bin/promtool', 'prometheus'],
+  'systemd-analyze': ['/usr/bin/systemd-analyze', 'systemd'],
+  faketime: ['/usr/bin/faketime', 'faketime'],
+  cc: ['/usr/bin/cc', 'gcc libc6-dev'],
+} as const;
+
+/** Name of such a program. */
+export type Tool = keyof typeof tools;
+
+/** Returns the path of a program. */
+export function toolPath(tool: Tool): string {
+  return tools[tool][0];
+}
+
+/**
+ * Returns true, with a message, if tests that need these programs are skipped. In CI, a missing program is an error and
+ * not a reason to skip.
+ */
+export function lacks(...needed: readonly Tool[]): boolean {
+  const missing = needed.filter((tool) => !existsSync(toolPath(tool)));
+  if (missing.length === 0) return false;
+  const packages = missing.map((tool) => tools[tool][1]).join(' ');
+  const what = `${missing.join(', ')} not installed (apt-get install ${packages})`;
+  if (process.env.CI !== undefined) throw new Error(what);
+  process.stderr.write(`SKIPPED: ${what}\n`);
+  return true;
+}

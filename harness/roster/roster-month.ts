@@ -1,0 +1,126 @@
+import { dice } from '../../sim/random.ts';
+import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
+import type { Micros } from '../../src/contract/timestamp.ts';
+import { windowOf } from '../../src/labels/publish/coverage.ts';
+import { makeOverview } from '../../src/labels/publish/overview.ts';
+import { absenceOf } from '../../src/labels/reading/departures.ts';
+import { departureOf, isEnrolled } from '../../src/labels/roster/member.ts';
+import { isUnreachable, Reachability } from '../../src/labels/roster/reachability.ts';
+import type { Log } from '../../src/ops/log.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import { clip } from '../../src/store/gaps.ts';
+import type { StoreReader } from '../../src/store/port.ts';
+import { day, hour, micros } from '../../src/store/time.ts';
+import { drawLives } from './labeler-life.ts';
+import { SimulatedLabeler } from './simulated-labeler.ts';
+
+/** An overview, and what is true at its instant. */
+export interface Publication {
+  readonly at: Micros;
+  readonly overview: Omit<RecentOverview, 'hold'>;
+  readonly unreachable: number;
+}
+
+/** Result of a simulated month. */
+export interface Month {
+  readonly start: Micros;
+  readonly labelers: readonly SimulatedLabeler[];
+  /** One for every three hours. */
+  readonly publications: readonly Publication[];
+  /** Messages of labelers that left and returned. */
+  readonly logged: ReadonlyMap<string, number>;
+}
+
+const start = micros(1_780_000_000_000_000);
+const days = 30;
+
+/**
+ * Simulates labelers that flap, die and return for 30 days, after 31 days without a gap, and makes an overview every
+ * three hours. The result depends on the seed alone.
+ */
+export async function simulateMonth({ labelers: count = 700, seed = 1 } = {}): Promise<Month> {
+  const chance = dice(seed);
+  const epoch = micros(start - 31 * day);
+  const labelers = drawLives(count, chance).map((life, i) => {
+    const did = `did:plc:${chance.text('abcdefghijklmnopqrstuvwxyz234567', 24)}`;
+    return new SimulatedLabeler(did, life, { epoch, start }, dice(seed + i + 1));
+  });
+  const logged = new Map<string, number>();
+  const info: Log['info'] = (message) => void logged.set(message, (logged.get(message) ?? 0) + 1);
+  const reachability = new Reachability({ ...silentLog, info });
+  const publications: Publication[] = [];
+  for (let at = micros(start + 3 * hour); at <= start + days * day; at = micros(at + 3 * hour)) {
+    for (const labeler of labelers) {
+      labeler.advance(at);
+      const absence = absenceOf(labeler.member, 'read', at);
+      if (absence) labeler.record(labeler.member.tracker.apply(absence));
+    }
+    const members = labelers.map(({ member }) => member);
+    reachability.look(members, at);
+    const unreachable = members.filter((member) => isUnreachable(member, at)).length;
+    publications.push({ at, unreachable, overview: await overviewOf(labelers, epoch, at) });
+  }
+  return { start, labelers, publications, logged };
+}
+
+function overviewOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micros) {
+  const members = labelers.map(({ member }) => member);
+  const enrolled = members.filter((member) => isEnrolled(member, now));
+  const window = windowOf(now, days);
+  return makeOverview(storeOf(labelers, epoch, now), {
+    now,
+    windowDays: days,
+    origin: 'simulated',
+    sources: enrolled.map(({ did, origin, tracker }) => ({ did, origin, state: tracker.state })),
+    departures: members.flatMap((member) => departureOf(member, window) ?? []),
+    notEnrolled: members.length - enrolled.length,
+    unreachable: members.filter((member) => isUnreachable(member, now)).length,
+    delayed: enrolled.filter(({ tracker }) => tracker.delayed).length,
+    ...{ directoryOnly: 0, dropped: 0, waiting: 0, denied: 0, paused: null, capped: [], dailyRows: 2_000_000 },
+  });
+}
+
+/** Formats the overviews at the ends of some days as a table in Markdown. */
+export function monthTable({ start, publications }: Month): string {
+  const head = [
+    'day',
+    'enrolled',
+    '`established`',
+    'failing',
+    'unreachable',
+    'status',
+    'gaps',
+    'their hours',
+    'labelers with gaps',
+    'over a day',
+  ];
+  const rows = publications.flatMap(({ at, overview: { coverage, caveats }, unreachable }) => {
+    const days = (at - start) / day;
+    if (![1, 5, 10, 15, 20, 25, 30].includes(days)) return [];
+    const { enrolled, established } = coverage.sources;
+    const hours = coverage.gaps.reduce(
+      (sum, gap) => sum + (Date.parse(gap.end) - Date.parse(gap.start)) / 3_600_000,
+      0,
+    );
+    const [, some = '0', long = '0'] = /; (\d+) ha\w+ gaps, (\d+) of them/.exec(caveats.at(-1) ?? '') ?? [];
+    const cells = [days, enrolled, established, enrolled - established, unreachable, coverage.status];
+    return [[...cells, coverage.gaps.length, Math.round(hours), some, long]];
+  });
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+/** The parts of a store that an overview reads: a labeler gives labels as long as it responds. */
+function storeOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micros): StoreReader {
+  const store: Pick<StoreReader, 'epoch' | 'frontier' | 'countsByLabeler' | 'refusals' | 'gaps' | 'purges'> = {
+    epoch: async () => ({ generationId: '00000000-0000-4000-8000-000000000000', startedAt: epoch }),
+    frontier: async () => ({ observedThrough: now, floor: epoch }) as Awaited<ReturnType<StoreReader['frontier']>>,
+    countsByLabeler: async ({ start: from }) =>
+      labelers.flatMap(({ member: { did, tracker } }) =>
+        (tracker.tracked.lastAnswered ?? 0) >= from ? [{ labeler: did, applied: 1, removed: 0 }] : [],
+      ),
+    refusals: async () => [],
+    gaps: async (interval) => labelers.flatMap(({ gaps }) => clip(gaps, interval)),
+    purges: async () => [],
+  };
+  return store as StoreReader;
+}

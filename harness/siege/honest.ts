@@ -1,0 +1,199 @@
+import { createSim, type Sim } from '../../sim/index.ts';
+import { accountOf, verdict } from '../../sim/labelers/truth.ts';
+import type { StoreReader } from '../../src/store/port.ts';
+import { scanAccount } from '../../src/store/scan.ts';
+import { type Interval, micros } from '../../src/store/time.ts';
+import type { Downtime } from './instrument.ts';
+
+/** Interval of labelers without a stream: they are polled, so their labels are accepted later. */
+const polledEvery = 20;
+/** Time after a start in which streams are opened one after the other. */
+const settlingMs = 5_000;
+
+/** Creates a regular network with the reference rates, each labeler on its own loopback address. */
+export function honestNetwork(seed: number, labelers: number, labelRate: number): Sim {
+  return createSim({
+    ...{ seed, labelers, labelRate, relays: 1, rate: 1, historyHours: 0 },
+    labelerHost: (index) => `127.20.${Math.floor(index / 250)}.${(index % 250) + 1}`,
+    shapeLabeler: ({ index }) => ({
+      // Seven of ten are seeded, the others discovered.
+      seeded: index % 10 < 7,
+      ailment: index % polledEvery === polledEvery - 5 ? 'no_stream' : 'none',
+    }),
+  });
+}
+
+/** Delay of accepted labels, in seconds. */
+export interface Lag {
+  readonly labels: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** Result for the honest labels. */
+export interface HonestRows {
+  /** Number of labels that could be stored, and of those that were. */
+  readonly emitted: number;
+  readonly stored: number;
+  /**
+   * Number of labels that were not stored though their labelers still serve them, and of those that were replaced
+   * since.
+   */
+  readonly lost: number;
+  readonly replaced: number;
+  /** Number of rows that were stored twice, or that no labeler sent. */
+  readonly surplus: number;
+  /** Delays of labels emitted during the attack while the instrument ran, by transport. */
+  readonly streamed: Lag;
+  readonly polled: Lag;
+  /** Delays of labels emitted before the attack, for comparison. */
+  readonly before: Lag;
+  /** Delays of labels emitted after it. */
+  readonly after: Lag;
+  /** Number of lost labels by labeler, with the times of the first few. */
+  readonly losers: readonly string[];
+}
+
+/** Phases by which labels are grouped, in milliseconds of the wall clock. */
+export interface Spans {
+  readonly attackFromMs: number;
+  readonly attackToMs: number;
+  readonly downtimes: readonly Downtime[];
+}
+
+interface Due {
+  readonly labeler: string;
+  readonly emittedUs: number;
+  /**
+   * An account-replacing labeler no longer serves it: an instrument that was stopped at its emission cannot read it.
+   */
+  readonly replaced: boolean;
+}
+
+/** Returns labels that an instrument can have stored by now, by their identity, emitted within an interval. */
+function dueLabels({ labelers }: Sim, epochUs: number, fromUs = epochUs, toUs?: number): Map<string, Due> {
+  const due = new Map<string, Due>();
+  for (const one of labelers.truth.emitted(fromUs, toUs)) {
+    if (verdict(one, epochUs, one.emittedUs) !== null) continue;
+    const { profile, log, edge } = labelers.of(one.labeler);
+    const replaced = profile.software === 'ozone' && log.replaced(one.n, edge);
+    const key = identityOf(one.label);
+    if (!due.has(key)) due.set(key, { labeler: one.labeler, emittedUs: one.emittedUs, replaced });
+  }
+  return due;
+}
+
+/** Returns true if the store counts the expected rows of each honest labeler. */
+export async function areAllCounted(sim: Sim, store: StoreReader): Promise<boolean> {
+  const { startedAt: start } = await store.epoch();
+  const { end } = await store.frontier();
+  const stored = new Map(
+    (await store.countsByLabeler({ start, end })).map((row) => [row.labeler, row.applied + row.removed]),
+  );
+  const due = new Map<string, number>();
+  for (const { labeler, replaced } of dueLabels(sim, start).values()) {
+    if (!replaced) due.set(labeler, (due.get(labeler) ?? 0) + 1);
+  }
+  return [...due].every(([did, count]) => (stored.get(did) ?? 0) >= count);
+}
+
+/** Returns true if every honest label emitted within an interval is stored. */
+export async function areStored(sim: Sim, store: StoreReader, fromUs: number, toUs: number): Promise<boolean> {
+  const { startedAt } = await store.epoch();
+  const due = dueLabels(sim, startedAt, fromUs, toUs);
+  const span = { start: startedAt, end: farEnd() };
+  for (const account of accountsOf(due)) {
+    for await (const rows of scanAccount(store, { account, ...span, order: 'oldest' }, 1e7)) {
+      for (const { label } of rows) due.delete(identityOf(label));
+    }
+  }
+  return [...due.values()].every(({ replaced }) => replaced);
+}
+
+/** Returns an instant later than every stored row. */
+function farEnd(): Interval['end'] {
+  return micros(Date.now() * 1000 + 3_600_000_000);
+}
+
+function accountsOf(due: ReadonlyMap<string, Due>): Set<string> {
+  return new Set([...due.keys()].map((key) => accountOf((JSON.parse(key) as string[])[1] ?? '')));
+}
+
+/** Compares every honest row of a store with the network's record. */
+export async function judgeRows(sim: Sim, store: StoreReader, spans: Spans): Promise<HonestRows> {
+  const { startedAt } = await store.epoch();
+  const span: Interval = { start: startedAt, end: farEnd() };
+  const due = dueLabels(sim, startedAt);
+  const honest = new Set(sim.labelers.list.map(({ did }) => did));
+  const polled = new Set(sim.labelers.list.filter(({ profile }) => profile.ailment !== 'none').map(({ did }) => did));
+  const lags = { streamed: [] as number[], polled: [] as number[], before: [] as number[], after: [] as number[] };
+  const met = new Set<string>();
+  let surplus = 0;
+  for (const account of accountsOf(due)) {
+    for await (const rows of scanAccount(store, { account, ...span, order: 'oldest' }, 1e7)) {
+      for (const { label, observedAt } of rows) {
+        if (!honest.has(label.src)) continue;
+        const key = identityOf(label);
+        const one = due.get(key);
+        if (one === undefined || met.has(key)) {
+          surplus += 1;
+          continue;
+        }
+        met.add(key);
+        const when = spanOf(one.emittedUs / 1000, spans);
+        if (when === null) continue;
+        const way = when === 'during' ? (polled.has(label.src) ? 'polled' : 'streamed') : when;
+        // A polled label may be as late as the polling interval at any time.
+        if (when === 'during' || !polled.has(label.src)) lags[way].push((observedAt - one.emittedUs) / 1e6);
+      }
+    }
+  }
+  const losses = new Map<string, number[]>();
+  let [lost, gone] = [0, 0];
+  for (const [key, { labeler, emittedUs, replaced }] of due) {
+    if (met.has(key)) continue;
+    if (replaced) gone += 1;
+    else {
+      lost += 1;
+      losses.set(labeler, [...(losses.get(labeler) ?? []), emittedUs]);
+    }
+  }
+  return {
+    emitted: due.size,
+    stored: met.size,
+    lost,
+    replaced: gone,
+    surplus,
+    streamed: lagOf(lags.streamed),
+    polled: lagOf(lags.polled),
+    before: lagOf(lags.before),
+    after: lagOf(lags.after),
+    losers: [...losses].slice(0, 10).map(([did, times]) => {
+      const [first = 0, last = first] = [times[0], times.at(-1)];
+      return `${times.length} of ${did} (emitted ${timeOf(first)} to ${timeOf(last)})`;
+    }),
+  };
+}
+
+function timeOf(us: number): string {
+  return new Date(us / 1000).toISOString().slice(11, 23);
+}
+
+function spanOf(ms: number, { attackFromMs, attackToMs, downtimes }: Spans): 'before' | 'during' | 'after' | null {
+  if (downtimes.some(({ fromMs, toMs }) => ms >= fromMs - 1_000 && ms < toMs + settlingMs)) return null;
+  if (ms < attackFromMs) return 'before';
+  return ms < attackToMs ? 'during' : 'after';
+}
+
+function lagOf(seconds: number[]): Lag {
+  const sorted = seconds.sort((one, other) => one - other);
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { labels: sorted.length, p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0 };
+}
+
+function identityOf(label: unknown): string {
+  const fields = typeof label === 'object' && label !== null ? (label as Readonly<Record<string, unknown>>) : {};
+  const { src, uri, cid = null, val, neg = false, cts, exp = null } = fields;
+  return JSON.stringify([src, uri, cid, val, neg, cts, exp]);
+}

@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type Enclosure, enclose } from './unit-limits.ts';
+
+const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
+
+/** Values from the unit: the timeout of a stop, and the delay before a restart. */
+const stopTimeoutMs = 15_000;
+const restartMs = 2_000;
+/** Number of crashes after which the instrument is not restarted. */
+const maxCrashes = 10;
+/** Number of output lines kept of a run. */
+const maxLines = 1_000;
+/** Timeout of a start: it is then considered stuck. */
+const startTimeoutMs = 120_000;
+
+/** An interval of the wall clock, in milliseconds. */
+export interface Downtime {
+  readonly fromMs: number;
+  /** Time at which it observed again. */
+  readonly toMs: number;
+}
+
+/** An unexpected exit. */
+export interface Crash {
+  readonly atMs: number;
+  /** Its exit code, or the signal's name. */
+  readonly code: number | string;
+  /** Its last output: the lines outside the log, or the last of the log. */
+  readonly said: string;
+}
+
+/** A requested exit. */
+export interface Stop {
+  readonly tookMs: number;
+  readonly code: number | string;
+}
+
+/**
+ * Runs the label instrument as its unit does: under the unit's limits, stopped by SIGTERM and killed after a timeout,
+ * restarted after a crash.
+ */
+export class Instrument {
+  readonly crashes: Crash[] = [];
+  readonly stops: Stop[] = [];
+  readonly downtimes: Downtime[] = [];
+  memory: Enclosure['memory'] = 'heap flag';
+  readonly #args: readonly string[];
+  readonly #resolvConf: string | null;
+  #child: ChildProcess | null = null;
+  #enclosure: Enclosure | null = null;
+  #wanted = false;
+  #downSinceMs: number | null = null;
+  #observingSinceMs: number | null = null;
+  #ended: Promise<number | string> = Promise.resolve(0);
+  #recovering: Promise<void> = Promise.resolve();
+  #lines: string[] = [];
+
+  /** `args` of `almanac`; `resolvConf`: file used as /etc/resolv.conf, null for the machine's. */
+  constructor(args: readonly string[], resolvConf: string | null) {
+    this.#args = args;
+    this.#resolvConf = resolvConf;
+  }
+
+  /** Null while it does not run. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** Time since which it has been observing; null while it does not. */
+  get observingSinceMs(): number | null {
+    return this.#observingSinceMs;
+  }
+
+  /** True if it crashed so often that it is not restarted. */
+  get givenUp(): boolean {
+    return this.crashes.length >= maxCrashes;
+  }
+
+  /** Starts it; resolves once it observes. */
+  async start(): Promise<void> {
+    this.#wanted = true;
+    await this.#spawn();
+  }
+
+  /** Stops it as systemd does; resolves once it has ended. */
+  async stop(): Promise<void> {
+    this.#wanted = false;
+    await this.#recovering;
+    const child = this.#child;
+    if (child === null) return;
+    const asked = performance.now();
+    this.#observingSinceMs = null;
+    this.#downSinceMs ??= Date.now();
+    child.kill('SIGTERM');
+    const killing = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+    const code = await this.#ended;
+    clearTimeout(killing);
+    this.stops.push({ tookMs: Math.round(performance.now() - asked), code });
+  }
+
+  /** Kills it without waiting. */
+  killNow(): void {
+    this.#wanted = false;
+    this.#child?.kill('SIGKILL');
+  }
+
+  /** Kills it; resolves once it has exited. */
+  async kill(): Promise<void> {
+    this.killNow();
+    await this.#ended;
+    await this.#recovering;
+  }
+
+  async #spawn(): Promise<void> {
+    const enclosure = enclose(
+      [process.execPath, bin, ...this.#args],
+      this.#resolvConf === null ? null : { resolvConf: this.#resolvConf },
+    );
+    this.#enclosure = enclosure;
+    this.memory = enclosure.memory;
+    const child = spawn(enclosure.command, enclosure.args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH ?? '', ...enclosure.env },
+    });
+    this.#child = child;
+    this.#lines = [];
+    this.#ended = new Promise((resolve) => {
+      child.once('error', () => resolve('not started'));
+      child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+    });
+    createInterface({ input: child.stderr }).on('line', (line) => this.#keep(line));
+    const observing = new Promise<boolean>((resolve) => {
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        this.#keep(line);
+        if (line === 'almanac labels observing') resolve(true);
+      });
+      void this.#ended.then(() => resolve(false));
+      setTimeout(() => resolve(false), startTimeoutMs).unref();
+    });
+    void this.#ended.then((code) => this.#over(child, code));
+    if (!(await observing)) return;
+    if (this.#downSinceMs !== null) this.downtimes.push({ fromMs: this.#downSinceMs, toMs: Date.now() });
+    this.#downSinceMs = null;
+    this.#observingSinceMs = Date.now();
+  }
+
+  #over(child: ChildProcess, code: number | string): void {
+    this.#enclosure?.release();
+    if (this.#child === child) this.#child = null;
+    this.#observingSinceMs = null;
+    if (!this.#wanted) return;
+    this.#downSinceMs ??= Date.now();
+    this.crashes.push({ atMs: Date.now(), code, said: lastOutput(this.#lines) });
+    if (this.givenUp) {
+      this.#wanted = false;
+      return;
+    }
+    this.#recovering = this.#recover();
+  }
+
+  async #recover(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, restartMs));
+    if (this.#wanted) await this.#spawn();
+  }
+
+  #keep(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length > 2 * maxLines) this.#lines = this.#lines.slice(-maxLines);
+  }
+}
+
+function lastOutput(lines: readonly string[]): string {
+  const plain = lines.filter((line) => !line.startsWith('{') && /error|fatal|cannot|RangeError|heap/i.test(line));
+  return (plain[0] ?? lines.at(-1) ?? '').slice(0, 300);
+}

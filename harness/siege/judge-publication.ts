@@ -1,0 +1,42 @@
+import { paths } from '../../src/contract/identifiers.ts';
+import { readOverview } from './judge-state.ts';
+import { comesToHold } from './watch.ts';
+
+/**
+ * Maximum time until page and facts agree: representations change once a minute, so two concurrent requests may get
+ * different ones.
+ */
+const patienceMs = 10_000;
+
+/** Returns the parts of a page that its documents do not contain. */
+export type ReadPage = (html: string, documents: Readonly<Record<string, unknown>>) => readonly string[];
+
+/** Returns differences between the served overview and the artifact, and between the page and the facts. */
+export async function publicationProblems(
+  factsUrl: string,
+  artifacts: string,
+  readPage: ReadPage | null,
+): Promise<string[]> {
+  let problems: string[] = [];
+  await comesToHold(async () => {
+    problems = await look(factsUrl, artifacts, readPage);
+    return problems.length === 0;
+  }, patienceMs);
+  return problems;
+}
+
+async function look(factsUrl: string, artifacts: string, readPage: ReadPage | null): Promise<string[]> {
+  const get = async (path: string): Promise<string> => (await fetch(`${factsUrl}${path}`)).text();
+  const documents = {
+    labels: JSON.parse(await get(paths.labelsOverview)) as { facts?: { counts?: unknown }; generated_at?: unknown },
+    conditions: JSON.parse(await get(paths.weatherConditions)) as unknown,
+    metrics: JSON.parse(await get(paths.weatherMetrics)) as unknown,
+  };
+  const artifact = await readOverview(artifacts);
+  const { labels } = documents;
+  const problems = readPage === null ? [] : readPage(await get('/'), documents).map((fault) => `the page: ${fault}`);
+  if (labels.generated_at !== artifact?.generated_at) problems.push('the facts are of another artifact');
+  else if (JSON.stringify(labels.facts?.counts) !== JSON.stringify(artifact?.counts))
+    problems.push('the facts count otherwise than the artifact');
+  return problems;
+}

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Sim } from '../../sim/index.ts';
+import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
+import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import type { StoredGap, StoreReader } from '../../src/store/port.ts';
+import type { RosterRow } from '../../src/store/roster.ts';
+import { micros } from '../../src/store/time.ts';
+import { isReplacement } from '../truth/gaps.ts';
+import type { Downtime } from './instrument.ts';
+
+/** Maximum time after a start until a seeded source is established again. */
+const graceMs = 60_000;
+/** Maximum time for a discovered, new source, which shares turns and processor time with every hostile one. */
+const newGraceMs = 120_000;
+
+/** A wrong state of an honest source. */
+export interface Undeserved {
+  readonly did: string;
+  readonly state: string;
+  readonly fromMs: number;
+  toMs: number;
+}
+
+/** Checks the states of honest sources in the store. */
+export class StateWatch {
+  readonly undeserved: Undeserved[] = [];
+  readonly #honest: ReadonlySet<string>;
+  readonly #current = new Map<string, Undeserved>();
+
+  constructor(honest: ReadonlySet<string>) {
+    this.#honest = honest;
+  }
+
+  /**
+   * Checks a roster. `runningSinceMs` is the time since which the instrument has been observing, null while it does
+   * not.
+   */
+  look(roster: readonly RosterRow[], nowMs: number, runningSinceMs: number | null): void {
+    if (runningSinceMs === null) return;
+    const rows = new Map(roster.map((row) => [row.did, row]));
+    for (const did of this.#honest) {
+      const row = rows.get(did);
+      const grace = row === undefined || row.origin === 'seeded' ? graceMs : newGraceMs;
+      if (nowMs < runningSinceMs + grace) continue;
+      const state = row === undefined ? 'unknown' : row.enrolled ? row.state : `not enrolled (${row.state})`;
+      const known = this.#current.get(did);
+      if (known && known.state === state) {
+        known.toMs = nowMs;
+        continue;
+      }
+      this.#current.delete(did);
+      if (state === 'established') continue;
+      const found: Undeserved = { did, state, fromMs: nowMs, toMs: nowMs };
+      this.#current.set(did, found);
+      this.undeserved.push(found);
+    }
+  }
+}
+
+/** Returns honest sources that are enrolled and established. */
+export function establishedOf(roster: readonly RosterRow[], honest: ReadonlySet<string>): Set<string> {
+  return new Set(
+    roster
+      .filter(({ did, enrolled, state }) => honest.has(did) && enrolled && state === 'established')
+      .map(({ did }) => did),
+  );
+}
+
+/** Returns gaps of honest sources without a cause; gaps of our own downtime have one. */
+export async function undeservedGaps(
+  store: StoreReader,
+  { labelers }: Sim,
+  downtimes: readonly Downtime[],
+): Promise<string[]> {
+  const { startedAt } = await store.epoch();
+  const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) });
+  const known = new Map(labelers.list.map((labeler) => [labeler.did, labeler]));
+  // A heartbeat is written every ten seconds: the gap begins at the last one before the end.
+  const isDown = ({ start, end }: StoredGap): boolean =>
+    downtimes.some(({ fromMs, toMs }) => start / 1000 >= fromMs - 15_000 && end / 1000 <= toMs + 5_000);
+  const isUndeserved = (gap: StoredGap): boolean => {
+    if (isDown(gap)) return false;
+    if (gap.source === null) return true;
+    const labeler = known.get(gap.source);
+    return labeler !== undefined && !isReplacement(labeler, gap);
+  };
+  return gaps
+    .filter(isUndeserved)
+    .map(
+      ({ source, reason, start, end }) =>
+        `a gap of ${((end - start) / 1e6).toFixed(1)} s (${reason}) of ${source ?? 'every source'}`,
+    );
+}
+
+/** Reads the overview; null if there is none. */
+export async function readOverview(artifacts: string): Promise<RecentOverview | null> {
+  try {
+    return JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the differences between an overview and the store. */
+export async function overviewProblems(store: StoreReader, overview: RecentOverview): Promise<string[]> {
+  const generated = parseTimestamp(overview.generated_at);
+  if (generated === null) return ['the overview has no time'];
+  const { startedAt, generationId } = await store.epoch();
+  const { floor } = await store.frontier();
+  const counts = await store.countsByLabeler({ start: micros(Math.max(startedAt, floor)), end: generated });
+  const rows = counts.map(({ labeler, applied, removed }) => ({ labeler, count: applied + removed }));
+  const events = rows.reduce((sum, { count }) => sum + count, 0);
+  const { sources } = overview.coverage;
+  const inStates = (
+    [
+      'unstarted',
+      'probing',
+      'refused',
+      'established',
+      'cursor_order_unverified',
+      'undated_only',
+      'provider_rejects',
+      'unavailable',
+    ] as const
+  ).reduce((sum, state) => sum + sources[state], 0);
+  const problems: string[] = [];
+  const differ = (what: string, wanted: unknown, got: unknown): void => {
+    if (wanted !== got) problems.push(`overview: ${what} is ${String(got)}, the store says ${String(wanted)}`);
+  };
+  differ('generation_id', generationId, overview.acquisition.generation_id);
+  differ('events_window', events, overview.counts.events_window);
+  differ('labelers_active_window', rows.length, overview.counts.labelers_active_window);
+  differ('the sum of states', sources.enrolled, inStates);
+  differ('seeded and discovered', sources.enrolled, (sources.seeded ?? 0) + (sources.discovered ?? 0));
+  const byLabeler = new Map(rows.map(({ labeler, count }) => [labeler, count]));
+  for (const { labeler_did, count } of overview.top_labelers_7d) {
+    differ(`the count of ${labeler_did}`, byLabeler.get(labeler_did), count);
+  }
+  return problems;
+}

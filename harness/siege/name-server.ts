@@ -1,0 +1,30 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DnsServer } from '../../sim/dns/server.ts';
+import { hostileZone } from '../../sim/dns/zone.ts';
+import { canReplaceNameServer } from './unit-limits.ts';
+
+/** A name server of the hostile zone, and the file that makes a process use it. */
+export interface NameServer {
+  readonly resolvConf: string;
+  readonly fired: ReadonlyMap<string, number>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts one if this user may listen on port 53 and give a process another /etc/resolv.conf; otherwise returns null.
+ */
+export async function startNameServer(folder: string): Promise<NameServer | null> {
+  if (!canReplaceNameServer()) return null;
+  const server = new DnsServer(hostileZone);
+  const address = `127.53.${(process.pid >> 8) & 255}.${process.pid & 255 || 1}`;
+  try {
+    await server.start(address, 53);
+  } catch {
+    await server.stop();
+    return null;
+  }
+  const resolvConf = join(folder, 'resolv.conf');
+  writeFileSync(resolvConf, `nameserver ${address}\n`);
+  return { resolvConf, fired: server.fired, stop: () => server.stop() };
+}

@@ -1,0 +1,156 @@
+import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** State of a process and its store at one time. */
+export interface Sample {
+  readonly atMs: number;
+  readonly phase: string;
+  readonly rssMegabytes: number;
+  /** The highest resident set of this process so far. */
+  readonly peakMegabytes: number;
+  /** Processor time so far, in seconds. */
+  readonly cpuSeconds: number;
+  /** The longest stall of the event loop since the previous sample, in seconds; null without a response. */
+  readonly stallSeconds: number | null;
+  readonly diskMegabytes: number;
+  readonly openFiles: number;
+}
+
+const columns = ['at', 'phase', 'rss_mb', 'peak_mb', 'cpu_s', 'stall_s', 'disk_mb', 'open_files'] as const;
+
+/** Collects samples of a process and writes them as CSV. */
+export class Samples {
+  readonly list: Sample[] = [];
+  readonly #csv: string | null;
+
+  constructor(csv: string | null) {
+    this.#csv = csv;
+    if (csv !== null) writeFileSync(csv, `${columns.join()}\n`);
+  }
+
+  /** Takes a sample; does nothing if the process has exited. */
+  async take(pid: number | null, phase: string, store: string, metricsPort: number): Promise<void> {
+    if (pid === null) return;
+    const status = readProcess(pid);
+    if (status === null) return;
+    const sample: Sample = {
+      atMs: Date.now(),
+      phase,
+      ...status,
+      diskMegabytes: bytesUnder(store) / 1e6,
+      stallSeconds: await stall(metricsPort),
+    };
+    this.list.push(sample);
+    if (this.#csv === null) return;
+    const { atMs, rssMegabytes, peakMegabytes, cpuSeconds, stallSeconds, diskMegabytes, openFiles } = sample;
+    const cells = [
+      new Date(atMs).toISOString(),
+      phase,
+      rssMegabytes.toFixed(1),
+      peakMegabytes.toFixed(1),
+      cpuSeconds.toFixed(2),
+      stallSeconds?.toFixed(3) ?? '',
+      diskMegabytes.toFixed(1),
+      openFiles,
+    ];
+    appendFileSync(this.#csv, `${cells.join()}\n`);
+  }
+
+  /** The highest resident set, in megabytes. */
+  get maxRss(): number {
+    return Math.max(0, ...this.list.map(({ peakMegabytes }) => peakMegabytes));
+  }
+
+  /** The maximum size of the store, in megabytes. */
+  get maxDisk(): number {
+    return Math.max(0, ...this.list.map(({ diskMegabytes }) => diskMegabytes));
+  }
+
+  /** The longest stall, in seconds; five if the process did not respond. */
+  get maxStall(): number {
+    return Math.max(0, ...this.list.map(({ stallSeconds }) => stallSeconds ?? 5));
+  }
+
+  /** Returns processor seconds per second of wall time, over the samples of a phase, per process. */
+  cpuShare(phase: string): number {
+    const all = this.list.filter((sample) => sample.phase === phase);
+    let [cpu, wall] = [0, 0];
+    for (const [at, sample] of all.entries()) {
+      const before = all[at - 1];
+      // A new process begins at zero.
+      if (before === undefined || sample.cpuSeconds < before.cpuSeconds) continue;
+      cpu += sample.cpuSeconds - before.cpuSeconds;
+      wall += (sample.atMs - before.atMs) / 1000;
+    }
+    return wall === 0 ? 0 : cpu / wall;
+  }
+
+  /**
+   * Returns the trend of the resident set during a phase, in megabytes per hour, by least squares; null with too few
+   * samples.
+   */
+  slope(phase: string): number | null {
+    const all = this.list.filter((sample) => sample.phase === phase);
+    // Growth during the start is not a trend.
+    const rest = all.slice(Math.floor(all.length / 4));
+    if (rest.length < 5) return null;
+    const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const [x, y] = [mean(rest.map(({ atMs }) => atMs)), mean(rest.map(({ rssMegabytes }) => rssMegabytes))];
+    let [above, below] = [0, 0];
+    for (const { atMs, rssMegabytes } of rest) {
+      above += (atMs - x) * (rssMegabytes - y);
+      below += (atMs - x) ** 2;
+    }
+    return below === 0 ? null : (above / below) * 3_600_000;
+  }
+}
+
+/** Reads memory, processor time and open files of a process from /proc; null if it has exited. */
+function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'peakMegabytes' | 'cpuSeconds' | 'openFiles'> | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const megabytes = (name: string): number =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1024;
+    // Fields after the command name, which may contain blanks: utime and stime are the 12th and 13th of them.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    return {
+      rssMegabytes: megabytes('VmRSS'),
+      peakMegabytes: megabytes('VmHWM'),
+      cpuSeconds: ticks / 100,
+      openFiles: readdirSync(`/proc/${pid}/fd`).length,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the total size of the files below a directory. */
+export function bytesUnder(folder: string): number {
+  let bytes = 0;
+  try {
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      try {
+        const { size } = statSync(join(folder, name));
+        bytes += size;
+      } catch {
+        // The file was removed meanwhile.
+      }
+    }
+  } catch {
+    // The directory does not exist yet.
+  }
+  return bytes;
+}
+
+async function stall(port: number): Promise<number | null> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(5_000) });
+    const [, seconds] = /^almanac_process_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await answer.text()) ?? [];
+    return seconds === undefined ? null : Number(seconds);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,168 @@
+import { areAllCounted, areStored, type HonestRows, judgeRows, type Spans } from './honest.ts';
+import { publicationProblems } from './judge-publication.ts';
+import { establishedOf, overviewProblems, readOverview, undeservedGaps } from './judge-state.ts';
+import { maxRssMegabytes, type SiegeOptions, type SiegeReport } from './options.ts';
+import { bytesUnder } from './samples.ts';
+import { comesToHold, pause, reading, rosterOf, startWatch, type Watch } from './watch.ts';
+import { buildWorld, type World } from './world.ts';
+
+/** Duration of the phase before an attack, for comparison. */
+const beforeMs = 10_000;
+/** Maximum time after the last label until every emitted label must be stored. */
+const settleMs = 60_000;
+/** After the attack, a source has recovered once all labels older than this are stored. */
+const recentMs = 15_000;
+
+/**
+ * Runs the real label instrument within its unit's limits against hostile and honest labelers, and judges the result.
+ */
+export async function runSiege(options: SiegeOptions): Promise<SiegeReport> {
+  const world = await buildWorld(options);
+  try {
+    return await besiege(world, options);
+  } finally {
+    await world.clear();
+  }
+}
+
+async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport> {
+  const { honest, instrument, store } = world;
+  const { onProgress } = options;
+  const problems: string[] = [];
+  await instrument.start();
+  const factsUrl = await world.serveFacts();
+  const watch = startWatch(world, factsUrl, options.csv);
+  try {
+    onProgress(
+      `${honest.size} honest labelers, ${options.hostile} hostile ones of ${world.kinds.length} kinds; ` +
+        `memory bounded by ${instrument.memory}, ${world.names ? 'with' : 'without'} a name server`,
+    );
+    const areEstablished = async (): Promise<boolean> =>
+      establishedOf(await rosterOf(store), honest).size === honest.size;
+    if (!(await comesToHold(areEstablished, 180_000)))
+      problems.push('not every honest labeler was established before the attack');
+    await pause(beforeMs);
+    const attackFromMs = Date.now();
+    await attack(world, options, watch);
+    const attackToMs = Date.now();
+    const { met, floodBytes } = await world.attackers.report();
+    watch.phase = 'after';
+    const isAsBefore = async (): Promise<boolean> =>
+      (await areEstablished()) && (await recentAreStored(world, attackToMs));
+    const recovered = await comesToHold(isAsBefore, options.recoverySeconds * 1000);
+    const recoveredAfterSeconds = recovered ? (Date.now() - attackToMs) / 1000 : null;
+    if (!recovered) problems.push(`not as before within ${options.recoverySeconds} s after the attack`);
+    onProgress('judging');
+    const rows = await settledRows(world, { attackFromMs, attackToMs, downtimes: instrument.downtimes });
+    problems.push(...(await stateProblems(world)));
+    watch.phase = 'end';
+    await instrument.stop();
+    await watch.stop();
+    problems.push(...(await publicationProblems(factsUrl, world.artifacts, options.readPage)));
+    const diskMegabytes = Math.max(bytesUnder(store) / 1e6, watch.samples.maxDisk);
+    problems.push(...rowProblems(rows), ...runProblems(world, watch, met), ...diskProblems(diskMegabytes, options));
+    return {
+      ...{ problems, rows, diskMegabytes, met, recoveredAfterSeconds },
+      undeserved: watch.states.undeserved,
+      crashes: instrument.crashes,
+      stops: instrument.stops,
+      memory: instrument.memory,
+      names: world.names,
+      maxRssMegabytes: watch.samples.maxRss,
+      rssSlope: watch.samples.slope('attack'),
+      maxStallSeconds: watch.samples.maxStall,
+      cpuShare: watch.samples.cpuShare('attack'),
+      floodMegabytes: floodBytes / 1e6,
+      factsStatuses: watch.statuses,
+    };
+  } finally {
+    await watch.stop();
+  }
+}
+
+/** Runs the attack with its restarts; late labelers turn hostile after the first part. */
+async function attack(world: World, options: SiegeOptions, watch: Watch): Promise<void> {
+  const { instrument } = world;
+  const { seconds, restarts, onProgress } = options;
+  onProgress('the attack begins');
+  watch.phase = 'attack';
+  await world.attack();
+  const partMs = (seconds * 1000) / (restarts + 1);
+  for (let part = 0; part <= restarts && !instrument.givenUp; part += 1) {
+    await pause(part === 0 ? partMs / 2 : partMs);
+    if (part === 0) {
+      await world.turn();
+      await pause(partMs / 2);
+    }
+    if (part === restarts || instrument.givenUp) break;
+    await instrument.stop();
+    onProgress(`restart ${part + 1}: stopped after ${instrument.stops.at(-1)?.tookMs} ms`);
+    await instrument.start();
+  }
+  await world.end();
+  onProgress('the attack has ended');
+}
+
+/** Returns true if labels emitted by honest labelers since the attack are stored, except those of the last seconds. */
+async function recentAreStored({ sim, store }: World, attackToMs: number): Promise<boolean> {
+  const toMs = Date.now() - recentMs;
+  const fromMs = Math.max(attackToMs, toMs - 2 * recentMs);
+  if (fromMs >= toMs) return false;
+  return (await reading(store, (reader) => areStored(sim, reader, fromMs * 1000, toMs * 1000))) ?? false;
+}
+
+/** Ends the honest traffic, waits until all of it is stored, and compares. */
+async function settledRows({ sim, store }: World, spans: Spans): Promise<HonestRows> {
+  for (const { faults } of sim.labelers.list) faults.setRate(0);
+  const areCounted = async (): Promise<boolean> =>
+    (await reading(store, (reader) => areAllCounted(sim, reader))) ?? false;
+  await comesToHold(areCounted, settleMs);
+  const rows = await reading(store, (reader) => judgeRows(sim, reader, spans));
+  if (rows === null) throw new Error('the store cannot be opened');
+  return rows;
+}
+
+/** Returns errors in the artifact and in the gaps. */
+async function stateProblems({ artifacts, sim, instrument, store }: World): Promise<string[]> {
+  const overview = await readOverview(artifacts);
+  if (overview === null) return ['there is no overview'];
+  const found = await reading(store, async (reader) => [
+    ...(await overviewProblems(reader, overview)),
+    ...(await undeservedGaps(reader, sim, instrument.downtimes)),
+  ]);
+  return found ?? ['the store cannot be opened'];
+}
+
+function rowProblems({ lost, surplus, losers }: HonestRows): string[] {
+  const problems: string[] = [];
+  if (lost > 0) problems.push(`${lost} honest labels are lost: ${losers.join(', ')}`);
+  if (surplus > 0) problems.push(`${surplus} rows of honest labelers are stored twice, or no labeler sent them`);
+  return problems;
+}
+
+function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeReport['met']): string[] {
+  const problems = instrument.crashes.map(({ code, said }) => `it ended by itself with ${code}: ${said}`);
+  for (const { code, tookMs } of instrument.stops) {
+    if (code !== 0) problems.push(`a stop ended with ${code} after ${tookMs} ms`);
+  }
+  const states = new Map<string, number>();
+  for (const { state } of watch.states.undeserved) states.set(state, (states.get(state) ?? 0) + 1);
+  for (const [state, count] of states) problems.push(`${count} honest sources were ${state}`);
+  const rss = watch.samples.maxRss;
+  if (rss > maxRssMegabytes) problems.push(`it held ${rss.toFixed(0)} MB`);
+  const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
+  for (const [status, count] of refused) problems.push(`the overview was answered with ${status} ${count} times`);
+  // A kind without any request proves nothing. A kind without a listener cannot get one; a did:web must first wait for
+  // its turn.
+  for (const { name, elsewhere, identity } of kinds) {
+    if (elsewhere === undefined && identity !== 'web' && Object.values(met[name] ?? {}).every((count) => count === 0))
+      problems.push(`${name} was never met`);
+  }
+  return problems;
+}
+
+function diskProblems(megabytes: number, { diskBudgetMegabytes }: SiegeOptions): string[] {
+  return megabytes <= diskBudgetMegabytes
+    ? []
+    : [`the store took ${megabytes.toFixed(0)} MB of ${diskBudgetMegabytes}`];
+}

@@ -1,0 +1,120 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const unitFile = join(import.meta.dirname, '../../deploy/systemd/almanac-labels.service');
+const cgroups = '/sys/fs/cgroup';
+/** Default heap size of the runtime for a limit of 1 GiB; without a cgroup, a flag sets it. */
+const heapMegabytesOfGigabyte = 560;
+
+/** Limits in the unit of the label instrument. */
+export interface UnitLimits {
+  readonly memoryBytes: number;
+  readonly openFiles: number;
+  readonly nodeOptions: string;
+}
+
+/** Reads the limits of the unit that operators run. */
+export function unitLimits(): UnitLimits {
+  const unit = readFileSync(unitFile, 'utf8');
+  const value = (pattern: RegExp): string => {
+    const [, found] = pattern.exec(unit) ?? [];
+    if (found === undefined) throw new Error(`${unitFile} has no ${pattern.source}`);
+    return found;
+  };
+  const [amount = '', suffix = ''] = value(/^MemoryMax=(\d+[MG])$/m).match(/\d+|[MG]/g) ?? [];
+  return {
+    memoryBytes: Number(amount) * (suffix === 'G' ? 1024 ** 3 : 1024 ** 2),
+    openFiles: Number(value(/^LimitNOFILE=(\d+)$/m)),
+    nodeOptions: value(/^Environment=NODE_OPTIONS=(.*)$/m),
+  };
+}
+
+/** Command line and options that start a program within the limits of its unit. */
+export interface Enclosure {
+  /** `cgroup`: the kernel limits its memory as under systemd; `heap flag`: the runtime limits only its heap. */
+  readonly memory: 'cgroup' | 'heap flag';
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Removes the cgroup. */
+  release(): void;
+}
+
+/**
+ * Wraps a command so that it runs under the unit's limits and queries only `nameServer`, as far as this user may do so;
+ * root may. A null `nameServer` leaves the machine's own.
+ */
+export function enclose(argv: readonly string[], nameServer: { readonly resolvConf: string } | null): Enclosure {
+  const limits = unitLimits();
+  const group = memoryGroup(limits.memoryBytes);
+  const steps = [
+    group === null ? '' : `echo $$ > ${group.processes}`,
+    `ulimit -n ${limits.openFiles}`,
+    nameServer === null
+      ? 'exec "$@"'
+      : `exec unshare -m sh -c 'mount --bind ${nameServer.resolvConf} /etc/resolv.conf && exec "$@"' sh "$@"`,
+  ];
+  const heap = group === null ? ` --max-old-space-size=${heapMegabytesOfGigabyte}` : '';
+  return {
+    memory: group === null ? 'heap flag' : 'cgroup',
+    command: 'sh',
+    args: ['-c', steps.filter((step) => step !== '').join(' && '), 'sh', ...argv],
+    env: { NODE_OPTIONS: `${limits.nodeOptions}${heap}` },
+    release: () => group?.remove(),
+  };
+}
+
+/** Returns true if this user can give a process its own name server. */
+export function canReplaceNameServer(): boolean {
+  return spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/hosts', '/etc/resolv.conf']).status === 0;
+}
+
+const groupName = /^almanac-siege-(\d+)-/;
+
+/** Removes the cgroups of killed sieges. */
+function sweepGroups(): void {
+  for (const folder of [join(cgroups, 'memory'), cgroups]) {
+    if (!existsSync(folder)) continue;
+    for (const name of readdirSync(folder)) {
+      const [, pid] = groupName.exec(name) ?? [];
+      if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+      removeGroup(join(folder, name));
+    }
+  }
+}
+
+function removeGroup(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // A process of it has not exited yet; an empty cgroup costs nothing.
+  }
+}
+
+let groups = 0;
+
+/** Creates a cgroup with a memory limit; null if that is not possible. */
+function memoryGroup(bytes: number): { readonly processes: string; remove(): void } | null {
+  groups += 1;
+  sweepGroups();
+  const name = `almanac-siege-${process.pid}-${groups}`;
+  const isFirstVersion = existsSync(join(cgroups, 'memory', 'memory.limit_in_bytes'));
+  const path = isFirstVersion ? join(cgroups, 'memory', name) : join(cgroups, name);
+  const bound = join(path, isFirstVersion ? 'memory.limit_in_bytes' : 'memory.max');
+  try {
+    mkdirSync(path);
+  } catch {
+    return null;
+  }
+  const remove = (): void => removeGroup(path);
+  try {
+    // In a cgroup this file exists; in an ordinary directory, writing would create it.
+    if (!existsSync(bound)) throw new Error('no memory controller');
+    writeFileSync(bound, String(bytes));
+    return { processes: join(path, 'cgroup.procs'), remove };
+  } catch {
+    remove();
+    return null;
+  }
+}

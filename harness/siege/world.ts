@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Sim } from '../../sim/index.ts';
+import type { HostileIdentity, Kind } from '../../sim/labelers/hostile/attack.ts';
+import { makeChurnedKeys } from '../../sim/labelers/hostile/churned-keys.ts';
+import { crowdDocument } from '../../sim/labelers/hostile/crowd.ts';
+import { soundDocument } from '../../sim/labelers/hostile/identities.ts';
+import { kinds as everyKind } from '../../sim/labelers/hostile/kinds/index.ts';
+import { SigningKey } from '../../sim/labelers/signing-key.ts';
+import { freePort } from '../net/ports.ts';
+import { startAlmanac } from '../process/almanac.ts';
+import { Attackers } from './attackers.ts';
+import { honestNetwork } from './honest.ts';
+import { Instrument } from './instrument.ts';
+import { startNameServer } from './name-server.ts';
+import type { SiegeOptions } from './options.ts';
+
+/** All participants of a siege. */
+export interface World {
+  readonly sim: Sim;
+  /** DIDs of the honest labelers. */
+  readonly honest: ReadonlySet<string>;
+  readonly kinds: readonly Kind[];
+  readonly names: boolean;
+  readonly attackers: Attackers;
+  readonly instrument: Instrument;
+  readonly metricsPort: number;
+  readonly store: string;
+  readonly artifacts: string;
+  /** Starts the facts process; resolves with its address. */
+  serveFacts(): Promise<string>;
+  /** Starts the attack: relays list all labelers, and hostile labelers' documents become hostile. */
+  attack(): Promise<void>;
+  turn(): Promise<void>;
+  end(): Promise<void>;
+  /** Stops and removes everything. */
+  clear(): Promise<void>;
+}
+
+/** Starts everything except the instrument. */
+export async function buildWorld(options: SiegeOptions): Promise<World> {
+  const cleanups: (() => unknown)[] = [];
+  const clear = async (): Promise<void> => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  };
+  try {
+    return await build(options, cleanups, clear);
+  } catch (error) {
+    await clear();
+    throw error;
+  }
+}
+
+async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: () => Promise<void>): Promise<World> {
+  const { seed, hostile, honest: labelers, labelRate } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-siege-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const [store, artifacts] = [join(folder, 'store'), join(folder, 'artifacts')];
+  const nameServer = await startNameServer(folder);
+  if (nameServer) cleanups.push(() => nameServer.stop());
+  const kinds = everyKind.filter(
+    ({ name, needsNames }) => (options.kinds?.includes(name) ?? true) && (nameServer !== null || !needsNames),
+  );
+  const sim = honestNetwork(seed, labelers, labelRate);
+  cleanups.push(() => sim.stop());
+  const { plc, relays, seeds } = await sim.start();
+  const honest = new Set(sim.labelers.list.map(({ did }) => did));
+  const attackers = new Attackers();
+  cleanups.push(() => attackers.stop());
+  const { labelers: identities, ...hostileAt } = await attackers.start({
+    ...{ seed, count: hostile, kinds: kinds.map(({ name }) => name), names: nameServer !== null },
+    port: await freePort(),
+    lateShare: options.lateShare,
+    floodBytesPerSecond: options.floodMegabytesPerSecond * 1e6,
+    bystanders: [...honest],
+  });
+  const isHostile = { early: false, late: false };
+  await describeHostile(sim, identities, kinds, ({ late }) => (late ? isHostile.late : isHostile.early));
+  const list = (late: boolean): void => {
+    for (const { dids } of sim.labelers.relays) {
+      dids.push(...identities.filter((one) => one.late === late).map(({ did }) => did));
+    }
+  };
+  list(true);
+  const metricsPort = await freePort();
+  const instrument = new Instrument(
+    [
+      ...['labels', '--store', `sqlite:${store}`, '--artifacts', artifacts, '--seeds', seeds ?? ''],
+      ...[...relays, hostileAt.relay].flatMap((relay) => ['--relay', relay]),
+      ...['--plc', plc ?? '', '--jetstream', hostileAt.jetstream, '--allow-loopback', '--publish-seconds', '5'],
+      ...['--discovery-seconds', '20', '--metrics-port', String(metricsPort)],
+      ...['--disk-budget-megabytes-per-day', String(options.diskBudgetMegabytes)],
+    ],
+    nameServer?.resolvConf ?? null,
+  );
+  cleanups.push(() => instrument.kill());
+  // A siege that is ended by a signal leaves neither a process nor gigabytes of a store behind.
+  const onExit = (): void => {
+    instrument.killNow();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', onExit);
+  cleanups.push(() => process.off('exit', onExit));
+  return {
+    ...{ sim, honest, kinds, names: nameServer !== null, attackers, instrument, metricsPort, store, artifacts, clear },
+    serveFacts: async () => {
+      const facts = await startAlmanac(['facts', '--artifacts', artifacts, '--port', '0']);
+      cleanups.push(() => facts.stop());
+      process.once('exit', () => facts.process.kill('SIGKILL'));
+      return facts.url;
+    },
+    attack: async () => {
+      isHostile.early = true;
+      list(false);
+      await attackers.send('attack');
+    },
+    turn: async () => {
+      isHostile.late = true;
+      await attackers.send('turn');
+    },
+    end: async () => {
+      isHostile.early = false;
+      isHostile.late = false;
+      await attackers.send('end');
+    },
+  };
+}
+
+/** The directory also serves the documents of hostile labelers, modified by their kinds during the attack. */
+async function describeHostile(
+  { labelers: { directory } }: Sim,
+  identities: readonly HostileIdentity[],
+  kinds: readonly Kind[],
+  isHostile: (one: HostileIdentity) => boolean,
+): Promise<void> {
+  await makeChurnedKeys();
+  const multikey = await new SigningKey('k256', 'hostile').multikey();
+  const known = new Map(identities.map((one) => [one.did, one]));
+  const kindOf = new Map(kinds.map((kind) => [kind.name, kind]));
+  directory.others = (did, asked) => {
+    const one = known.get(did);
+    if (one === undefined) return crowdDocument(did);
+    const sound = soundDocument(one, multikey);
+    const describe = isHostile(one) ? kindOf.get(one.kind)?.describe : undefined;
+    return describe ? describe(sound, one, asked) : sound;
+  };
+}

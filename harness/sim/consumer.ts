@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { metricNames } from '../../sim/events/metrics.ts';
+import { type ParsedFrame, parseFrame } from '../../sim/events/parsed.ts';
+import type { Counts } from '../../sim/truth.ts';
+
+/** Timeout for expected frames, in milliseconds. */
+const patienceMs = 30_000;
+
+/** A simple consumer: a websocket client that keeps every frame as text. */
+export interface Consumer {
+  readonly socket: WebSocket;
+  readonly frames: string[];
+  /** Resolves after this number of frames. */
+  received(count: number): Promise<void>;
+  /** Resolves with the close code once the socket has ended. */
+  readonly closed: Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Subscribes; resolves after the handshake. */
+export async function subscribe(
+  url: string,
+  query: Record<string, string | readonly string[]> = {},
+  protocols: readonly string[] = [],
+): Promise<Consumer> {
+  const target = new URL(url);
+  for (const [name, values] of Object.entries(query)) {
+    for (const value of [values].flat()) target.searchParams.append(name, value);
+  }
+  const socket = new WebSocket(target, [...protocols], { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 });
+  const frames: string[] = [];
+  let heard = (): void => undefined;
+  socket.on('message', (data) => {
+    frames.push(data.toString());
+    heard();
+  });
+  socket.on('error', () => undefined);
+  const closed = once(socket, 'close').then(([code]) => Number(code));
+  await once(socket, 'open');
+  return {
+    socket,
+    frames,
+    closed,
+    received: (count) =>
+      new Promise((resolve, reject) => {
+        const late = setTimeout(
+          () => reject(new Error(`${frames.length} frames came of the ${count} awaited`)),
+          patienceMs,
+        );
+        heard = () => {
+          if (frames.length < count) return;
+          clearTimeout(late);
+          resolve();
+        };
+        heard();
+      }),
+    async close() {
+      socket.close();
+      await closed;
+    },
+  };
+}
+
+/** Returns the status of a refused handshake. */
+export async function refusal(url: string): Promise<number> {
+  const socket = new WebSocket(url);
+  socket.on('error', () => undefined);
+  const [, response] = await once(socket, 'unexpected-response');
+  socket.terminate();
+  return (response as { statusCode: number }).statusCode;
+}
+
+/** Parses frames completely. */
+export function parsed(frames: readonly string[]): ParsedFrame[] {
+  return frames.map(parseFrame);
+}
+
+/** Returns the times of frames. */
+export function times(frames: readonly string[]): (number | null)[] {
+  return frames.map((frame) => parseFrame(frame).timeUs);
+}
+
+/** Counts by a full parse of every frame: the record must be equal. */
+export function countsOf(frames: readonly string[]): Counts {
+  const metrics = Object.fromEntries(metricNames.map((name) => [name, 0])) as Record<
+    (typeof metricNames)[number],
+    number
+  >;
+  const outcomes = { event: 0, not_json: 0, no_time: 0, resync: 0 };
+  for (const { species } of parsed(frames)) {
+    outcomes[species.outcome] += 1;
+    for (const name of species.metrics) metrics[name] += 1;
+  }
+  const { event: events, not_json: notJson, no_time: noTime, resync } = outcomes;
+  return { events, notJson, noTime, resync, metrics };
+}

@@ -1,0 +1,31 @@
+import type { NewObservation } from '../../src/store/port.ts';
+import { day, micros } from '../../src/store/time.ts';
+
+/** The batches of the appending process, from which its parent derives the expected rows. */
+
+/** The labeler of every label. */
+export const source = 'did:plc:labelerlabelerlabelerlab';
+/** Rows per batch. */
+export const rowsOfBatch = 40;
+/** Start of the store. */
+export const firstInstant = micros(20_000 * day);
+/** Subjects of the labels, in turn. */
+export const accounts = ['did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', 'did:web:c.example'];
+
+/** The n-th label has its number as `exp`, which identifies it. */
+export function batchFrom(first: number): NewObservation[] {
+  return Array.from({ length: rowsOfBatch }, (_, i) => {
+    const n = first + i;
+    return {
+      signature: 'unsigned',
+      label: {
+        src: source,
+        uri: `at://${accounts[n % accounts.length] ?? ''}/app.bsky.feed.post/${n}`,
+        val: 'spam',
+        neg: n % 7 === 0,
+        cts: '2024-10-04T00:00:00.000Z',
+        exp: String(n),
+      },
+    };
+  });
+}

@@ -1,0 +1,44 @@
+/**
+ * A process that appends to a store until it is killed: `appender.ts FOLDER [FAULT:COUNT]`. It continues from its
+ * position, sends half of each batch a second time, and prints accepted rows: `ack N` means that the labels before N
+ * are stored. Its clock runs fast, so that days begin, are sealed and, with a small window, dropped.
+ */
+import { writeSync } from 'node:fs';
+import type { Batch } from '../../src/store/port.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { hour, micros } from '../../src/store/time.ts';
+import { batchFrom, firstInstant, rowsOfBatch, source } from './appender-batches.ts';
+
+const [folder = '', fault = ''] = process.argv.slice(2);
+const [point, count] = fault.split(':');
+let left = Number(count ?? 0);
+
+const store = openSqliteWriter({
+  folder,
+  at: firstInstant,
+  faults: (reached) => {
+    if (reached === point && --left === 0) process.kill(process.pid, 'SIGKILL');
+  },
+});
+
+const [position] = await store.positions();
+let next = Number(position?.value ?? 0);
+// The simulated wall clock continues from the last heartbeat.
+let at: number = (await store.heartbeat()) ?? firstInstant;
+writeSync(1, `open ${next}\n`);
+for (;;) {
+  await store.beat(micros(at));
+  // Half of each batch was sent before, as by a source that did not receive the acknowledgement.
+  const start = Math.max(0, next - rowsOfBatch / 2);
+  next = start + rowsOfBatch;
+  const batch: Batch = {
+    at: micros(at),
+    observations: batchFrom(start),
+    refusals: [{ source, reason: 'late', count: 1 }],
+    positions: [{ source, endpoint: 'wss://e.example', value: String(next) }],
+  };
+  await store.append(batch);
+  writeSync(1, `ack ${next}\n`);
+  at += hour;
+  if ((next / rowsOfBatch) % 10 === 0) await store.maintain(micros(at));
+}

@@ -1,0 +1,41 @@
+/**
+ * A process that reads a store while another writes it: `reading-process.ts FOLDER`. Reads everything repeatedly; each
+ * result must contain the previous one completely and in order. Prints `reading` after each of the first five, and the
+ * final number of rows, and ends at the row whose value is `last`.
+ */
+import { writeSync } from 'node:fs';
+import { scanAccount } from '../../src/store/scan.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { micros } from '../../src/store/time.ts';
+import { accounts } from './appender-batches.ts';
+
+const store = openSqliteReader(process.argv[2] ?? '');
+const { floor } = await store.frontier();
+let seen = 0;
+let readings = 0;
+for (let ended = false; !ended; ) {
+  const { end } = await store.frontier();
+  if (end <= floor) continue;
+  const numbers: number[] = [];
+  for (const account of accounts) {
+    for await (const rows of scanAccount(store, { account, start: floor, end, order: 'newest' }, 1e6)) {
+      for (const { label } of rows) {
+        numbers.push(Number(label.exp));
+        ended ||= label.val === 'last';
+      }
+    }
+  }
+  numbers.sort((a, b) => a - b);
+  if (numbers.some((n, i) => n !== i)) throw new Error(`a reading of ${numbers.length} rows lacks some`);
+  const counts = await store.countsByLabeler({ start: floor, end });
+  const counted = counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+  if (counted !== numbers.length) throw new Error(`${counted} counted, ${numbers.length} read`);
+  if (numbers.length < seen) throw new Error(`${seen} rows became ${numbers.length}`);
+  seen = numbers.length;
+  readings += 1;
+  if (readings <= 5) writeSync(1, 'reading\n');
+  await store.positions();
+  if ((await store.frontier()).floor !== micros(floor)) throw new Error('the floor moved');
+}
+writeSync(1, `${JSON.stringify({ seen, several: readings > 5 })}\n`);
+await store.close();

@@ -1,0 +1,96 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect } from 'vitest';
+import type { Batch } from '../../src/store/port.ts';
+import { openSqliteWriter, type SqliteWriter, type SqliteWriterOptions } from '../../src/store/sqlite/write/writer.ts';
+import { day, micros } from '../../src/store/time.ts';
+import { noon, subjects } from '../conformance/labels.ts';
+import * as suite from '../conformance/suite.ts';
+
+export const [alice = ''] = subjects;
+/** File of the day that the tests write. */
+export const today = '2024-10-04.open.sqlite';
+/** Its sealed form. */
+export const sealedToday = '2024-10-04.sealed.sqlite';
+
+/** Query for all of alice's rows. */
+export const page = {
+  account: alice,
+  start: noon,
+  end: micros(noon + 30 * day),
+  order: 'oldest',
+  after: null,
+  limit: 500,
+} as const;
+
+/** A store in a separate directory for each test of a file; one writer at a time, closed at the end. */
+export interface SqliteFolder {
+  readonly path: string;
+  open(options?: Partial<SqliteWriterOptions>): SqliteWriter;
+  close(): Promise<void>;
+  dayPath(name: string): string;
+  dayNames(): Promise<string[]>;
+  /** Changes a day's file without the store. */
+  change(name: string, sql: string): void;
+  /** Changes the state file without the store. */
+  changeState(sql: string): void;
+  /** Creates a closed store whose first day is sealed and has 70 rows of one account. */
+  sealBusyDay(): Promise<void>;
+}
+
+export function useSqliteFolder(): SqliteFolder {
+  let path = '';
+  let store: SqliteWriter | null = null;
+  const close = async (): Promise<void> => {
+    await store?.close();
+    store = null;
+  };
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), 'almanac-sqlite-'));
+  });
+  afterEach(async () => {
+    await close();
+    await rm(path, { recursive: true, force: true });
+  });
+  const open: SqliteFolder['open'] = (options = {}) => {
+    store = openSqliteWriter({ folder: path, at: noon, ...options });
+    return store;
+  };
+  const dayPath = (name: string) => join(path, 'days', name);
+  return {
+    get path() {
+      return path;
+    },
+    open,
+    close,
+    dayPath,
+    dayNames: () => readdir(join(path, 'days')),
+    change: (name, sql) => changeFile(dayPath(name), sql),
+    changeState: (sql) => changeFile(join(path, 'state.sqlite'), sql),
+    async sealBusyDay() {
+      const writer = open({ at: micros(noon - day) });
+      await writer.append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
+      await writer.append({ ...batch([1_000]), at: micros(noon + 4 * day) });
+      expect((await writer.maintain(micros(noon + 4 * day))).sealed).toEqual(['2024-10-04']);
+      await close();
+    },
+  };
+}
+
+function changeFile(path: string, sql: string): void {
+  const db = new Database(path);
+  db.exec(sql);
+  db.close();
+}
+
+/** Returns a batch with the labels of these numbers, at noon. */
+export function batch(numbers: readonly number[]): Batch {
+  return suite.batch(noon, numbers);
+}
+
+/** Returns a thousand labels; different batches have no label in common. */
+export function many(n: number): Batch {
+  return batch(Array.from({ length: 1_000 }, (_, i) => n * 1_000 + i));
+}

@@ -1,0 +1,87 @@
+import type { Sim } from '../../sim/index.ts';
+import type { Labeler } from '../../sim/labelers/labeler.ts';
+import type { LabelerProfile } from '../../sim/labelers/profile.ts';
+import type { SourceState } from '../../src/labels/state/source-state.ts';
+import { type Role, roles } from './roles.ts';
+
+/** Minimum number of labelers with which the largest ones have no role. */
+export const minLabelers = roles.length + 10;
+
+/** The smallest labelers have the roles, which alone determine what they emit. */
+export function shapeOf(labelers: number): (profile: LabelerProfile) => Partial<LabelerProfile> {
+  return ({ index }) => roleAt(index, labelers)?.profile ?? {};
+}
+
+/** Returns a labeler's role; null for one without a role. */
+export function roleAt(index: number, labelers: number): Role | null {
+  return roles[index - (labelers - roles.length)] ?? null;
+}
+
+/** Returns the labelers of a simulation that have a role. */
+export function cast({ labelers: { list } }: Sim): { readonly labeler: Labeler; readonly role: Role }[] {
+  return list.flatMap((labeler) => {
+    const role = roleAt(labeler.profile.index, list.length);
+    return role ? [{ labeler, role }] : [];
+  });
+}
+
+/** Times of a run with different knowledge of a source. */
+export type Moment = 'begun' | 'away' | 'after 20 minutes' | 'after two days';
+
+/** Returns the required state of a source, or null if it is not enrolled. */
+export function stateOf(
+  { profile: { ailment, didWeb } }: Labeler,
+  role: Role | null,
+  moment: Moment,
+): SourceState | null {
+  const late = moment === 'after two days';
+  if (role?.act === 'found') return late ? 'established' : null;
+  if (role?.act === 'outage' && moment === 'away') return 'probing';
+  if (role?.act === 'outage' && moment === 'after 20 minutes') return 'unavailable';
+  const never = (state: SourceState): SourceState | null => (late ? null : state);
+  switch (ailment) {
+    case 'none':
+    case 'no_stream':
+    case 'no_cursor':
+      return 'established';
+    // A stream without queries counts as a response only once it sends something.
+    case 'no_query':
+      return moment === 'begun' ? 'probing' : 'established';
+    case 'status_401':
+    case 'status_403':
+      return never('refused');
+    case 'status_400':
+    case 'status_404':
+    case 'html':
+    case 'redirect':
+      return never('provider_rejects');
+    // Their handshake fails without a response, which may be temporary.
+    case 'broken_json':
+    case 'endless':
+    case 'drip':
+    case 'hang':
+    case 'dead':
+    case 'status_503':
+      return never(moment === 'after 20 minutes' ? 'unavailable' : 'probing');
+    // A did:web labeler serves its own document, regardless of the directory.
+    case 'directory_down':
+      return didWeb ? 'established' : null;
+    case 'no_document':
+    case 'tombstone':
+    case 'no_service':
+      return null;
+  }
+}
+
+/** Returns the required number of sources in each state, and of enrolled ones. */
+export function expectedSources(sim: Sim, moment: Moment): Readonly<Record<string, number>> {
+  const { list } = sim.labelers;
+  const counts: Record<string, number> & { enrolled: number } = { enrolled: 0 };
+  for (const labeler of list) {
+    const state = stateOf(labeler, roleAt(labeler.profile.index, list.length), moment);
+    if (state === null) continue;
+    counts[state] = (counts[state] ?? 0) + 1;
+    counts.enrolled = counts.enrolled + 1;
+  }
+  return counts;
+}

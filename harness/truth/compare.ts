@@ -1,0 +1,168 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Sim } from '../../sim/index.ts';
+import {
+  accountOf,
+  type EmittedLabel,
+  type Expected,
+  refusals as refusalWords,
+  verdict,
+} from '../../sim/labelers/truth.ts';
+import type { SignatureVerdict } from '../../src/store/label.ts';
+import type { Observation, StoredGap, StoreReader } from '../../src/store/port.ts';
+import { scanAccount } from '../../src/store/scan.ts';
+import { type Interval, micros, second } from '../../src/store/time.ts';
+
+/** Input of a comparison: the network's record, and a store that was filled from it. */
+export interface Compared {
+  readonly sim: Sim;
+  readonly store: StoreReader;
+  /** The whole epoch. */
+  readonly span: Interval;
+  /** Returns the time at which a label was accepted, or would have been. */
+  readonly acceptedUs: (label: EmittedLabel) => number;
+}
+
+/** Returns the labels that must be stored and refused among those that were served. */
+export function served({ sim, span, acceptedUs }: Compared, which: 'served' | 'emitted' = 'served'): Expected {
+  return sim.labelers.truth.expected({ epochUs: span.start, which, acceptedUs });
+}
+
+/** Compares rows by labeler and action. */
+export async function sameActions(compared: Compared): Promise<boolean> {
+  const rows = await compared.store.countsByLabeler(compared.span);
+  const stored = new Map(rows.map(({ labeler, applied, removed }) => [labeler, { applied, removed }]));
+  return isDeepStrictEqual(stored, served(compared).byAction);
+}
+
+/** Returns all differences between the store and the record; empty if they agree. */
+export async function differences(compared: Compared): Promise<string[]> {
+  const { store, span } = compared;
+  const expected = served(compared);
+  const problems: string[] = [];
+  const differ = (what: string, wanted: unknown, got: unknown): void => {
+    if (!isDeepStrictEqual(wanted, got))
+      problems.push(`${what}: ${JSON.stringify(wanted)} wanted, ${JSON.stringify(got)} stored`);
+  };
+  const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
+  for (const labeler of new Set([...expected.byAction.keys(), ...counts.keys()])) {
+    differ(`rows of ${labeler}`, expected.byAction.get(labeler), counts.get(labeler));
+  }
+  const rows = new Map<string, Observation[]>();
+  const accounts = new Set([...compared.sim.labelers.truth.emitted()].flatMap(({ label }) => account(label) ?? []));
+  let total = 0;
+  for (const one of accounts) {
+    let found = 0;
+    for await (const chunk of scanAccount(store, { account: one, ...span, order: 'oldest' }, 1e6)) {
+      found += chunk.length;
+      for (const row of chunk) rows.set(row.label.src, [...(rows.get(row.label.src) ?? []), row]);
+    }
+    total += found;
+    differ(`rows about ${one}`, expected.byAccount.get(one) ?? 0, found);
+  }
+  differ('all rows', expected.accepted, total);
+  const refused = await store.refusals(span);
+  for (const labeler of compared.sim.labelers.list) problems.push(...refusedOf(compared, labeler.did, refused));
+  for (const labeler of compared.sim.labelers.list)
+    problems.push(...labelsOf(compared, labeler.did, rows.get(labeler.did) ?? []));
+  for await (const day of store.verify()) problems.push(...day.problems);
+  return problems;
+}
+
+/** A row that was read by stream and by poll is refused once; the number of duplicates depends on how it was read. */
+function refusedOf(
+  { sim, span, acceptedUs }: Compared,
+  did: string,
+  stored: readonly { readonly source: string; readonly reason: string; readonly count: number }[],
+): string[] {
+  const wanted: Record<string, number> = {};
+  for (const label of sim.labelers.truth.emitted(0, Number.POSITIVE_INFINITY, did)) {
+    if (!label.served) continue;
+    const reason = verdict(label, span.start, acceptedUs(label));
+    if (reason !== null) wanted[reason] = (wanted[reason] ?? 0) + 1;
+  }
+  return refusalWords.flatMap((word) => {
+    if (word === 'duplicate') return [];
+    const reason = word === 'foreign' ? 'foreign_src' : word;
+    const count = stored.find((one) => one.source === did && one.reason === reason)?.count ?? 0;
+    return count === (wanted[word] ?? 0) ? [] : [`${reason} of ${did}: ${wanted[word] ?? 0} wanted, ${count} counted`];
+  });
+}
+
+/** Each accepted label must equal the one that was sent, with the correct signature verdict. */
+function labelsOf(compared: Compared, did: string, rows: readonly Observation[]): string[] {
+  const wanted = new Map<string, ReturnType<typeof signatureOf>>();
+  for (const label of compared.sim.labelers.truth.emitted(0, Number.POSITIVE_INFINITY, did)) {
+    if (!label.served || verdict(label, compared.span.start, compared.acceptedUs(label)) !== null) continue;
+    if (!wanted.has(identity(label.label))) wanted.set(identity(label.label), signatureOf(compared, label));
+  }
+  const problems: string[] = [];
+  for (const { label, signature } of rows) {
+    const key = identity(label);
+    const right = wanted.get(key);
+    if (right === undefined) problems.push(`${did} never sent ${key}, or it is stored twice`);
+    else if (!isRight(signature, right)) problems.push(`the signature of ${key}: ${right} wanted, ${signature} stored`);
+    wanted.delete(key);
+  }
+  for (const key of wanted.keys()) problems.push(`${key} is not stored`);
+  return problems;
+}
+
+/**
+ * Returns the verdict on a label's signature; `earlier` if it depends on whether it was read before the key was
+ * replaced.
+ */
+function signatureOf({ sim }: Compared, { odd, labeler, n }: EmittedLabel): SignatureVerdict | 'earlier' {
+  if (odd === 'unsigned') return 'unsigned';
+  if (odd === 'bad_signature' || odd === 'high_s') return 'invalid';
+  return sim.labelers.of(labeler).isSignedWithEarlierKey(n) ? 'earlier' : 'verified';
+}
+
+function isRight(signature: SignatureVerdict, right: SignatureVerdict | 'earlier'): boolean {
+  if (right === 'earlier') return signature === 'verified' || signature === 'verified_earlier_key';
+  return signature === right;
+}
+
+/**
+ * Returns labels that could have been accepted, were not, and are within no gap of their source: there must be none.
+ */
+export function hiddenLosses(
+  compared: Compared,
+  gaps: readonly StoredGap[],
+  readable: (did: string) => boolean,
+): string[] {
+  const { sim, span, acceptedUs } = compared;
+  const lost: string[] = [];
+  for (const label of sim.labelers.truth.emitted(span.start)) {
+    const { labeler, emittedUs, served, n } = label;
+    if (served || !readable(labeler) || verdict(label, span.start, acceptedUs(label)) !== null) continue;
+    // An account-replacing server never serves labels that were replaced between two reads.
+    const { profile, log, edge } = sim.labelers.of(labeler);
+    if (profile.software === 'ozone' && log.replaced(n, edge)) continue;
+    // Gaps use our clock, which sees a label shortly after its creation.
+    const within = ({ source, start, end }: StoredGap): boolean =>
+      (source === null || source === labeler) && start - second <= emittedUs && emittedUs <= end;
+    if (!gaps.some(within))
+      lost.push(`label ${n} of ${labeler}, made ${emittedUs - span.start} us after the epoch, is in no gap`);
+  }
+  return lost;
+}
+
+/** Returns the whole epoch of a store up to the future. */
+export async function wholeSpan(store: StoreReader): Promise<Interval> {
+  const { startedAt } = await store.epoch();
+  return { start: startedAt, end: micros(startedAt + 10 * 86_400 * second) };
+}
+
+function account(label: unknown): string | null {
+  const { uri } = fieldsOf(label);
+  return typeof uri === 'string' && /^(at:\/\/)?did:/.test(uri) ? accountOf(uri) : null;
+}
+
+function identity(label: unknown): string {
+  const { src, uri, cid = null, val, neg = false, cts, exp = null } = fieldsOf(label);
+  return JSON.stringify([src, uri, cid, val, neg, cts, exp]);
+}
+
+function fieldsOf(label: unknown): Readonly<Record<string, unknown>> {
+  return typeof label === 'object' && label !== null ? (label as Readonly<Record<string, unknown>>) : {};
+}

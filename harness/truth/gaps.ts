@@ -1,0 +1,41 @@
+import type { Sim } from '../../sim/index.ts';
+import type { Labeler } from '../../sim/labelers/labeler.ts';
+import type { StoredGap } from '../../src/store/port.ts';
+import { roleAt } from './cast.ts';
+
+/** Returns unexpected and missing gaps. `paused` is the number of interruptions. */
+export function gapDifferences(sim: Sim, gaps: readonly StoredGap[], paused: number): string[] {
+  const own = gaps.filter(({ source }) => source === null).map(({ reason }) => reason);
+  const problems =
+    own.join() === Array.from({ length: paused }, () => 'ingest_paused').join()
+      ? []
+      : [`our own gaps are ${own.join()}`];
+  const { list } = sim.labelers;
+  for (const labeler of list) {
+    const role = roleAt(labeler.profile.index, list.length);
+    const wanted = role?.gaps ?? ailmentGaps(labeler);
+    const got = gaps.filter(({ source }) => source === labeler.did).filter((gap) => !isReplacement(labeler, gap));
+    if (got.map(({ reason }) => reason).join() !== wanted.join()) {
+      problems.push(
+        `gaps of ${labeler.did} (${role?.name ?? labeler.profile.ailment}): [${wanted.join()}] wanted, ${JSON.stringify(got)} recorded`,
+      );
+    }
+  }
+  return problems;
+}
+
+/** Labelers without a role are read without a gap, except those that serve no earlier labels. */
+function ailmentGaps({ profile: { ailment } }: Labeler): readonly StoredGap['reason'][] {
+  return ailment === 'no_query' ? ['source_unavailable'] : [];
+}
+
+/**
+ * An account-replacing labeler may remove the last row that was read, which causes a gap although nothing was missed.
+ */
+export function isReplacement({ profile, log, edge }: Labeler, { reason, start, end }: StoredGap): boolean {
+  if (reason !== 'cursor_reset' || profile.software !== 'ozone' || profile.rate === 0) return false;
+  for (let n = log.pace.edge(end); n > 0 && log.pace.emittedUs(n) > start - 60_000_000; n -= 1) {
+    if (log.replaced(n, edge)) return true;
+  }
+  return false;
+}

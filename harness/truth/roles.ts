@@ -1,0 +1,124 @@
+import type { Labeler } from '../../sim/labelers/labeler.ts';
+import { oddKinds } from '../../sim/labelers/odd-labels.ts';
+import { type Ailment, ailments, type LabelerProfile, type Software } from '../../sim/labelers/profile.ts';
+import type { StoredGap } from '../../src/store/port.ts';
+
+/** Events of a labeler during a proof, in addition to its ailment. */
+export interface Role {
+  readonly name: string;
+  readonly profile: Partial<LabelerProfile>;
+  /** Reasons of its expected gaps, in order. */
+  readonly gaps: readonly StoredGap['reason'][];
+  /** Part of the run in which the events happen. */
+  readonly act: 'faults' | 'outage' | 'found' | 'none';
+  readonly happens: (labeler: Labeler) => unknown;
+}
+
+const softwares: readonly Software[] = ['ozone', 'skyware'];
+const nothing = (): void => undefined;
+
+/** Returns a labeler without an ailment that emits what it is told to. */
+function well(name: string, software: Software, act: Role['act'], happens: Role['happens'], more: Partial<Role> = {}) {
+  const profile = { ...quiet, software, ailment: 'none', ...more.profile } as const;
+  return { name: `${name}, ${software}`, gaps: [], act, happens, ...more, profile };
+}
+
+/** Odd labels and orders have their own roles. */
+const quiet = { rate: 0, oddShare: 0, unordered: false, didWeb: false, seeded: true } as const;
+const byPoll = { ailment: 'no_stream' } as const;
+const reset: Partial<Role> = { gaps: ['cursor_reset'] };
+
+/** Emits labels with every oddity, two of each. */
+function oddities({ faults }: Labeler): void {
+  for (const kind of oddKinds) faults.labels(kind, { count: 2, bytes: 1_000_000 });
+}
+
+/** Ends the open stream, so that the next one is affected. */
+function nextStream(meets: (labeler: Labeler) => void): Role['happens'] {
+  return (labeler) => {
+    meets(labeler);
+    labeler.faults.drop('end');
+    labeler.faults.emit(2);
+  };
+}
+
+function rolesOf(software: Software): Role[] {
+  const stay = (name: string, happens: Role['happens'], more: Partial<Role> = {}): Role =>
+    well(name, software, 'faults', happens, more);
+  const start = (name: string, happens: Role['happens'], more: Partial<Role> = {}): Role =>
+    stay(name, happens, { ...reset, ...more });
+  return [
+    stay('a connection that ends', ({ faults }) => faults.drop('end')),
+    stay('a connection that is reset', ({ faults }) => faults.drop('reset')),
+    stay('malformed frames', ({ faults }) => faults.garbage()),
+    stay('frames of several labels', ({ faults }) => faults.several(3)),
+    stay('an endpoint that moves', ({ faults }) => faults.move()),
+    stay(
+      'a consumer that is too slow',
+      nextStream(({ faults }) => faults.nextCursor('too_slow')),
+    ),
+    stay('a silent stream', ({ faults }) => faults.silence()),
+    stay('a half-open stream', ({ faults }) => faults.halfOpen()),
+    stay(
+      'streams that are refused',
+      nextStream(({ faults }) => faults.answer({ kind: 'reset' }, { on: 'stream', times: 2 })),
+    ),
+    stay(
+      'pages that are refused',
+      ({ faults }) => faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2 }),
+      { profile: byPoll },
+    ),
+    stay('slow pages', ({ faults }) => faults.delayed(300), { profile: byPoll }),
+    stay('a short outage', async ({ faults }) => {
+      await faults.dead();
+      faults.emit(3);
+      await faults.revive();
+    }),
+    stay('odd labels by stream', oddities),
+    stay('odd labels by poll', oddities, { profile: byPoll }),
+    start(
+      'a cursor in the future',
+      nextStream(({ faults }) => faults.nextCursor('future')),
+    ),
+    start(
+      'a cursor that is too old',
+      nextStream(({ faults }) => faults.nextCursor('outdated')),
+    ),
+    start('a recreated database', ({ faults }) => faults.recreate()),
+    start('a restored older database', ({ faults }) => faults.loseTail(2)),
+    start('a recreated database, by poll', ({ faults }) => faults.recreate(), { profile: byPoll }),
+    start('a restored older database, by poll', ({ faults }) => faults.loseTail(2), { profile: byPoll }),
+    start('labels missed between replay and live', (labeler) => {
+      labeler.faults.missAtCutover(3);
+      labeler.faults.drop('end');
+      labeler.faults.emit(2);
+    }),
+    well('a long outage', software, 'outage', ({ faults }) => faults.dead()),
+    well('a long outage, by poll', software, 'outage', ({ faults }) => faults.dead(), { profile: byPoll }),
+    well('found late', software, 'found', nothing, { gaps: ['not_observed'], profile: { ailment: 'no_service' } }),
+  ];
+}
+
+/** Discovered late, and without a stream. */
+const foundByPoll: Role = {
+  name: 'found late, by poll',
+  profile: { ...quiet, software: 'skyware', ailment: 'no_service' },
+  gaps: ['not_observed'],
+  act: 'found',
+  happens: ({ faults }) => faults.answer({ kind: 'status', status: 501 }, { on: 'stream' }),
+};
+
+/** All roles of a proof: each ailment and each fault at least once. */
+export const roles: readonly Role[] = [
+  ...ailments
+    .filter((ailment) => ailment !== 'none')
+    .map((ailment: Ailment, at): Role => {
+      const profile = { ...quiet, ailment, software: softwares[at % 2] ?? 'ozone' };
+      const gaps = ailment === 'no_query' ? (['source_unavailable'] as const) : [];
+      return { name: `ails from ${ailment}`, profile, gaps, act: 'none', happens: nothing };
+    }),
+  ...softwares.flatMap(rolesOf),
+  well('a key that changes', 'skyware', 'faults', ({ faults }) => faults.rotateKey()),
+  well('pages without an order', 'ozone', 'faults', ({ faults }) => faults.withoutOrder(), { profile: byPoll }),
+  foundByPoll,
+];

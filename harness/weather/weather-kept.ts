@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Wire } from '../../sim/events/wire.ts';
+import type { Sim } from '../../sim/index.ts';
+import { checkWeatherSummary, type WeatherSummary } from '../../src/artifact/weather-summary.ts';
+import { metricNames } from '../../src/weather/classify/metric-names.ts';
+import { readSummary } from '../../src/weather/publish/read-summary.ts';
+import { union } from '../../src/weather/window/interval.ts';
+import { windowUs } from '../../src/weather/window/window.ts';
+import { openWindowStore, type WindowRow } from '../../src/weather/window/window-store.ts';
+
+/** The artifact in the folder, which must be whole and of its schema. */
+export function readArtifact(folder: string): WeatherSummary {
+  const checked = checkWeatherSummary(
+    JSON.parse(readFileSync(join(folder, 'artifacts', 'weather-summary.json'), 'utf8')),
+  );
+  if (!checked.ok) throw new Error(`the artifact is malformed at ${checked.pointer}`);
+  return checked.value;
+}
+
+/** What a stopped instrument left in its store. */
+export interface Kept {
+  readonly endpoint: string;
+  /** The latest `time_us` counted. */
+  readonly toUs: number;
+  /** Where the first observed span begins. */
+  readonly fromUs: number;
+  readonly rows: readonly WindowRow[];
+  readonly observedSeconds: number;
+  /** Spans that were watched; sorted and disjoint. */
+  readonly observed: readonly { from: number; to: number }[];
+  /** The summary once all of it lies in closed windows. */
+  readonly summary: WeatherSummary;
+}
+
+/** Reads the store of a stopped instrument. */
+export function readStore(folder: string, endpoint: string): Kept {
+  const store = openWindowStore(folder);
+  try {
+    const series = store.series(endpoint);
+    const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
+    const observed = union(store.observed(series.id, everything));
+    const toUs = series.live?.timeUs ?? 0;
+    return {
+      endpoint,
+      toUs,
+      fromUs: observed[0]?.from ?? 0,
+      rows: store.windows(series.id, everything, metricNames),
+      observed,
+      observedSeconds: observed.reduce((sum, { from, to }) => sum + to - from, 0) / 1e6,
+      summary: readSummary({
+        store,
+        endpoint: { name: endpoint, wire: wireOf({ endpoint }) },
+        origin: 'simulated',
+        nowUs: toUs + 3 * windowUs,
+      }),
+    };
+  } finally {
+    store.close();
+  }
+}
+
+/** The minutes of a store: every count by name, and how many events were not counted. */
+export function minutesOf({ rows }: Kept) {
+  return rows
+    .filter(({ events }) => events > 0)
+    .map(({ startUs, events, counts }) => ({
+      startUs,
+      events,
+      metrics: Object.fromEntries(metricNames.map((name, i) => [name, counts[i] ?? 0])),
+    }));
+}
+
+/** Over which wire a series was read. */
+export function wireOf({ endpoint }: Pick<Kept, 'endpoint'>): Wire {
+  return endpoint.endsWith('/subscribe') ? 'jetstream.legacy' : 'jetstream.subscribeEvents';
+}
+
+/** Rows of re-syncs that the host delivered in that time. */
+export function deliveredResync(sim: Sim, kept: Kept): number {
+  return sim.truth.deliveredBetween(kept.fromUs, kept.toUs + 1, wireOf(kept)).resync;
+}
+
+/** The minutes that the host delivered, up to what was counted. */
+export function deliveredMinutes(sim: Sim, kept: Kept) {
+  return sim.truth
+    .deliveredMinutes(kept.fromUs, kept.toUs + 1, wireOf(kept))
+    .filter(({ events }) => events > 0)
+    .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
+}

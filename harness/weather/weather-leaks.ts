@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { storeFile } from '../../src/weather/window/window-store.ts';
+
+/** A file or a log, as text. */
+interface Place {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What a run left: its folder, and the lines of its log. */
+interface Left {
+  readonly folder: string;
+  readonly lines: readonly string[];
+}
+
+/** All bytes that a station left behind: store, write-ahead log, artifact, log lines. */
+export function everythingKept({ folder, lines }: Left): Place[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  if (!files.some((path) => path.endsWith(storeFile))) throw new Error('there is no store to be scanned');
+  return [
+    ...files.map((path) => ({ name: path, text: readFileSync(path, 'latin1') })),
+    { name: 'log', text: lines.join('\n') },
+  ];
+}
+
+/** Shapes of identities: DIDs, AT-URIs, content addresses, handles of the common kind. */
+const identityShapes = [/did:(?:plc|web|key):/, /at:\/\//, /bafy/, /\.bsky\.(?:social|app)\b/];
+
+/** Names of the places that hold the shape of an identity, or one of the values. */
+export function leaks(places: readonly Place[], values: readonly string[] = []): string[] {
+  return places
+    .filter(
+      ({ text }) => values.some((value) => text.includes(value)) || identityShapes.some((shape) => shape.test(text)),
+    )
+    .map(({ name }) => name);
+}

@@ -1,0 +1,224 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { scaledClock } from '../../sim/clock.ts';
+import type { Wire } from '../../sim/events/wire.ts';
+import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
+import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
+import type { Log, LogFields } from '../../src/ops/log.ts';
+import { type MetricName, metricNames } from '../../src/weather/classify/metric-names.ts';
+import { noTelemetry, type WeatherTelemetry } from '../../src/weather/stream/telemetry.ts';
+import { createWeather, type Weather, type WeatherDeps } from '../../src/weather/weather.ts';
+import { coverage } from '../../src/weather/window/interval.ts';
+import { windowUs } from '../../src/weather/window/window.ts';
+import {
+  deliveredMinutes,
+  deliveredResync,
+  type Kept,
+  minutesOf,
+  readArtifact,
+  readStore,
+  wireOf,
+} from './weather-kept.ts';
+import { everythingKept, leaks } from './weather-leaks.ts';
+
+/** What the instrument told its operator, in numbers. */
+export interface Told {
+  readonly outcomes: Record<string, number>;
+  readonly causes: string[];
+  readonly connections: { live: number; backfill: number };
+  gapSeconds: number;
+  /** How far behind the clock the live reader was at the last commit, in seconds. */
+  lagSeconds: number;
+  /** `time_us` of the last event of the live reader that is committed. */
+  committedToUs: number;
+  notWritten: number;
+}
+
+/** An instrument over a simulated host, both on one clock that may run faster than time. */
+export interface Station {
+  readonly sim: Sim;
+  readonly folder: string;
+  readonly told: Told;
+  /** Every line of the log. */
+  readonly lines: string[];
+  readonly clock: () => number;
+  weather(): Weather;
+  /** Starts another instrument over the same folders; the one before must have stopped. */
+  restart(change?: Partial<WeatherDeps>): Promise<void>;
+  artifact(): WeatherSummary;
+  /** Ends all and removes the folders. */
+  end(): Promise<void>;
+}
+
+/** What a station is made of. */
+export interface StationOptions {
+  readonly sim?: SimOptions;
+  /** How many seconds of the stream pass in a second. */
+  readonly speed?: number;
+  /** A clock of the test's own, in place of one with a speed; milliseconds. */
+  readonly clock?: () => number;
+  readonly backfillHours?: number;
+  readonly dictionary?: Buffer;
+  /** Over which wire the host is read; the legacy one unless named. */
+  readonly wire?: Wire;
+  /** Ask for compressed frames over the method. */
+  readonly compress?: boolean;
+  readonly deps?: Partial<WeatherDeps>;
+}
+
+/** When the stations' clocks begin. */
+export const startMs = Date.parse('2026-11-20T11:30:00Z');
+
+/** Starts a simulated host and an instrument that observes it. */
+export async function startStation(options: StationOptions = {}): Promise<Station> {
+  const clock = options.clock ?? scaledClock(startMs, options.speed ?? 20);
+  const sim = createSim({ rate: 100, clock, ...options.sim });
+  const { jetstream: legacy, jetstreamHost } = await sim.start();
+  const jetstream = options.wire === 'jetstream.subscribeEvents' ? jetstreamHost : legacy;
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-weather-'));
+  const told: Told = {
+    outcomes: {},
+    causes: [],
+    connections: { live: 0, backfill: 0 },
+    gapSeconds: 0,
+    lagSeconds: Number.POSITIVE_INFINITY,
+    committedToUs: 0,
+    notWritten: 0,
+  };
+  const lines: string[] = [];
+  let weather: Weather | null = null;
+  let lookedAtMs = 0;
+  const make = (change: Partial<WeatherDeps> = {}): Weather =>
+    createWeather({
+      settings: {
+        jetstream: [jetstream],
+        data: folder,
+        artifacts: join(folder, 'artifacts'),
+        publishSeconds: 1,
+        backfillHours: options.backfillHours ?? 0.05,
+        backfillBytes: 1e9,
+        dictionary: options.dictionary ?? null,
+        compress: options.compress ?? false,
+      },
+      policy: { allowLoopback: true },
+      userAgent: 'Almanac/test',
+      clock: () => {
+        lookedAtMs = clock();
+        return lookedAtMs;
+      },
+      random: Math.random,
+      log: recordingLog(lines),
+      telemetry: recordingTelemetry(told, () => lookedAtMs),
+      pace: { commitMs: 50, probeMs: 100, backoff: { firstMs: 20, capMs: 100 } },
+      ...options.deps,
+      ...change,
+    });
+  const station: Station = {
+    sim,
+    folder,
+    told,
+    lines,
+    clock,
+    weather: () => weather ?? make(),
+    restart: async (change) => {
+      weather = make(change);
+      await weather.start();
+    },
+    artifact: () => readArtifact(folder),
+    end: async () => {
+      await weather?.stop().catch(() => undefined);
+      await sim.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await station.restart();
+  return station;
+}
+
+/** Settings over the directories of a station; the caller names the host. */
+export function settingsOf({ folder }: Station) {
+  return {
+    data: folder,
+    artifacts: join(folder, 'artifacts'),
+    publishSeconds: 1,
+    backfillHours: 0.05,
+    backfillBytes: 1e9,
+    dictionary: null,
+    compress: false,
+  };
+}
+
+/** Stops the instrument and compares all that it kept with what the host delivered. */
+export async function compareWithTruth(station: Station): Promise<Kept> {
+  const { sim, folder } = station;
+  await station.weather().stop();
+  const kept = readStore(folder, station.artifact().source.endpoint);
+  expect(minutesOf(kept)).toEqual(deliveredMinutes(sim, kept));
+  expect(kept.rows.reduce((sum, { resync }) => sum + resync, 0)).toBe(deliveredResync(sim, kept));
+  expectObserved(sim, kept);
+  expectPublished(kept);
+  expect(leaks(everythingKept(station))).toEqual([]);
+  return kept;
+}
+
+/** Observed seconds: the delivered stretches, within a second an hour. */
+export function expectObserved(sim: Sim, kept: Kept): void {
+  const wanted = sim.truth.deliveredSeconds(kept.fromUs, kept.toUs + 1, wireOf(kept));
+  const allowed = Math.max(0.01, (kept.toUs - kept.fromUs) / 3_600_000_000);
+  expect(Math.abs(kept.observedSeconds - wanted)).toBeLessThanOrEqual(allowed);
+}
+
+/** The published totals are the sums of the minutes, and nothing between them. */
+function expectPublished({ rows, observedSeconds, observed, summary }: Kept): void {
+  expect(summary.total_events.total).toBe(rows.reduce((sum, { events }) => sum + events, 0));
+  expect(summary.window.observed_seconds).toBeCloseTo(observedSeconds, 5);
+  const start = Date.parse(summary.window.start) * 1000;
+  const watched = coverage(observed, start, windowUs, 1440).filter((us) => us > 0).length;
+  expect(summary.window.observed_windows).toBe(watched);
+  for (const [name, collection] of Object.entries(summary.collections)) {
+    const place = metricNames.indexOf(name as MetricName);
+    expect([name, collection?.total]).toEqual([name, rows.reduce((sum, { counts }) => sum + (counts[place] ?? 0), 0)]);
+  }
+}
+
+function recordingLog(lines: string[]): Log {
+  const write =
+    (level: string) =>
+    (message: string, fields: LogFields = {}): void => {
+      lines.push(JSON.stringify({ level, message, ...fields }));
+    };
+  const log: Log = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    with: () => log,
+  };
+  return log;
+}
+
+/** `lookedAt`: what the instrument's clock last showed it, and a lag was measured against. */
+function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetry {
+  return {
+    ...noTelemetry,
+    frames: (outcomes) => {
+      for (const [outcome, n] of Object.entries(outcomes)) told.outcomes[outcome] = (told.outcomes[outcome] ?? 0) + n;
+    },
+    connected: (role) => {
+      told.connections[role] += 1;
+    },
+    disconnected: (_, cause) => told.causes.push(cause),
+    gap: (seconds) => {
+      told.gapSeconds += seconds;
+    },
+    lag: (seconds) => {
+      told.lagSeconds = seconds;
+      told.committedToUs = Math.round((lookedAt() / 1000 - seconds) * 1e6);
+    },
+    notWritten: () => {
+      told.notWritten += 1;
+    },
+  };
+}

@@ -1,0 +1,216 @@
+import { sequence } from '../../sim/random.ts';
+import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
+import { findSilences, type Usual, type UsualCounts } from '../../src/weather/silence/silence.ts';
+import { usualCounts, usualPause } from '../../src/weather/silence/usual.ts';
+import type { Minute } from '../../src/weather/window/minute.ts';
+import type { Silence } from '../../src/weather/window/silence-store.ts';
+import { windowsPerDay, windowUs } from '../../src/weather/window/window.ts';
+
+/** Midnight at which the simulated traffic begins. */
+const startUs = Date.parse('2026-09-01T00:00:00Z') * 1000;
+const day = windowsPerDay;
+const hour = 60;
+
+/** Mean events a minute of a survey of live traffic (sim/events/traffic-mix.ts). */
+const means: Readonly<Record<CollectionName, number>> = {
+  'post.create': 2259,
+  'post.create.reply': 1087,
+  'post.create.quote': 154,
+  'post.delete': 137,
+  'like.create': 12_830,
+  'like.delete': 157,
+  'repost.create': 2042,
+  'repost.delete': 65,
+  'follow.create': 1417,
+  'follow.delete': 204,
+  'block.create': 221,
+  'block.delete': 9.8,
+  'listitem.create': 19.7,
+  'listitem.delete': 3,
+  'profile.update': 50,
+  'identity.event': 14.5,
+  'account.event': 17.9,
+};
+/** Collections that storms raise. */
+const stormy: readonly CollectionName[] = ['post.create', 'post.create.reply', 'post.create.quote', 'like.create'];
+/** Collections of bulk operations: a low rate, with bursts and pauses. */
+const clumped: readonly CollectionName[] = ['listitem.create', 'listitem.delete', 'block.delete'];
+
+/** Random numbers of a seed. */
+interface Chance {
+  uniform(): number;
+  normal(): number;
+  poisson(mean: number): number;
+}
+
+function chanceOf(seed: number): Chance {
+  const next = sequence(seed);
+  const uniform = (): number => (next() + 0.5) / 0x1_0000_0000;
+  const normal = (): number => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+  const poisson = (mean: number): number => {
+    if (mean > 60) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal()));
+    const floor = Math.exp(-mean);
+    let count = 0;
+    for (let product = uniform(); product > floor; product *= uniform()) count += 1;
+    return count;
+  };
+  return { uniform, normal, poisson };
+}
+
+/** Factors by minute of spans that come at random: `perDay` of them, `length` minutes each. */
+function spans(chance: Chance, days: number, perDay: number, length: () => number, factor: () => number): Float64Array {
+  const factors = new Float64Array(days * day).fill(1);
+  for (let n = chance.poisson(perDay * days); n > 0; n -= 1) {
+    const from = Math.floor(chance.uniform() * factors.length);
+    factors.fill(factor(), from, Math.min(factors.length, from + Math.ceil(length())));
+  }
+  return factors;
+}
+
+/** The traffic of the network's collections by minute. */
+export interface Traffic {
+  readonly days: number;
+  /** Events of a collection in each minute. */
+  readonly counts: readonly Float64Array[];
+  /** 1 for each minute that was observed. */
+  readonly observed: Uint8Array;
+}
+
+/**
+ * Makes traffic with a daily wave, slow drift, noise, storms, lulls, bulk operations, interruptions of the observation, and pauses
+ * of rare collections: three a day, of 12 minutes at the median, one of a thousand longer than two hours.
+ */
+export function makeTraffic(seed: number, days: number): Traffic {
+  const chance = chanceOf(seed);
+  const { uniform } = chance;
+  const storms = spans(
+    chance,
+    days,
+    0.4,
+    () => 15 + 180 * uniform(),
+    () => 1.5 + 3 * uniform(),
+  );
+  const lulls = spans(
+    chance,
+    days,
+    0.2,
+    () => 30 + 210 * uniform(),
+    () => 0.3 + 0.4 * uniform(),
+  );
+  const outages = spans(
+    chance,
+    days,
+    0.5,
+    () => 0.5 + 40 * uniform() ** 4,
+    () => 0,
+  );
+  const level = new Float64Array(days * day);
+  for (let minute = 0, drift = 0; minute < level.length; minute += 1) {
+    drift = drift * 0.992 + 0.02 * chance.normal();
+    const wave = 1 + 0.5 * Math.sin((2 * Math.PI * (minute - 14 * hour)) / day);
+    level[minute] = wave * Math.exp(drift + 0.04 * chance.normal()) * (lulls[minute] ?? 1);
+  }
+  const counts = collectionNames.map((name) => {
+    const raised = stormy.includes(name) ? storms : null;
+    if (!clumped.includes(name)) {
+      return level.map((now, minute) => chance.poisson(means[name] * now * (raised?.[minute] ?? 1)));
+    }
+    const bulks = spans(
+      chance,
+      days,
+      6,
+      () => 1 + 40 * uniform() ** 2,
+      () => 3 + 20 * uniform(),
+    );
+    const pauses = spans(
+      chance,
+      days,
+      3,
+      () => 12 * Math.exp(0.8 * chance.normal()),
+      () => 0,
+    );
+    return level.map((now, minute) => {
+      const bulk = bulks[minute] ?? 1;
+      return chance.poisson(0.25 * means[name] * now * bulk * (bulk > 1 ? 1 : (pauses[minute] ?? 1)));
+    });
+  });
+  return { days, counts, observed: Uint8Array.from(outages, (factor) => (factor === 1 ? 1 : 0)) };
+}
+
+/** Minute of the traffic by its index. */
+function minuteOf({ counts, observed }: Traffic, index: number): Minute {
+  const watched = observed[index] === 1;
+  const now = counts.map((of) => (watched ? (of[index] ?? 0) : 0));
+  return {
+    ...{ startUs: startUs + index * windowUs, observedUs: watched ? windowUs : 0, flags: 0, resync: 0, leftOut: 0 },
+    ...{ counts: now, events: now.reduce((sum, count) => sum + count, 0), complete: watched, eligible: watched },
+  };
+}
+
+/** Silences that the instrument finds in traffic when it looks once an hour, from a day of minutes each time. */
+export interface Watch {
+  /** Silences that any look found, by collection and beginning. */
+  readonly found: ReadonlyMap<string, Silence>;
+  /** Minutes as the instrument reads them. */
+  readonly minutes: readonly Minute[];
+  readonly usual: Usual;
+}
+
+/** Reads traffic as the instrument does. */
+export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
+  const minutes = Array.from({ length: traffic.days * day }, (_, index) => minuteOf(traffic, index));
+  const hours = new Map<number, UsualCounts>();
+  const pauses = new Map<string, number | null>();
+  const indexOf = (us: number): number => Math.floor((us - startUs) / windowUs);
+  const usual: Usual = {
+    hour: (us) => {
+      const first = indexOf(us) - (indexOf(us) % hour);
+      const known = hours.get(first);
+      if (known) return known;
+      const days = [];
+      for (let from = first - day; from >= 0; from -= day) days.push(minutes.slice(from, from + hour));
+      const counts = usualCounts(days, []);
+      hours.set(first, counts);
+      return counts;
+    },
+    pause: (place, us) => {
+      const first = indexOf(us) - (indexOf(us) % day);
+      const key = `${place} ${first}`;
+      const known = pauses.get(key);
+      if (known !== undefined) return known;
+      const history = minutes.slice(0, first).filter(({ events }) => events > 0);
+      const counts = history.map((minute) => ({ startUs: minute.startUs, count: minute.counts[place] ?? 0 }));
+      const pause = usualPause(counts, []);
+      pauses.set(key, pause);
+      return pause;
+    },
+  };
+  return { minutes, usual };
+}
+
+/** Silences of the day before the minute of that index, as a look at that moment finds them. */
+export function lookAt({ minutes, usual }: Omit<Watch, 'found'>, end: number): Silence[] {
+  return findSilences({
+    minutes: minutes.slice(Math.max(0, end - day), end),
+    usual,
+    edges: () => ({ firstUs: null, lastUs: null }),
+    standing: [],
+  });
+}
+
+/** Looks at the traffic once an hour. */
+export function watch(traffic: Traffic): Watch {
+  const read = readTraffic(traffic);
+  const found = new Map<string, Silence>();
+  for (let end = hour; end <= traffic.days * day; end += hour) {
+    for (const silence of lookAt(read, end)) found.set(`${silence.collection} ${silence.from}`, silence);
+  }
+  return { ...read, found };
+}
+
+/** The traffic without the events of a collection from a minute on. */
+export function withoutCollection(traffic: Traffic, name: CollectionName, from: number, to: number): Traffic {
+  const place = collectionNames.indexOf(name);
+  const counts = traffic.counts.map((of, i) => (i === place ? of.slice().fill(0, from, to) : of));
+  return { ...traffic, counts };
+}

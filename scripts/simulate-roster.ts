@@ -1,0 +1,10 @@
+/** `npm run test:roster`: what `coverage` reports of 700 labelers over 30 days. `--labelers N`, `--seed N`. */
+import { parseArgs } from 'node:util';
+import { monthTable, simulateMonth } from '../harness/roster/roster-month.ts';
+
+const { values } = parseArgs({
+  options: { labelers: { type: 'string', default: '700' }, seed: { type: 'string', default: '1' } },
+});
+const month = await simulateMonth({ labelers: Number(values.labelers), seed: Number(values.seed) });
+process.stdout.write(`${monthTable(month)}\n`);
+for (const [message, count] of month.logged) process.stdout.write(`${count} times: ${message}\n`);

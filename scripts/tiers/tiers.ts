@@ -1,0 +1,84 @@
+/** The tests of `npm test` by tier, and those of `npm run test:proof`. A test that no list names belongs to its folder's tier. */
+
+/** Tests in `src/` that create a FIFO or a server, or use the system's resolver. They run in the system tier. */
+export const outsideUnitTier: readonly string[] = [
+  'src/artifact/file-source.test.ts',
+  'src/artifact/url-source.test.ts',
+  'src/network/guard/address-policy.test.ts',
+];
+
+/** Tests that open pages in a browser. */
+export const pagesTier: readonly string[] = [
+  'test/account/escape.test.ts',
+  'test/account/page.test.ts',
+  'test/client/browser.test.ts',
+  'test/docs/page.test.ts',
+  'test/docs/policy.test.ts',
+  'test/facts/observatory-page.test.ts',
+];
+
+/** Long proofs: repeated kills, simulated days, comparison with what was sent, sieges, failing system calls, random damage. */
+export const proofTier: readonly string[] = [
+  'test/account/fuzz.test.ts',
+  'test/account/model.test.ts',
+  'test/account/observed.test.ts',
+  'test/account/siege-proxies.test.ts',
+  'test/account/siege.test.ts',
+  'test/facts/model.test.ts',
+  'test/facts/mutation.test.ts',
+  'test/input/fuzz.test.ts',
+  'test/labels/kill.test.ts',
+  'test/labels/seeds.test.ts',
+  'test/labels/siege.test.ts',
+  'test/labels/truth.test.ts',
+  'test/main/day.test.ts',
+  'test/store/conformance/model.test.ts',
+  'test/store/damage-cases.test.ts',
+  'test/store/kill.test.ts',
+  'test/store/purge-kill.test.ts',
+  'test/store/system-call-faults.test.ts',
+  'test/weather/faults.test.ts',
+  'test/weather/kill.test.ts',
+  'test/weather/liar.test.ts',
+];
+
+/** Files that take longer than 20 seconds, the longest first: a worker that starts one last would run alone for its time. */
+export const longFiles: readonly string[] = [
+  'test/account/observed.test.ts',
+  'test/facts/observatory-page.test.ts',
+  'test/account/page.test.ts',
+  'test/labels/siege.test.ts',
+  'test/store/system-call-faults.test.ts',
+  'test/weather/kill.test.ts',
+  'test/labels/seeds.test.ts',
+  'test/facts/mutation.test.ts',
+  'test/store/kill.test.ts',
+  'test/account/siege.test.ts',
+  'test/weather/faults.test.ts',
+  'test/account/model.test.ts',
+  'test/main/day.test.ts',
+  'test/labels/ingest/acceptance.test.ts',
+  'test/labels/reading/gaps.test.ts',
+  'test/export/faults.test.ts',
+  'test/labels/command.test.ts',
+  'test/account/siege-proxies.test.ts',
+  'test/labels/reading/outage.test.ts',
+  'test/weather/life.test.ts',
+  'test/store/purge-kill.test.ts',
+  'test/main/up.test.ts',
+  'test/labels/kill.test.ts',
+  'test/main/demo.test.ts',
+  'test/facts/model.test.ts',
+  'test/main/doctor.test.ts',
+  'test/account/surface.test.ts',
+  'test/weather/liar.test.ts',
+  'test/labels/restored.test.ts',
+  'test/labels/truth.test.ts',
+  'test/input/fuzz.test.ts',
+  'test/store/conformance/model.test.ts',
+  'test/export/formats.test.ts',
+  'test/account/exports.test.ts',
+  'test/labels/ingest/floods.test.ts',
+  'test/labels/operator/denied.test.ts',
+  'test/account/fuzz.test.ts',
+];

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+/** Path of the stream on a primary directory. */
+export const exportStreamPath = '/export/stream';
+
+/** An operation as the stream sends it. */
+interface SequencedOperation {
+  readonly type: 'sequenced_op';
+  readonly seq: number;
+  readonly did: string;
+  readonly createdAt: string;
+  readonly operation: unknown;
+}
+
+/** Names with which the stream is closed. */
+export type StreamClose = 'FutureCursor' | 'OutdatedCursor' | 'ConsumerTooSlow';
+
+/** The directory's stream of operations: everything after a cursor that it still holds, then what is new. */
+export class ExportStream {
+  /** Cursors that consumers connected with, oldest first; null for none. */
+  readonly cursors: (number | null)[] = [];
+  /** Number of streams closed, per name. */
+  readonly closed = new Map<StreamClose, number>();
+  readonly #operations: SequencedOperation[] = [];
+  readonly #webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 1_024 });
+  /** The stream holds operations from this position on. */
+  #floor = 0;
+  #seq = 41_000_000;
+
+  /** Position of the newest operation. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Enters an operation, and sends it to every consumer. Positions have holes, as the directory's have. */
+  append(did: string, operation: unknown, atUs: number): void {
+    this.#seq += 1 + (this.#operations.length % 3);
+    const createdAt = new Date(atUs / 1000).toISOString();
+    const made = { type: 'sequenced_op', seq: this.#seq, did, createdAt, operation } as const;
+    this.#operations.push(made);
+    for (const client of this.#webSockets.clients) client.send(JSON.stringify(made));
+  }
+
+  /** Forgets everything so far, as the directory does after a week: a cursor from before is outdated. */
+  forget(): void {
+    this.#floor = this.#seq + 1;
+    this.#operations.length = 0;
+  }
+
+  /** Closes every stream under this name. */
+  close(name: StreamClose): void {
+    for (const client of this.#webSockets.clients) this.#close(client, name);
+  }
+
+  /** Takes over the handshake of a consumer. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: URL): void {
+    this.#webSockets.handleUpgrade(request, socket, head, (client) => {
+      client.on('error', () => client.terminate());
+      const text = target.searchParams.get('cursor');
+      const cursor = text === null ? null : Number(text);
+      this.cursors.push(cursor);
+      if (cursor === null) return;
+      if (cursor > this.#seq) this.#close(client, 'FutureCursor');
+      else if (cursor < this.#floor) this.#close(client, 'OutdatedCursor');
+      else for (const one of this.#operations) if (one.seq > cursor) client.send(JSON.stringify(one));
+    });
+  }
+
+  #close(client: WebSocket, name: StreamClose): void {
+    this.closed.set(name, (this.closed.get(name) ?? 0) + 1);
+    client.close(1000, name);
+  }
+}

@@ -1,0 +1,76 @@
+import { networkTiers } from '../../http/connections/network-tiers.ts';
+import { saltedMark } from './salted-mark.ts';
+
+/** Most accounts of all clients that are remembered at once; beyond it the clients seen first are forgotten. */
+const maxRemembered = 1_000_000;
+
+/** Networks whose sums are remembered at once; beyond it those seen first are forgotten. */
+const maxNetworks = 100_000;
+
+const dayMs = 86_400_000;
+
+/**
+ * Limits the distinct accounts that a client may look up in a UTC day. Kept only in memory, as numbers under a salt
+ * that is discarded with the day: which client looked up which account is never written and cannot be recovered.
+ */
+export interface ClientBudget {
+  /** Seconds until the client may ask for this account, or null: it may now. `now` in milliseconds since 1970. */
+  waitFor(client: string, account: string, now: number): number | null;
+}
+
+/**
+ * A budget of `accounts` a day; null where there is no bound. The accounts of all clients of an IPv6 site are added up
+ * too, against a larger allowance: a site has up to 65,536 networks of 64 bits.
+ */
+export function createClientBudget(accounts: number | null): ClientBudget {
+  let today = Number.NaN;
+  let mark = saltedMark();
+  let remembered = 0;
+  const asked = new Map<string, Set<string>>();
+  const sums = new Map<string, number>();
+
+  function begin(day: number): void {
+    today = day;
+    mark = saltedMark();
+    asked.clear();
+    sums.clear();
+    remembered = 0;
+  }
+
+  function forgetOldest(): void {
+    const [first] = asked;
+    if (!first) return;
+    asked.delete(first[0]);
+    remembered -= first[1].size;
+  }
+
+  function addTo(network: string): void {
+    const sum = sums.get(network) ?? 0;
+    if (sum === 0 && sums.size >= maxNetworks) sums.delete(sums.keys().next().value ?? '');
+    sums.set(network, sum + 1);
+  }
+
+  return {
+    waitFor(client, account, now) {
+      if (accounts === null) return null;
+      const day = Math.floor(now / dayMs);
+      if (day !== today) begin(day);
+      const [narrowest, ...wider] = networkTiers(client).map(({ network, share }) => ({
+        name: mark(`client ${network}`),
+        share,
+      }));
+      if (!narrowest) return null;
+      const own = asked.get(narrowest.name) ?? new Set<string>();
+      const one = mark(`account ${account}`);
+      if (own.has(one)) return null;
+      const spent = wider.some(({ name, share }) => (sums.get(name) ?? 0) >= accounts * share);
+      if (spent || own.size >= accounts) return Math.max(1, Math.ceil(((day + 1) * dayMs - now) / 1000));
+      own.add(one);
+      asked.set(narrowest.name, own);
+      for (const { name } of wider) addTo(name);
+      remembered += 1;
+      if (remembered > maxRemembered) forgetOldest();
+      return null;
+    },
+  };
+}

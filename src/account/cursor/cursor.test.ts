@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cursors as arbitraryCursors, maxLengthDidWeb } from '../../../harness/accounts/snapshots.ts';
+import type { Cursor } from '../query/snapshot.ts';
+import { createCursors, markOf, maxCursorLength } from './cursor.ts';
+
+const [first, second, third] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer, Buffer];
+const ours = createCursors([first]);
+
+function flipped(text: string, bit: number): string {
+  const bytes = Buffer.from(text, 'base64url');
+  const at = Math.floor(bit / 8) % bytes.length;
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << (bit % 8));
+  return bytes.toString('base64url');
+}
+
+describe('a cursor', () => {
+  it('opens to what was sealed, and sealing is deterministic', () => {
+    fc.assert(
+      fc.property(arbitraryCursors, (cursor) => {
+        const text = ours.seal(cursor);
+        expect(ours.open(text)).toEqual(cursor);
+        expect(ours.seal(cursor)).toBe(text);
+        expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
+      }),
+    );
+  });
+
+  it('fits into 1 KiB with every field at its maximum length', () => {
+    const [cursor] = fc.sample(
+      arbitraryCursors.filter(({ kind }) => kind === 'export'),
+      1,
+    );
+    if (!cursor) throw new Error('no sample');
+    const filters = {
+      labeler: maxLengthDidWeb,
+      value: '\u{1f600}'.repeat(32),
+      action: 'removal_observed',
+      target_kind: 'record',
+    } as const;
+    const longest: Cursor = { ...cursor, snapshot: { ...cursor.snapshot, account: maxLengthDidWeb, filters } };
+    const text = ours.seal(longest);
+    expect(text.length).toBeLessThanOrEqual(maxCursorLength);
+    expect(ours.open(text)).toEqual(longest);
+  });
+
+  it('shares its nonce with no other cursor', () => {
+    const nonceOf = (cursor: Cursor): string => Buffer.from(ours.seal(cursor), 'base64url').toString('hex', 0, 12);
+    fc.assert(
+      fc.property(arbitraryCursors, (cursor) => {
+        const other: Cursor = { ...cursor, snapshot: { ...cursor.snapshot, createdAt: cursor.snapshot.createdAt + 1 } };
+        expect(nonceOf(other)).not.toBe(nonceOf(cursor));
+      }),
+    );
+  });
+
+  it('contains no part of a DID', () => {
+    fc.assert(
+      fc.property(arbitraryCursors, (cursor) => {
+        const bytes = Buffer.from(ours.seal(cursor), 'base64url');
+        expect(bytes.includes(cursor.snapshot.account.slice(8))).toBe(false);
+      }),
+    );
+  });
+
+  it('is refused with any bit flipped, truncated, or encoded differently', () => {
+    fc.assert(
+      fc.property(arbitraryCursors, fc.nat(), (cursor, bit) => {
+        const text = ours.seal(cursor);
+        expect(ours.open(flipped(text, bit))).toBeNull();
+        expect(ours.open(text.slice(0, bit % text.length))).toBeNull();
+        expect(ours.open(`${text}=`)).toBeNull();
+        expect(ours.open(` ${text}`)).toBeNull();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is refused with a non-canonical last character', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    for (const cursor of fc.sample(arbitraryCursors, 6)) {
+      const text = ours.seal(cursor);
+      const others = [...alphabet].filter((last) => last !== text.at(-1)).map((last) => text.slice(0, -1) + last);
+      expect(others.filter((other) => ours.open(other) !== null)).toEqual([]);
+    }
+  });
+
+  it('is null for foreign text, without an exception', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.base64String(),
+          fc.uint8Array().map((b) => Buffer.from(b).toString('base64url')),
+        ),
+        (text) => {
+          expect(ours.open(text)).toBeNull();
+        },
+      ),
+    );
+  });
+
+  it('survives one change of the secret, but not two', () => {
+    const [cursor] = fc.sample(arbitraryCursors, 1);
+    if (!cursor) throw new Error('no sample');
+    const text = ours.seal(cursor);
+    expect(createCursors([second, first]).open(text)).toEqual(cursor);
+    expect(createCursors([second, first]).seal(cursor)).toBe(createCursors([second]).seal(cursor));
+    expect(createCursors([third, second]).open(text)).toBeNull();
+  });
+});
+
+describe('markOf', () => {
+  it('distinguishes generations', () => {
+    const [a, b] = ['a', 'b'].map((generationId) => markOf({ generationId, revision: 0 }));
+    expect(a).not.toBe(b);
+    expect(a).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  it('distinguishes revisions of a generation', () => {
+    const marks = [0, 1, 2].map((revision) => markOf({ generationId: 'a', revision }));
+    expect(new Set(marks).size).toBe(3);
+  });
+});

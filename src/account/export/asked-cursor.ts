@@ -1,0 +1,46 @@
+import type { Cursors } from '../cursor/cursor.ts';
+import { parseParameters } from '../query/parameters.ts';
+import type { Cursor } from '../query/snapshot.ts';
+
+/** A valid cursor of the kind that the path accepts. */
+export interface AskedCursor<K extends Cursor['kind']> {
+  readonly kind: 'cursor';
+  readonly cursor: Extract<Cursor, { kind: K }>;
+}
+
+/** Refusal of a query with an invalid cursor, with advice if the code alone does not say enough. */
+export interface CursorRefusal {
+  readonly kind: 'refused';
+  readonly code: 'invalid_cursor' | 'unknown_parameter';
+  readonly message?: string;
+}
+
+/** Parses the cursor of a query string; null if the query has no cursor. */
+export function askedCursor<K extends Cursor['kind']>(
+  search: string,
+  kind: K,
+  cursors: Cursors,
+): AskedCursor<K> | CursorRefusal | null {
+  const parameters = parseParameters(search);
+  if (!parameters?.has('cursor')) return null;
+  if (parameters.size > 1) return { kind: 'refused', code: 'unknown_parameter', message: carriesItsQuery };
+  const text = parameters.get('cursor') ?? null;
+  const cursor = text === null ? null : cursors.open(text);
+  if (cursor === null) return { kind: 'refused', code: 'invalid_cursor' };
+  if (isOf(cursor, kind)) return { kind: 'cursor', cursor };
+  return { kind: 'refused', code: 'invalid_cursor', message: elsewhere[cursor.kind] };
+}
+
+const carriesItsQuery = 'A cursor contains its whole query: send it as the only parameter, or omit it for a new query.';
+
+/** Advice for a cursor of the other path. */
+const elsewhere = {
+  export:
+    'This cursor belongs to an export, whose pages are at /exports. /download accepts only the cursor of an account page.',
+  snapshot:
+    'This cursor belongs to an account page, for /download. An export starts at /exports with did and without a cursor.',
+} as const satisfies Record<Cursor['kind'], string>;
+
+function isOf<K extends Cursor['kind']>(cursor: Cursor, kind: K): cursor is Extract<Cursor, { kind: K }> {
+  return cursor.kind === kind;
+}

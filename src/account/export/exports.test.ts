@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { account, fill, folderInTest, labelNo, writerInTest } from '../../../harness/accounts/account.ts';
+import { microsFromMillis } from '../../contract/timestamp.ts';
+import { day, micros } from '../../store/time.ts';
+import type { Snapshot } from '../query/snapshot.ts';
+import { begin, type ReadRows, readOnWhole, takeSnapshot, whyGone } from './exports.ts';
+
+const createdAt = 20_000 * 86_400_000 + 43_200_000;
+const bounds = { maxExportRows: 1_000, pageRows: 2, ttlMs: 60_000 };
+const rows = 100;
+
+/** Creates a snapshot of an account with half a day of rows, and its store. */
+async function snapshotWith(filters: Snapshot['filters'] = {}) {
+  const store = writerInTest(folderInTest(), microsFromMillis(createdAt) - day / 2);
+  await fill(store, rows, { at: microsFromMillis(createdAt) - day / 4 });
+  const query = { account, asked: { kind: 'days' as const, days: 7 as const }, filters };
+  const taken = await takeSnapshot(store, query, createdAt, bounds);
+  if (taken.kind !== 'taken') throw new Error(taken.kind);
+  return { store, snapshot: taken.snapshot };
+}
+
+const written = { text: '{}', digest: Buffer.alloc(32) };
+
+test('an export continues after pages that its filter leaves empty, and returns every row once', async () => {
+  const { store, snapshot } = await snapshotWith({ value: 'value-99' });
+  let progress = begin(written);
+  const pages: (readonly string[])[] = [];
+  for (let terminal = false; !terminal; ) {
+    const read: Awaited<ReturnType<typeof readOnWhole>> = await readOnWhole(store, snapshot, progress, 2);
+    if (read.kind !== 'read') throw new Error(read.kind);
+    if (!read.terminal) expect(read.progress.position).toBeGreaterThan(progress.position ?? 0);
+    ({ progress, terminal } = read satisfies ReadRows);
+    pages.push(read.rows);
+  }
+  // Each page reads 32 rows.
+  expect(pages.map((page) => page.length)).toEqual([0, 0, 0, 1]);
+  expect(progress.count).toBe(1);
+  expect(progress.digest).not.toEqual(written.digest);
+});
+
+test('the last page of an export counts the rows of all its pages', async () => {
+  const { store, snapshot } = await snapshotWith();
+  let progress = begin(written);
+  for (let terminal = false; !terminal; ) {
+    const read: Awaited<ReturnType<typeof readOnWhole>> = await readOnWhole(store, snapshot, progress, 30);
+    if (read.kind !== 'read') throw new Error(read.kind);
+    ({ progress, terminal } = read);
+  }
+  expect(progress.count).toBe(rows);
+});
+
+test('an export excludes rows accepted after its creation', async () => {
+  const { store, snapshot } = await snapshotWith();
+  expect(snapshot.frontier).toBe((await store.frontier()).end);
+  const label = labelNo(1_000);
+  const at = micros(snapshot.frontier);
+  await store.append({ at, observations: [{ label, signature: 'unverified' }], refusals: [], positions: [] });
+  const read = await readOnWhole(store, snapshot, begin(written), 500);
+  expect(read).toMatchObject({ kind: 'read', terminal: true, progress: { count: rows } });
+});
+
+test('an export is gone from its expiry on', async () => {
+  const { store, snapshot } = await snapshotWith();
+  expect(await whyGone(store, snapshot, createdAt + bounds.ttlMs - 1)).toBeNull();
+  expect(await whyGone(store, snapshot, createdAt + bounds.ttlMs)).toEqual({
+    kind: 'refused',
+    code: 'snapshot_expired',
+  });
+});
+
+test('a page that was read during a purge is refused', async () => {
+  const { store, snapshot } = await snapshotWith();
+  const [source] = [labelNo(0).src];
+  const removing = {
+    ...store,
+    readAccount: async (asked: Parameters<typeof store.readAccount>[0]) => {
+      await store.requestPurge({ source, at: microsFromMillis(createdAt) });
+      const read = await store.readAccount(asked);
+      while (await store.purge(microsFromMillis(createdAt)));
+      return read;
+    },
+  };
+  expect(await readOnWhole(removing, snapshot, begin(written), 500)).toMatchObject({ code: 'snapshot_expired' });
+});

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StoredGap } from '../../store/port.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { hour, micros, minute } from '../../store/time.ts';
+import { atMost, coverageOf } from './coverage.ts';
+
+const start = micros(1_795_176_000_000_000);
+const end = micros(start + 24 * hour);
+const [one, two] = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
+
+function known(did: string, state = 'established', enrolled = true): RosterRow {
+  return { did, origin: 'seeded', provenance: [], enrolled, endpoint: null, state, stateSince: start, detail: '' };
+}
+
+function gap(
+  source: string | null,
+  from: number,
+  to: number,
+  reason: StoredGap['reason'] = 'ingest_paused',
+): StoredGap {
+  return { source, start: micros(start + from * hour), end: micros(start + to * hour), reason };
+}
+
+function coverage(
+  gaps: readonly StoredGap[],
+  roster: readonly RosterRow[],
+  more: { labeler?: string; epoch?: number; silentMinutes?: number } = {},
+) {
+  return coverageOf({
+    interval: { start, end },
+    askedStart: micros(start - hour),
+    labeler: more.labeler,
+    now: end,
+    epoch: { generationId: 'g', startedAt: micros(start - (more.epoch ?? 5) * hour) },
+    frontier: {
+      generationId: 'g',
+      floor: start,
+      end,
+      observedThrough: micros(end - (more.silentMinutes ?? 0) * minute - 1),
+      revision: 0,
+    },
+    gaps,
+    roster,
+  });
+}
+
+describe('coverage', () => {
+  it('lists our interruptions once, and each labeler with only its own gaps', () => {
+    expect(coverage([gap(null, 1, 2), gap(one, 3, 4, 'cursor_reset')], [known(one), known(two)])).toEqual({
+      status: 'gapped',
+      observed_through: '2026-11-21T11:59:59.999999Z',
+      covered_through: '2026-11-21T11:59:59.999999Z',
+      warmup: null,
+      gaps: [{ start: '2026-11-20T13:00:00.000000Z', end: '2026-11-20T14:00:00.000000Z', reason: 'ingest_paused' }],
+      labelers: [
+        {
+          labeler_did: one,
+          state: 'established',
+          gaps: [{ start: '2026-11-20T15:00:00.000000Z', end: '2026-11-20T16:00:00.000000Z', reason: 'cursor_reset' }],
+        },
+        { labeler_did: two, state: 'established', gaps: [] },
+      ],
+    });
+  });
+
+  it.each([
+    ['no_recorded_gaps', coverage([], [known(one)])],
+    ['gapped', coverage([gap(one, 1, 2)], [known(one)])],
+    ['warming_up', coverage([gap(one, 1, 2)], [known(one)], { epoch: 0 })],
+    ['unknown', coverage([], [known(one), known(two, 'unavailable')], { epoch: 0 })],
+    ['unknown', coverage([], [])],
+  ])('is %s by the first rule that applies', (status, got) => {
+    expect(got.status).toBe(status);
+  });
+
+  it('reports the requested time before the epoch', () => {
+    expect(coverage([], [known(one)], { epoch: 0 }).warmup).toEqual({
+      start: '2026-11-20T11:00:00.000000Z',
+      end: '2026-11-20T12:00:00.000000Z',
+      reason: 'not_observed',
+    });
+  });
+
+  it('contains only the labeler of the filter, known or unknown', () => {
+    const both = [known(one), known(two, 'refused')];
+    expect(coverage([], both, { labeler: one })).toMatchObject({
+      status: 'no_recorded_gaps',
+      labelers: [{ labeler_did: one }],
+    });
+    const stranger = 'did:web:labels.example.com';
+    expect(coverage([], both, { labeler: stranger })).toMatchObject({
+      status: 'unknown',
+      labelers: [{ labeler_did: stranger, state: 'not_known', gaps: [] }],
+    });
+  });
+
+  it('ends at the last accepted page within the tolerance of 10 minutes', () => {
+    expect(coverage([], [known(one)], { silentMinutes: 9 })).toEqual({
+      status: 'no_recorded_gaps',
+      observed_through: '2026-11-21T11:50:59.999999Z',
+      covered_through: '2026-11-21T11:50:59.999999Z',
+      warmup: null,
+      gaps: [],
+      labelers: [{ labeler_did: one, state: 'established', gaps: [] }],
+    });
+  });
+
+  it('is unknown after 10 minutes without a page, with a gap of every labeler since then', () => {
+    expect(coverage([], [known(one)], { silentMinutes: 360 })).toMatchObject({
+      status: 'unknown',
+      covered_through: '2026-11-21T05:59:59.999999Z',
+      gaps: [
+        { start: '2026-11-21T05:59:59.999999Z', end: '2026-11-21T12:00:00.000000Z', reason: 'source_unavailable' },
+      ],
+    });
+  });
+
+  it('lists only the part of a silence that no interruption covers', () => {
+    const interrupted = gap(null, 19, 23.5);
+    expect(coverage([interrupted], [known(one)], { silentMinutes: 360 }).gaps).toEqual([
+      { start: '2026-11-21T05:59:59.999999Z', end: '2026-11-21T07:00:00.000000Z', reason: 'source_unavailable' },
+      { start: '2026-11-21T07:00:00.000000Z', end: '2026-11-21T11:30:00.000000Z', reason: 'ingest_paused' },
+      { start: '2026-11-21T11:30:00.000000Z', end: '2026-11-21T12:00:00.000000Z', reason: 'source_unavailable' },
+    ]);
+  });
+
+  it('is unaffected by a silence after its interval', () => {
+    const inputs = {
+      interval: { start, end: micros(end - 7 * hour) },
+      askedStart: start,
+      labeler: undefined,
+      now: end,
+      epoch: { generationId: 'g', startedAt: micros(start - hour) },
+      frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 6 * hour), revision: 0 },
+      gaps: [],
+      roster: [known(one)],
+    };
+    expect(coverageOf(inputs)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
+  });
+
+  it('of a labeler that is no longer enrolled has a gap from the end of its complete data', () => {
+    const left = { ...known(two, 'established', false), detail: JSON.stringify({ lastAnswered: start + 3 * hour }) };
+    const gaps = [{ start: '2026-11-20T15:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z' }];
+    expect(coverage([], [known(one), left])).toMatchObject({
+      status: 'unknown',
+      labelers: [
+        { labeler_did: one, gaps: [] },
+        { labeler_did: two, state: 'not_enrolled', gaps },
+      ],
+    });
+    const complete = { ...left, detail: JSON.stringify({ lastAnswered: end, completeThrough: start + 3 * hour }) };
+    expect(coverage([], [complete]).labelers).toMatchObject([{ labeler_did: two, gaps }]);
+  });
+
+  it('excludes a labeler that is not enrolled, unless it has a gap in the interval', () => {
+    const gone = known(two, 'established', false);
+    expect(coverage([], [known(one), gone]).labelers).toHaveLength(1);
+    expect(coverage([gap(two, 1, 2)], [known(one), gone])).toMatchObject({
+      status: 'unknown',
+      labelers: [{ labeler_did: one }, { labeler_did: two, state: 'not_enrolled' }],
+    });
+  });
+});
+
+describe('more gaps than the limit', () => {
+  const gaps = fc.array(
+    fc
+      .tuple(
+        fc.integer({ min: 0, max: 500 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.constantFrom('maintenance', 'cursor_reset'),
+      )
+      .map(([from, length, reason]) => gap(one, from, from + length, reason as StoredGap['reason'])),
+    { minLength: 1, maxLength: 40 },
+  );
+
+  it('are merged with the closest ones: never hidden, never beyond the first and last', () => {
+    fc.assert(
+      fc.property(gaps, fc.integer({ min: 1, max: 8 }), (all, limit) => {
+        const got = atMost(all, limit);
+        expect(got.length).toBeLessThanOrEqual(limit);
+        for (const { start: from, end: to } of all) {
+          expect(got.some((joined) => joined.start <= from && joined.end >= to)).toBe(true);
+        }
+        const edge = (of: readonly { start: number; end: number }[]) => [
+          Math.min(...of.map((each) => each.start)),
+          Math.max(...of.map((each) => each.end)),
+        ];
+        expect(edge(got)).toEqual(edge(all));
+      }),
+    );
+  });
+
+  it('keep their reason if the merged ones share it', () => {
+    const [first, ...rest] = atMost([gap(one, 0, 1), gap(one, 2, 3), gap(one, 9, 10, 'maintenance')], 2);
+    expect(first).toMatchObject({ reason: 'ingest_paused', end: start + 3 * hour });
+    expect(rest).toMatchObject([{ reason: 'maintenance' }]);
+    expect(atMost([gap(one, 0, 1), gap(one, 2, 3, 'maintenance')], 1)).toMatchObject([{ reason: 'unknown' }]);
+  });
+});

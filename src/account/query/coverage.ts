@@ -1,0 +1,129 @@
+import { type AccountCoverage, type LabelerCoverage, maxGapsPerLabeler } from '../../contract/account.ts';
+import type { Gap } from '../../contract/labels.ts';
+import { maxGaps } from '../../contract/limits.ts';
+import { formatMicros, type Micros } from '../../contract/timestamp.ts';
+import type { CoverageStatus } from '../../contract/vocabulary.ts';
+import { departureGap, isSilent, silentGaps } from '../../store/coverage-rule.ts';
+import { clip } from '../../store/gaps.ts';
+import type { Epoch, Frontier, StoredGap } from '../../store/port.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { type Interval, micros } from '../../store/time.ts';
+import type { AccountStore } from './account-store.ts';
+
+/** State of a labeler that is read completely from its position on. */
+const established = 'established';
+
+/** Input of coverage. */
+export interface CoverageInputs {
+  readonly interval: Interval;
+  /** Start of the requested interval, before clipping. */
+  readonly askedStart: Micros;
+  /** The labeler of the filter, if any. */
+  readonly labeler: string | undefined;
+  /** Time at which the coverage is stated: the creation of the export. */
+  readonly now: Micros;
+  readonly epoch: Epoch;
+  readonly frontier: Frontier;
+  readonly gaps: readonly StoredGap[];
+  readonly roster: readonly RosterRow[];
+}
+
+/** Reads the data from which the coverage of an interval is computed. */
+export async function readCoverage(
+  store: AccountStore,
+  asked: Pick<CoverageInputs, 'interval' | 'askedStart' | 'labeler' | 'now'>,
+): Promise<AccountCoverage> {
+  const [epoch, frontier, gaps, roster] = [
+    await store.epoch(),
+    await store.frontier(),
+    await store.gaps({ start: asked.interval.start, end: asked.interval.end }),
+    await store.roster(),
+  ];
+  return coverageOf({ ...asked, epoch, frontier, gaps, roster });
+}
+
+/**
+ * Computes the coverage of an interval. Time after the last accepted page becomes a gap of every labeler once it
+ * exceeds the tolerance, and the status is then unknown. A labeler that is no longer enrolled has a gap from its
+ * departure on.
+ */
+export function coverageOf(inputs: CoverageInputs): AccountCoverage {
+  const { interval, askedStart, now, epoch, frontier, roster } = inputs;
+  const silence = clip(silentGaps(frontier, now, inputs.gaps), interval);
+  const departures = roster.flatMap((row) => departureGap(row, interval) ?? []);
+  const bySource = Map.groupBy([...inputs.gaps, ...silence, ...departures], ({ source }) => source);
+  const own = atMost(bySource.get(null) ?? [], maxGaps);
+  const labelers = labelersOf(inputs, bySource);
+  const warmup =
+    askedStart < epoch.startedAt
+      ? wire({ start: askedStart, end: micros(Math.min(epoch.startedAt, interval.end)), reason: 'not_observed' })
+      : null;
+  return {
+    status: endsInSilence(frontier, interval, now) ? 'unknown' : statusOf(labelers, own.length > 0, warmup !== null),
+    observed_through: frontier.observedThrough === null ? null : formatMicros(frontier.observedThrough),
+    covered_through:
+      frontier.observedThrough === null ? null : formatMicros(micros(Math.min(frontier.observedThrough, interval.end))),
+    warmup,
+    gaps: own.map(wire),
+    labelers,
+  };
+}
+
+/** Returns true if the interval ends in a time without an accepted page that exceeds the tolerance. */
+function endsInSilence(frontier: Frontier, interval: Interval, now: Micros): boolean {
+  return isSilent(frontier, now) && (frontier.observedThrough ?? frontier.floor) < interval.end;
+}
+
+/** Returns enrolled labelers, and others with a gap in the interval. */
+function labelersOf(
+  { roster, labeler }: CoverageInputs,
+  bySource: ReadonlyMap<string | null, readonly StoredGap[]>,
+): LabelerCoverage[] {
+  const known = roster
+    .filter(({ did, enrolled }) => (labeler === undefined ? enrolled || bySource.has(did) : did === labeler))
+    .map(({ did, enrolled, state }) => ({ did, state: enrolled ? state : 'not_enrolled' }));
+  const wanted = labeler !== undefined && known.length === 0 ? [{ did: labeler, state: 'not_known' }] : known;
+  return wanted.map(({ did, state }) => ({
+    labeler_did: did,
+    state,
+    gaps: atMost(bySource.get(did) ?? [], maxGapsPerLabeler).map(wire),
+  }));
+}
+
+function statusOf(labelers: readonly LabelerCoverage[], interrupted: boolean, warmup: boolean): CoverageStatus {
+  // Without any labeler, no other status would be justified.
+  if (labelers.length === 0 || labelers.some(({ state }) => state !== established)) return 'unknown';
+  if (warmup) return 'warming_up';
+  return interrupted || labelers.some(({ gaps }) => gaps.length > 0) ? 'gapped' : 'no_recorded_gaps';
+}
+
+type Stretch = Pick<StoredGap, 'start' | 'end' | 'reason'>;
+
+/** Limits the number of gaps by merging the closest ones: this may overstate missed time, but hides none. */
+export function atMost(gaps: readonly Stretch[], limit: number): Stretch[] {
+  const sorted = gaps.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  if (sorted.length <= limit) return sorted;
+  let through = Number.NEGATIVE_INFINITY;
+  const breaks = sorted.map(({ start, end }, index) => {
+    const before = start - through;
+    through = Math.max(through, end);
+    return { index, before };
+  });
+  const kept = breaks.toSorted((a, b) => b.before - a.before).slice(0, limit);
+  const starts = kept.map(({ index }) => index).toSorted((a, b) => a - b);
+  return starts.map((from, nth) => joined(sorted.slice(from, starts[nth + 1])));
+}
+
+function joined(gaps: readonly Stretch[]): Stretch {
+  const reasons = new Set(gaps.map(({ reason }) => reason));
+  const [reason] = reasons;
+  return {
+    start: micros(Math.min(...gaps.map(({ start }) => start))),
+    end: micros(Math.max(...gaps.map(({ end }) => end))),
+    reason: reasons.size === 1 && reason !== undefined ? reason : 'unknown',
+  };
+}
+
+function wire({ start, end, reason }: Stretch): Gap {
+  return { start: formatMicros(start), end: formatMicros(end), reason };
+}

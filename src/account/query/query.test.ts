@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Micros } from '../../contract/timestamp.ts';
+import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
+import { day, micros } from '../../store/time.ts';
+import { parseParameters } from './parameters.ts';
+import {
+  type AskedQuery,
+  availableWindow,
+  clipInterval,
+  parseAccountQuery,
+  readAccountQuery,
+  searchText,
+} from './query.ts';
+import type { AccountFilters } from './row.ts';
+
+const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+const labeler = 'did:web:labels.example.com';
+const now = micros(1_795_176_000_000_000);
+
+function asked(search: string) {
+  const parsed = parseAccountQuery(search);
+  return parsed.kind === 'query' ? parsed.query : parsed.code;
+}
+
+const instants = fc.integer({ min: 0, max: 4_000_000_000_000_000 }).map(micros);
+const intervals = fc
+  .uniqueArray(instants, { minLength: 2, maxLength: 2 })
+  .map((pair) => pair.toSorted((a, b) => a - b) as [Micros, Micros]);
+const queries: fc.Arbitrary<AskedQuery> = fc.record({
+  account: fc.constantFrom(account, labeler),
+  asked: fc.oneof(
+    fc.constantFrom(7, 30).map((days) => ({ kind: 'days' as const, days: days as 7 | 30 })),
+    intervals.map(([start, end]) => ({ kind: 'explicit' as const, start, end })),
+  ),
+  filters: fc.record(
+    {
+      labeler: fc.constantFrom(account, labeler),
+      value: fc
+        .string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
+        .filter((text) => text.isWellFormed() && Buffer.byteLength(text) <= 128),
+      action: fc.constantFrom(...labelActions),
+      target_kind: fc.constantFrom(...targetKinds),
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<AccountFilters>,
+});
+
+describe('a query string', () => {
+  it('represents the whole query and is parsed back to it', () => {
+    fc.assert(
+      fc.property(queries, (query) => {
+        expect(asked(searchText(query))).toEqual(query);
+      }),
+    );
+  });
+
+  it('without an interval requests 30 days', () => {
+    expect(asked(`did=${account}`)).toEqual({ account, asked: { kind: 'days', days: 30 }, filters: {} });
+  });
+
+  it('normalizes the host of a did:web to lower case', () => {
+    expect(asked('did=did:web:Labels.EXAMPLE.com&days=7&labeler=did:web:MOD.example.com')).toEqual({
+      account: 'did:web:labels.example.com',
+      asked: { kind: 'days', days: 7 },
+      filters: { labeler: 'did:web:mod.example.com' },
+    });
+    expect(asked('did=did:web:LOCALHOST%253a8080&days=7')).toMatch('invalid_account');
+    expect(asked('did=did:web:localhost%253a8080&days=7')).toMatchObject({ account: 'did:web:localhost%3A8080' });
+    expect(asked(`did=${account.toUpperCase().replace('DID:PLC:', 'did:plc:')}`)).toBe('invalid_account');
+  });
+
+  it('may contain empty form fields', () => {
+    expect(asked(`did=${account}&days=7&start=&end=&labeler=&value=&action=&target_kind=`)).toEqual({
+      account,
+      asked: { kind: 'days', days: 7 },
+      filters: {},
+    });
+  });
+
+  it.each([
+    '2026-11-20T12:00:00Z',
+    '2026-11-20T13:30:00%2B01:30',
+    '2026-11-20T13:30:00+01:30',
+    '2026-11-20T10:30:00-01:30',
+  ])('gives an instant with a time zone: start=%s', (start) => {
+    expect(asked(`did=${account}&start=${start}&end=2026-11-21T00:00:00Z`)).toMatchObject({
+      asked: { start: 1_795_176_000_000_000, end: 1_795_219_200_000_000 },
+    });
+  });
+
+  it('rounds a bound up to the microsecond, so that a start never includes an earlier row', () => {
+    const search = `did=${account}&start=2026-11-20T12:00:00.0000009Z&end=2026-11-21T00:00:00.0000001Z`;
+    expect(asked(search)).toMatchObject({ asked: { start: 1_795_176_000_000_001, end: 1_795_219_200_000_001 } });
+  });
+
+  it('accepts any year that RFC 3339 can represent', () => {
+    const [before, after] = ['1600-01-01T00:00:00Z', '2300-01-01T00:00:00Z'];
+    const available = { start: micros(1_795_176_000_000_000), end: micros(1_795_219_200_000_000) };
+    const clipped = (start: string, end: string) => {
+      const query = asked(`did=${account}&start=${start}&end=${end}`);
+      return typeof query === 'string' ? query : clipInterval(query.asked, available);
+    };
+    expect(clipped(before, after)).toMatchObject({ ...available, clipped: true });
+    expect(clipped(before, '1600-01-02T00:00:00Z')).toBe('out_of_window');
+    expect(clipped(after, '2300-01-02T00:00:00Z')).toBe('out_of_window');
+    expect(clipped(after, before)).toBe('invalid_interval');
+  });
+
+  it('keeps further parameters that its route allows', () => {
+    const parsed = readAccountQuery(parseParameters(`did=${account}&before=x`), ['before']);
+    expect(parsed).toMatchObject({ kind: 'query', more: new Map([['before', 'x']]) });
+  });
+});
+
+describe('an invalid query string', () => {
+  const did = `did=${account}`;
+  it.each([
+    ['invalid_account', ''],
+    ['invalid_account', 'did='],
+    ['invalid_account', 'did=alice.example.com'],
+    ['invalid_account', 'did=did:key:z6Mk'],
+    ['invalid_account', `${did}&${did}`],
+    ['invalid_account', 'did=%ff'],
+    ['invalid_account', `days=9`],
+    ['unsupported_interval', `${did}&days=14`],
+    ['unsupported_interval', `${did}&days=007`],
+    ['invalid_interval', `${did}&days=7&days=7`],
+    ['invalid_interval', `${did}&days=-7`],
+    ['invalid_interval', `${did}&days=week`],
+    ['invalid_interval', `${did}&days=7&start=2026-11-20T12:00:00Z&end=2026-11-21T00:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-20T12:00:00Z`],
+    ['invalid_interval', `${did}&end=2026-11-20T12:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-20T12:00:00&end=2026-11-21T00:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-20&end=2026-11-21`],
+    ['invalid_interval', `${did}&start=%202026-11-20T12:00:00Z&end=2026-11-21T00:00:00Z`],
+    ['invalid_account', `did=%20${account}`],
+    ['invalid_interval', `${did}&start=2026-11-21T00:00:00Z&end=2026-11-21T00:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-21T00:00:00Z&end=2026-11-20T00:00:00Z`],
+    ['invalid_interval', `${did}&start=2026-11-20T12:00:00+24:00&end=2026-11-21T00:00:00Z`],
+    ['invalid_filter', `${did}&labeler=mod`],
+    ['invalid_filter', `${did}&labeler=${account}&labeler=${account}`],
+    ['invalid_filter', `${did}&value=%e2%82`],
+    ['invalid_filter', `${did}&value=${'a'.repeat(129)}`],
+    ['invalid_filter', `${did}&action=applied`],
+    ['invalid_filter', `${did}&target_kind=list`],
+    ['unknown_parameter', `${did}&cursor=x`],
+    ['unknown_parameter', `${did}&%ff=x`],
+    ['unknown_parameter', `${did}&Days=7`],
+    ['unknown_parameter', `${did}&${'days=&'.repeat(40)}`],
+  ])('%s: %s', (code, search) => {
+    expect(asked(search)).toBe(code);
+  });
+
+  it('is refused without an exception, whatever its content', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (search) => {
+        expect(parseAccountQuery(search).kind).toBeOneOf(['query', 'refused']);
+      }),
+    );
+  });
+});
+
+describe('the window', () => {
+  it('is 30 days long, or shorter if the store is younger', () => {
+    expect(availableWindow({ floor: micros(0) }, now)).toEqual({ start: now - 30 * day, end: now });
+    expect(availableWindow({ floor: micros(now - 5) }, now)).toEqual({ start: now - 5, end: now });
+  });
+
+  const available = { start: micros(now - 10 * day), end: now };
+  it('contains 7 whole days, and 30 days only in part', () => {
+    expect(clipInterval({ kind: 'days', days: 7 }, available)).toEqual({
+      start: now - 7 * day,
+      end: now,
+      askedStart: now - 7 * day,
+      clipped: false,
+    });
+    expect(clipInterval({ kind: 'days', days: 30 }, available)).toEqual({
+      ...available,
+      askedStart: now - 30 * day,
+      clipped: true,
+    });
+  });
+
+  it('clips an interval and reports it, and refuses an interval outside the window', () => {
+    fc.assert(
+      fc.property(intervals, intervals, ([start, end], [floor, ceiling]) => {
+        const got = clipInterval({ kind: 'explicit', start, end }, { start: floor, end: ceiling });
+        const both = { start: Math.max(start, floor), end: Math.min(end, ceiling) };
+        const clipped = both.start !== start || both.end !== end;
+        expect(got).toEqual(both.start < both.end ? { ...both, askedStart: start, clipped } : 'out_of_window');
+      }),
+    );
+  });
+});

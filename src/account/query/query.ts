@@ -1,0 +1,147 @@
+import { maxValueBytes } from '../../contract/account.ts';
+import { canonicalDid, isDid } from '../../contract/identifiers.ts';
+import { formatMicros, type Micros, parseInstant } from '../../contract/timestamp.ts';
+import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
+import type { Frontier } from '../../store/port.ts';
+import { day, type Interval, micros } from '../../store/time.ts';
+import { type Parameters, parseParameters } from './parameters.ts';
+import type { AccountFilters } from './row.ts';
+
+/** Reasons why a query is refused: error codes of this surface. */
+export type QueryRefusal =
+  | 'invalid_account'
+  | 'invalid_interval'
+  | 'unsupported_interval'
+  | 'out_of_window'
+  | 'invalid_filter'
+  | 'unknown_parameter';
+
+/** Named interval lengths, in days. */
+export const dayShortcuts = [7, 30] as const;
+/** A named interval length. */
+export type DayShortcut = (typeof dayShortcuts)[number];
+
+/** Length of the rolling window, in days. */
+export const windowDays = 30;
+
+/** The interval as requested, before it is clipped to the window. */
+export type AskedInterval =
+  | { readonly kind: 'days'; readonly days: DayShortcut }
+  | ({ readonly kind: 'explicit' } & Interval);
+
+/** A query about one account. */
+export interface AskedQuery {
+  /** DID of the account. */
+  readonly account: string;
+  readonly asked: AskedInterval;
+  readonly filters: AccountFilters;
+}
+
+/** A valid query with the further parameters that its route allows, or the reason why it is refused. */
+export type ParsedQuery =
+  | { readonly kind: 'query'; readonly query: AskedQuery; readonly more: Parameters }
+  | { readonly kind: 'refused'; readonly code: QueryRefusal };
+
+const parameterNames = ['did', 'days', 'start', 'end', 'labeler', 'value', 'action', 'target_kind'] as const;
+
+/** Parses a query string (without its question mark). */
+export function parseAccountQuery(search: string): ParsedQuery {
+  return readAccountQuery(parseParameters(search));
+}
+
+/** Validates the parameters of a query. `more` lists further ones that the route allows. */
+export function readAccountQuery(parameters: Parameters | null, more: readonly string[] = []): ParsedQuery {
+  const known: readonly string[] = [...parameterNames, ...more];
+  if (parameters === null || [...parameters.keys()].some((name) => !known.includes(name))) {
+    return refused('unknown_parameter');
+  }
+  const account = parameters.get('did');
+  if (typeof account !== 'string' || !isDid(account)) return refused('invalid_account');
+  const asked = askedInterval(parameters);
+  if (typeof asked === 'string') return refused(asked);
+  const filters = askedFilters(parameters);
+  if (filters === null) return refused('invalid_filter');
+  const further = new Map([...parameters].filter(([name]) => more.includes(name)));
+  return { kind: 'query', query: { account: canonicalDid(account), asked, filters }, more: further };
+}
+
+function refused(code: QueryRefusal): ParsedQuery {
+  return { kind: 'refused', code };
+}
+
+function askedInterval(parameters: Parameters): AskedInterval | QueryRefusal {
+  const days = parameters.get('days');
+  const explicit = parameters.has('start') || parameters.has('end');
+  if (!explicit) return shortcut(days === undefined ? String(windowDays) : days);
+  if (days !== undefined) return 'invalid_interval';
+  const start = instant(parameters.get('start'));
+  const end = instant(parameters.get('end'));
+  if (start === null || end === null || start >= end) return 'invalid_interval';
+  return { kind: 'explicit', start, end };
+}
+
+function shortcut(text: string | null): AskedInterval | QueryRefusal {
+  if (text === null || !/^\d{1,9}$/.test(text)) return 'invalid_interval';
+  const days = dayShortcuts.find((known) => String(known) === text);
+  return days === undefined ? 'unsupported_interval' : { kind: 'days', days };
+}
+
+function instant(text: string | null | undefined): Micros | null {
+  // A plus sign that was not encoded arrives as a space, which has no other meaning there.
+  return typeof text === 'string' ? parseInstant(text.replace(/ (?=\d{2}:\d{2}$)/, '+')) : null;
+}
+
+function askedFilters(parameters: Parameters): AccountFilters | null {
+  const labeler = parameters.get('labeler');
+  const value = parameters.get('value');
+  const action = parameters.get('action');
+  const kind = parameters.get('target_kind');
+  const knownAction = labelActions.find((known) => known === action);
+  const knownKind = targetKinds.find((known) => known === kind);
+  if (labeler === null || (labeler !== undefined && !isDid(labeler))) return null;
+  if (value === null || (value !== undefined && Buffer.byteLength(value) > maxValueBytes)) return null;
+  if (action !== undefined && knownAction === undefined) return null;
+  if (kind !== undefined && knownKind === undefined) return null;
+  return {
+    ...(labeler === undefined ? {} : { labeler: canonicalDid(labeler) }),
+    ...(value === undefined ? {} : { value }),
+    ...(knownAction === undefined ? {} : { action: knownAction }),
+    ...(knownKind === undefined ? {} : { target_kind: knownKind }),
+  };
+}
+
+/** Formats a query string (without its question mark) for a query: used by links that keep the filters. */
+export function searchText({ account, asked, filters }: AskedQuery): string {
+  const interval =
+    asked.kind === 'days'
+      ? { days: String(asked.days) }
+      : { start: formatMicros(asked.start), end: formatMicros(asked.end) };
+  return new URLSearchParams({ did: account, ...interval, ...filters }).toString();
+}
+
+/** The available interval at an instant: part of the rolling window; start inclusive, end exclusive. */
+export function availableWindow({ floor }: Pick<Frontier, 'floor'>, now: Micros): Interval {
+  return { start: micros(Math.max(floor, now - windowDays * day)), end: now };
+}
+
+/** The available part of a requested interval, and whether it was clipped. */
+export interface ClippedInterval extends Interval {
+  /** Start of the requested interval. */
+  readonly askedStart: Micros;
+  readonly clipped: boolean;
+}
+
+/** Returns a requested interval from its start to its end, regardless of availability; day shortcuts end at `now`. */
+export function wantedInterval(asked: AskedInterval, now: Micros): Interval {
+  if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
+  return { start: asked.start, end: asked.end };
+}
+
+/** Clips a requested interval to the available window; `out_of_window` if they do not overlap. */
+export function clipInterval(asked: AskedInterval, available: Interval): ClippedInterval | 'out_of_window' {
+  const wanted = wantedInterval(asked, available.end);
+  const start = micros(Math.max(wanted.start, available.start));
+  const end = micros(Math.min(wanted.end, available.end));
+  if (start >= end) return 'out_of_window';
+  return { start, end, askedStart: wanted.start, clipped: start !== wanted.start || end !== wanted.end };
+}

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../contract/canonical.ts';
+import type { Observation } from '../../store/port.ts';
+import { targetOf } from '../../store/subject.ts';
+import { micros } from '../../store/time.ts';
+import { rowOf, storeFilter } from './row.ts';
+
+const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
+const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+const post = `at://${account}/app.bsky.feed.post/3lb5xpd2ank2v`;
+
+function observation(label: Partial<Observation['label']> = {}): Observation {
+  return {
+    observedAt: micros(1_795_176_000_000_007),
+    signature: 'verified',
+    label: { src: labeler, uri: account, val: 'spam', cts: '2026-11-20T11:59:00+02:00', ...label },
+  };
+}
+
+describe('the row of an observation', () => {
+  it("has its fields listed one by one, with the labeler's text verbatim", () => {
+    const full = observation({
+      ver: 1,
+      uri: post,
+      cid: 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454',
+      neg: true,
+      exp: '2027-01-01',
+      sig: new Uint8Array(64),
+      extra: new Uint8Array(3),
+    });
+    expect(rowOf(full)).toEqual({
+      labeler_did: labeler,
+      uri: post,
+      cid: 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454',
+      value: 'spam',
+      action: 'removal_observed',
+      source_timestamp: '2026-11-20T11:59:00+02:00',
+      observed_at: '2026-11-20T12:00:00.000007Z',
+      expires_at: '2027-01-01',
+      signature: 'verified',
+    });
+  });
+
+  it('is written as canonical JSON, whatever its content', () => {
+    const texts = fc.string({ unit: 'grapheme' });
+    const optional = fc.record({ cid: texts, exp: texts, neg: fc.boolean() }, { requiredKeys: [] });
+    fc.assert(
+      fc.property(texts, optional, (val, more) => {
+        const row = rowOf(observation({ val, ...more } as Partial<Observation['label']>));
+        expect(JSON.stringify(row)).toBe(canonicalJson(row));
+      }),
+    );
+  });
+
+  it('omits fields that the label lacks', () => {
+    expect(Object.keys(rowOf(observation()))).toEqual([
+      'action',
+      'labeler_did',
+      'observed_at',
+      'signature',
+      'source_timestamp',
+      'uri',
+      'value',
+    ]);
+  });
+
+  it.each([
+    [undefined, 'application_observed'],
+    [false, 'application_observed'],
+    [true, 'removal_observed'],
+  ])('reads neg %s as %s', (neg, action) => {
+    expect(rowOf(observation(neg === undefined ? {} : { neg })).action).toBe(action);
+  });
+});
+
+describe('the target of a label', () => {
+  it.each([
+    [account, 'account'],
+    [post, 'post'],
+    [`at://${account}/app.bsky.actor.profile/self`, 'record'],
+    [`at://${account}/app.bsky.feed.post`, 'record'],
+    [`at://${account}/app.bsky.feed.post/3k/more`, 'record'],
+    [`at://${account}`, 'record'],
+  ])('%s: %s', (uri, kind) => {
+    expect(targetOf(uri)).toBe(kind);
+  });
+});
+
+describe('filters', () => {
+  it.each([
+    [{}, {}],
+    [{ action: 'application_observed' }, { removed: false }],
+    [
+      { labeler, value: 'spam', action: 'removal_observed', target_kind: 'post' },
+      { labeler, value: 'spam', removed: true, target: 'post' },
+    ],
+  ] as const)('the filter %j is %j for the store', (asked, filter) => {
+    expect(storeFilter(asked)).toEqual(filter);
+  });
+});

@@ -1,0 +1,46 @@
+import type { AccountRow } from '../../contract/account.ts';
+import { formatMicros } from '../../contract/timestamp.ts';
+import type { LabelAction, TargetKind } from '../../contract/vocabulary.ts';
+import type { AccountFilter, Observation } from '../../store/port.ts';
+
+/**
+ * Returns the published row of an observation: only fields that this function names are published. Its keys are in
+ * canonical order, so that a row is serialized once for both its reader and the digest.
+ */
+export function rowOf({ label, observedAt, signature }: Observation): AccountRow {
+  return {
+    action: actionOf(label.neg),
+    ...(label.cid === undefined ? {} : { cid: label.cid }),
+    ...(label.exp === undefined ? {} : { expires_at: label.exp }),
+    labeler_did: label.src,
+    observed_at: formatMicros(observedAt),
+    signature,
+    source_timestamp: label.cts,
+    uri: label.uri,
+    value: label.val,
+  };
+}
+
+function actionOf(neg: boolean | undefined): LabelAction {
+  return neg === true ? 'removal_observed' : 'application_observed';
+}
+
+/** Filter of rows: a row must match every part that is given. */
+export interface AccountFilters {
+  /** DID of the labeler. */
+  readonly labeler?: string;
+  /** Exact value of the label. */
+  readonly value?: string;
+  readonly action?: LabelAction;
+  readonly target_kind?: TargetKind;
+}
+
+/** Converts filters to the store's form. */
+export function storeFilter({ labeler, value, action, target_kind }: AccountFilters): AccountFilter {
+  return {
+    ...(labeler === undefined ? {} : { labeler }),
+    ...(value === undefined ? {} : { value }),
+    ...(action === undefined ? {} : { removed: action === 'removal_observed' }),
+    ...(target_kind === undefined ? {} : { target: target_kind }),
+  };
+}

@@ -1,0 +1,105 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { isObject, type JsonObject } from '../../input/json-object.ts';
+import type { AccountStore } from '../query/account-store.ts';
+
+/** A labeler's definition of one of its values, verbatim: foreign text. */
+export interface Definition {
+  readonly name: string;
+  readonly description: string;
+  /** Language tag of the two texts; null if it is invalid. */
+  readonly lang: string | null;
+}
+
+/** A labeler's own definitions as last seen. */
+export interface LabelerDefinitions {
+  readonly seenAt: Micros;
+  readonly byValue: ReadonlyMap<string, Definition>;
+}
+
+/** Lifetime of cached definitions, in milliseconds: pages need nothing newer. */
+const keptMs = 60_000;
+/** Maximum number of labelers with cached definitions. */
+const maxKept = 300;
+/** Maximum number of values read per labeler; further ones are ignored. */
+const maxValues = 2_000;
+
+/** Cache of labelers' definitions. `monotonic` returns milliseconds. */
+export class DefinitionCache {
+  readonly #monotonic: () => number;
+  readonly #kept = new Map<string, { readonly until: number; readonly found: LabelerDefinitions | null }>();
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  /** Reads the definitions of the values on a page; omits labelers without any known definition. */
+  async of(
+    store: Pick<AccountStore, 'definitions'>,
+    labels: readonly { readonly src: string; readonly val: string }[],
+  ): Promise<ReadonlyMap<string, LabelerDefinitions>> {
+    const found = new Map<string, LabelerDefinitions>();
+    for (const [labeler, wanted] of Map.groupBy(labels, ({ src }) => src)) {
+      const definitions = await this.#one(store, labeler);
+      if (!definitions) continue;
+      const shown = [...new Set(wanted.map(({ val }) => val))].flatMap((val): [string, Definition][] => {
+        const definition = definitions.byValue.get(val);
+        return definition ? [[val, definition]] : [];
+      });
+      found.set(labeler, { ...definitions, byValue: new Map(shown) });
+    }
+    return found;
+  }
+
+  async #one(store: Pick<AccountStore, 'definitions'>, labeler: string): Promise<LabelerDefinitions | null> {
+    const kept = this.#kept.get(labeler);
+    if (kept && kept.until > this.#monotonic()) return kept.found;
+    const [newest] = await store.definitions(labeler);
+    const found = newest ? { seenAt: newest.seenAt, byValue: parseDefinitions(newest.content) } : null;
+    this.#kept.delete(labeler);
+    if (this.#kept.size >= maxKept) this.#kept.delete(this.#kept.keys().next().value ?? '');
+    this.#kept.set(labeler, { until: this.#monotonic() + keptMs, found });
+    return found;
+  }
+}
+
+/**
+ * Parses a labeler's definitions: JSON with the lists of its record (`app.bsky.labeler.defs#labelerPolicies`). All of
+ * it is foreign; entries without the lexicon's shape are omitted.
+ */
+export function parseDefinitions(content: string): ReadonlyMap<string, Definition> {
+  const found = new Map<string, Definition>();
+  for (const entry of listIn(parse(content), 'labelValueDefinitions').slice(0, maxValues)) {
+    if (typeof entry.identifier !== 'string' || found.has(entry.identifier)) continue;
+    const definition = choose(listIn(entry, 'locales'));
+    if (definition) found.set(entry.identifier, definition);
+  }
+  return found;
+}
+
+/** Selects the locale of the page's language, otherwise a variety of it, otherwise the first. */
+function choose(locales: readonly JsonObject[]): Definition | null {
+  const usable = locales.flatMap(({ lang, name, description }) =>
+    typeof name === 'string' && typeof description === 'string'
+      ? [{ name, description, lang: typeof lang === 'string' && languageTag.test(lang) ? lang : null }]
+      : [],
+  );
+  const english = (exact: boolean) =>
+    usable.find(({ lang }) => (exact ? lang?.toLowerCase() === 'en' : lang?.toLowerCase().startsWith('en-')));
+  return english(true) ?? english(false) ?? usable[0] ?? null;
+}
+
+/** Matches a BCP 47 tag as far as `lang` requires. */
+const languageTag = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}$/;
+
+function listIn(value: unknown, key: string): JsonObject[] {
+  const list = isObject(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,28 @@
+/** Reciprocal of the maximum share of time spent reading: one per cent. */
+const rarest = 100;
+
+/** Caches a value for `ms` milliseconds, or longer after a slow read. `monotonic` returns milliseconds. */
+export function kept<Asked extends readonly unknown[], T>(
+  { ms, monotonic }: { readonly ms: number; readonly monotonic: () => number },
+  read: (...asked: Asked) => Promise<T>,
+): (...asked: Asked) => Promise<T> {
+  let last: Promise<T> | null = null;
+  let until = 0;
+  return (...asked) => {
+    if (last && monotonic() < until) return last;
+    const began = monotonic();
+    until = Number.POSITIVE_INFINITY;
+    const reading = read(...asked);
+    last = reading;
+    reading.then(
+      () => {
+        until = began + Math.max(ms, rarest * (monotonic() - began));
+      },
+      // A failure is reported to all waiting callers; the next call reads again.
+      () => {
+        last = null;
+      },
+    );
+    return reading;
+  };
+}

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import type { Position } from '../../store/port.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { micros } from '../../store/time.ts';
+import { labelersOf } from './network.ts';
+
+const [one, two, three, four] = [
+  'did:web:one.example',
+  'did:web:two.example',
+  'did:web:3.example',
+  'did:web:4.example',
+];
+
+function row(did: string, detail: object | string): RosterRow {
+  const text = typeof detail === 'string' ? detail : JSON.stringify(detail);
+  const known = { origin: 'seeded', provenance: [], enrolled: true, endpoint: null, state: 'established' } as const;
+  return { did, ...known, stateSince: micros(1), detail: text };
+}
+
+function position(source: string, acceptedAt: number): Position {
+  return { source, endpoint: 'https://labeler.example', value: '1', acceptedAt: micros(acceptedAt) };
+}
+
+it('the last read of a labeler is that of its position or of its roster row, whichever is later', async () => {
+  const store = {
+    roster: () =>
+      Promise.resolve([
+        row(one, { lastAnswered: 50 }),
+        row(two, { lastAnswered: 50 }),
+        row(three, { lastAnswered: 50 }),
+        row(four, { lastAnswered: null }),
+        ...['', 'null', '[]', '{}', '{"lastAnswered":"50"}', '{"lastAnswered":1e300}', '{"lastAnswered":-1}'].map(
+          (detail, i) => row(`did:web:odd${i}.example`, detail),
+        ),
+      ]),
+    purges: () => Promise.resolve([]),
+    positions: () => Promise.resolve([position(two, 40), position(three, 60), position(three, 30)]),
+  };
+  const { lastAsked } = await labelersOf(() => 0)(store as never);
+  expect(lastAsked).toEqual(
+    new Map([
+      [two, 50],
+      [three, 60],
+      [one, 50],
+    ]),
+  );
+});

@@ -1,0 +1,73 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { removalSentence } from '../../store/removals.ts';
+import { type LabelerHandle, labelerAnswered, labelerHandle } from '../../store/roster.ts';
+import type { AccountStore } from '../query/account-store.ts';
+import { kept } from './kept.ts';
+
+/** Information about the labelers, equal for every account. */
+export interface Labelers {
+  /** Enrolled labelers with their state. */
+  readonly states: ReadonlyMap<string, string>;
+  /** Known labelers that are not enrolled. */
+  readonly notEnrolled: ReadonlySet<string>;
+  /** Handles in the labelers' documents; an unconfirmed handle is a claim. */
+  readonly names: ReadonlyMap<string, LabelerHandle>;
+  /** Time of each labeler's last successful read. */
+  readonly lastAsked: ReadonlyMap<string, Micros>;
+  /** Sentence that rows were removed at the operator's request; null if none were. */
+  readonly removed: string | null;
+}
+
+/** The part of it that one page shows. */
+export interface NetworkView extends Pick<Labelers, 'names' | 'removed'> {
+  /** Number of known labelers that are not enrolled. */
+  readonly notEnrolled: number;
+  /** Number of enrolled labelers in each state. */
+  readonly byState: ReadonlyMap<string, number>;
+}
+
+/** Selects the part that a page shows, with the names of the labelers on the page. */
+export function networkView({ states, notEnrolled, names, removed }: Labelers, shown: Iterable<string>): NetworkView {
+  const byState = new Map<string, number>();
+  for (const state of states.values()) byState.set(state, (byState.get(state) ?? 0) + 1);
+  const named = [...new Set(shown)].flatMap((did): [string, LabelerHandle][] => {
+    const name = names.get(did);
+    return name ? [[did, name]] : [];
+  });
+  return { byState, notEnrolled: notEnrolled.size, names: new Map(named), removed };
+}
+
+/** Cache lifetime, in milliseconds: a page's "last read" is at most this much too early. */
+const keptMs = 5_000;
+
+/** Returns a cached read of the labelers. `monotonic` returns milliseconds. */
+export function labelersOf(monotonic: () => number): (store: AccountStore) => Promise<Labelers> {
+  return kept({ ms: keptMs, monotonic }, read);
+}
+
+async function read(store: AccountStore): Promise<Labelers> {
+  const [roster, positions, purges] = await Promise.all([store.roster(), store.positions(), store.purges()]);
+  const lastAsked = new Map<string, Micros>();
+  const answered = (did: string, at: Micros): void => {
+    if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
+  };
+  for (const { source, acceptedAt } of positions) answered(source, acceptedAt);
+  // A source without a position has responded if its roster row says when; otherwise the position is newer.
+  for (const row of roster) {
+    const at = labelerAnswered(row);
+    if (at !== null) answered(row.did, at);
+  }
+  const enrolled = roster.filter((row) => row.enrolled);
+  return {
+    states: new Map(enrolled.map(({ did, state }) => [did, state])),
+    names: new Map(
+      roster.flatMap((row) => {
+        const handle = labelerHandle(row);
+        return handle === null ? [] : [[row.did, handle]];
+      }),
+    ),
+    notEnrolled: new Set(roster.filter((row) => !row.enrolled).map(({ did }) => did)),
+    lastAsked,
+    removed: removalSentence(purges),
+  };
+}

@@ -1,0 +1,143 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { type TargetKind, targetKinds } from '../../contract/vocabulary.ts';
+import type { AccountDay, AccountTally } from '../../store/account-counts.ts';
+import type { AccountQuery, Observation } from '../../store/port.ts';
+import { targetOf } from '../../store/subject.ts';
+import { type Interval, micros } from '../../store/time.ts';
+import type { AccountStore } from '../query/account-store.ts';
+import { type AccountFilters, storeFilter } from '../query/row.ts';
+
+/** Up to this many rows in total, a page shows all of them. */
+export const wholeRows = 100;
+/** Rows per part on a page that shows only the newest. */
+export const newestRows = 25;
+/** Rows on a page of one part. */
+export const partRows = 100;
+/** Maximum rows that one part reads in search of those that match the filters. */
+const passedRows = 20_000;
+
+/** One part of a page: observations on the account itself, on its posts, or on its other records. */
+export interface Part {
+  readonly target: TargetKind;
+  /** Number of all its rows in the interval; null if some were not counted. */
+  readonly total: number | null;
+  /** The newest rows, or those before the requested position; newest first. */
+  readonly rows: readonly Observation[];
+  /** Position at which to continue; null at the end. */
+  readonly next: Micros | null;
+}
+
+/** Query for the rows of a page. */
+export interface PartsQuery extends Interval {
+  readonly account: string;
+  readonly filters: AccountFilters;
+  /** Only rows accepted before this instant; null for the newest. */
+  readonly before: Micros | null;
+}
+
+/** Reads the parts of a page: all three, or the requested one. */
+export async function readParts(store: AccountStore, query: PartsQuery, tally: AccountTally): Promise<Part[]> {
+  const { target_kind: only } = query.filters;
+  const kinds = only === undefined ? targetKinds : [only];
+  const all = kinds.map((kind) => totalOf(tally.days, kind)).reduce(plus, 0);
+  const holding = tally.days.filter((day) => targetKinds.some((kind) => mayHold(day, kind)));
+  if (only === undefined && all !== null && all <= wholeRows && rowsIn(holding) <= passedRows) {
+    return readWhole(store, query, tally.days, holding);
+  }
+  const limit = only !== undefined ? partRows : all !== null && all <= wholeRows ? wholeRows : newestRows;
+  return Promise.all(kinds.map((kind) => readPart(store, query, tally.days, kind, limit)));
+}
+
+/** Reads the three parts of a page that shows every row in one query. */
+async function readWhole(
+  store: AccountStore,
+  { account, filters, start, end }: PartsQuery,
+  days: readonly AccountDay[],
+  holding: readonly AccountDay[],
+): Promise<Part[]> {
+  const rows: Observation[] = [];
+  for (const stretch of stretchesOf(holding)) {
+    const clipped = { start: micros(Math.max(start, stretch.start)), end: micros(Math.min(end, stretch.end)) };
+    const asked = { account, ...clipped, order: 'newest', after: null, filter: storeFilter(filters) } as const;
+    rows.push(...(await store.readAccount({ ...asked, limit: wholeRows })).rows);
+  }
+  const byTarget = Map.groupBy(rows, ({ label }) => targetOf(label.uri));
+  return targetKinds.map((target) => ({
+    target,
+    total: totalOf(days, target),
+    rows: byTarget.get(target) ?? [],
+    next: null,
+  }));
+}
+
+/** Merges consecutive days, newest first; skipped days are not read. */
+function stretchesOf(days: readonly AccountDay[]): Interval[] {
+  const found: Interval[] = [];
+  for (const { start, end } of days) {
+    const last = found.at(-1);
+    if (last?.end === start) found[found.length - 1] = { start: last.start, end };
+    else found.push({ start, end });
+  }
+  return found.toReversed();
+}
+
+async function readPart(
+  store: AccountStore,
+  { account, filters, start, end, before }: PartsQuery,
+  days: readonly AccountDay[],
+  target: TargetKind,
+  limit: number,
+): Promise<Part> {
+  const total = totalOf(days, target);
+  const filter = { ...storeFilter(filters), target };
+  const rows: Observation[] = [];
+  const asked = { account, order: 'newest', after: before, filter } as const;
+  const seek = (part: Interval, most: number) =>
+    store.readAccount({
+      ...asked,
+      start: part.start,
+      end: micros(Math.min(part.end, end)),
+      limit: most,
+    } satisfies AccountQuery);
+  const wanted = days
+    .filter((day) => day.end > start && day.start < (before ?? end) && mayHold(day, target))
+    .toReversed();
+  const [newest, oldest] = [wanted[0], wanted.at(-1)];
+  if (!newest || !oldest) return { target, total, rows, next: null };
+  const span = days.filter((day) => day.start >= oldest.start && day.end <= newest.end);
+  if (span.every(({ counts }) => counts !== null) && rowsIn(span) <= passedRows / 4) {
+    const chunk = await seek({ start: oldest.start, end: newest.end }, limit);
+    return { target, total, rows: chunk.rows, next: chunk.next };
+  }
+  // Day by day, so that days without such a row are not read.
+  let passed = 0;
+  for (const day of wanted) {
+    if (passed >= passedRows) return { target, total, rows, next: micros(day.end) };
+    const chunk = await seek(day, limit - rows.length);
+    rows.push(...chunk.rows);
+    passed += day.counts?.rows ?? passedRows;
+    const more = chunk.next !== null || day !== wanted.at(-1);
+    if (rows.length === limit) return { target, total, rows, next: more ? (rows.at(-1)?.observedAt ?? null) : null };
+  }
+  return { target, total, rows, next: null };
+}
+
+function mayHold({ counts }: AccountDay, target: TargetKind): boolean {
+  return counts === null || counts[target].applied + counts[target].removed > 0;
+}
+
+function rowsIn(days: readonly AccountDay[]): number {
+  return days.reduce((sum, { counts }) => sum + (counts?.rows ?? 0), 0);
+}
+
+/** Returns the number of rows with a target that match the filter; null if a day was not counted. */
+export function totalOf(days: readonly AccountDay[], target: TargetKind): number | null {
+  return days.reduce<number | null>(
+    (sum, { counts }) => plus(sum, counts && counts[target].applied + counts[target].removed),
+    0,
+  );
+}
+
+function plus(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}

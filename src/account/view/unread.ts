@@ -1,0 +1,41 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { isSilent, type SilenceInputs } from '../../store/coverage-rule.ts';
+import { type Interval, micros } from '../../store/time.ts';
+import type { Labelers } from './network.ts';
+
+/** Reading history of a labeler. For a labeler that was never read, no observations does not mean no labels. */
+export type Reading = 'read' | 'never_read' | 'not_known';
+
+/** Reading state of a labeler, now and in the past. */
+export interface HowRead {
+  readonly reading: Reading;
+  /** State of its reading, as reported by the instrument; null if it is not enrolled. */
+  readonly state: string | null;
+  /** Time of its last successful read; null if unknown. */
+  readonly lastAsked: Micros | null;
+}
+
+/** Returns the reading state of a labeler; its rows or a response prove that it was read. */
+export function howRead(labeler: string, rows: boolean, { states, notEnrolled, lastAsked }: Labelers): HowRead {
+  const known = states.has(labeler) || notEnrolled.has(labeler);
+  return {
+    reading: rows || lastAsked.has(labeler) ? 'read' : known ? 'never_read' : 'not_known',
+    state: states.get(labeler) ?? null,
+    lastAsked: lastAsked.get(labeler) ?? null,
+  };
+}
+
+/**
+ * Returns the parts of an interval in which a labeler was not read, besides its gaps, which are recorded only for
+ * labelers that are read.
+ */
+export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }: Interval): Interval[] {
+  if (reading !== 'read') return [{ start, end }];
+  if (state !== null || lastAsked === null || lastAsked >= end) return [];
+  return [{ start: micros(Math.max(start, lastAsked)), end }];
+}
+
+/** Returns true if labelers responded once, but no page was accepted for longer than the coverage tolerance. */
+export function hasFallenSilent(frontier: SilenceInputs, now: Micros): boolean {
+  return frontier.observedThrough !== null && isSilent(frontier, now);
+}

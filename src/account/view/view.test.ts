@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { account, fill, folderInTest, labelers, writerInTest } from '../../../harness/accounts/account.ts';
+import { bodyOf, linesOf } from '../../../harness/accounts/account-view.ts';
+import type { StoredGap } from '../../store/port.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { day, hour, micros, minute } from '../../store/time.ts';
+import type { AccountStore } from '../query/account-store.ts';
+import { DefinitionCache } from './definitions.ts';
+import { missedOf, nothingMissed } from './missed.ts';
+import { labelersOf } from './network.ts';
+import { type AccountView, readView } from './view.ts';
+
+const noon = 20_000 * 86_400_000_000 + 43_200_000_000;
+
+it.each([12, 300])('a page of %s rows ends at one frontier, whatever is accepted while it is built', async (count) => {
+  const writer = writerInTest(folderInTest(), noon);
+  await fill(writer, count, { at: noon + 1_000_000 });
+  let next = count;
+  const grown = async (): Promise<void> => {
+    await fill(writer, 10, { from: next, at: noon + 2_000_000 });
+    next += 10;
+  };
+  const store: AccountStore = {
+    ...writer,
+    tallyAccount: async (asked) => {
+      await grown();
+      const tally = await writer.tallyAccount(asked);
+      await grown();
+      return tally;
+    },
+  };
+  const view = await readView(
+    { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
+    {
+      query: { account, asked: { kind: 'days', days: 7 }, filters: {} },
+      before: null,
+      now: micros(noon + 60_000_000),
+    },
+  );
+  if (view === 'out_of_window') throw new Error(view);
+  const { rows, parts, frontier, tally, interval } = view;
+  expect({ rows, total: parts.reduce((sum, { total }) => sum + (total ?? 0), 0) }).toEqual({
+    rows: count,
+    total: count,
+  });
+  const newest = parts.flatMap((part) => part.rows).map(({ observedAt }) => observedAt);
+  expect(Math.max(...newest)).toBe(frontier.end - 1);
+  // The days still cover the whole interval.
+  expect([tally.days[0]?.start, tally.days.at(-1)?.end]).toEqual([interval.start, interval.end]);
+});
+
+it('an interval without accepted rows has counted, empty days', async () => {
+  const writer = writerInTest(folderInTest(), noon);
+  await fill(writer, 3, { at: noon + 1_000_000 });
+  const start = micros(noon + 2_000_000);
+  const end = micros(noon + 2 * 86_400_000_000);
+  const view = await readView(
+    {
+      store: writer,
+      definitions: new DefinitionCache(() => 0),
+      labelers: labelersOf(() => 0),
+      missed: missedOf(() => 0),
+    },
+    { query: { account, asked: { kind: 'explicit', start, end }, filters: {} }, before: null, now: end },
+  );
+  if (view === 'out_of_window') throw new Error(view);
+  expect(view.tally.days.map(({ counts }) => counts?.rows)).toEqual([0, 0, 0]);
+  expect(view.parts.map(({ rows, next }) => ({ rows, next }))).toEqual(Array(3).fill({ rows: [], next: null }));
+});
+
+const rows = 3;
+const [known, gone, stranger] = ['did:web:known.example', 'did:web:gone.example', 'did:web:stranger.example'] as const;
+
+/** Creates a view of the last seven days, seven days after a store began with some rows. */
+async function viewWith(
+  { roster = [], gaps = [] }: { readonly roster?: readonly RosterRow[]; readonly gaps?: readonly StoredGap[] },
+  { labeler, now = end }: { readonly labeler?: string; readonly now?: number } = {},
+): Promise<AccountView> {
+  const writer = writerInTest(folderInTest(), noon);
+  await fill(writer, rows, { at: noon + 1_000_000 });
+  await writer.putRoster([...labelers.map((did) => row(did, 'established')), ...roster]);
+  for (const gap of gaps) await writer.recordGap(gap);
+  const positions = labelers.map((source) => ({ source, endpoint: 'https://labeler.example', value: '1' }));
+  await writer.append({ at: micros(end - 1_000_000), observations: [], refusals: [], positions });
+  const filters = labeler === undefined ? {} : { labeler };
+  const view = await readView(
+    {
+      store: writer,
+      definitions: new DefinitionCache(() => 0),
+      labelers: labelersOf(() => 0),
+      missed: missedOf(() => 0),
+    },
+    { query: { account, asked: { kind: 'days', days: 7 }, filters }, before: null, now: micros(now) },
+  );
+  if (view === 'out_of_window') throw new Error(view);
+  return view;
+}
+
+const end = noon + 7 * day;
+
+function row(did: string, state: string, { enrolled = true, detail = {} } = {}): RosterRow {
+  const found = { origin: 'seeded', provenance: [], endpoint: null, stateSince: micros(noon) } as const;
+  return { did, ...found, enrolled, state, detail: JSON.stringify(detail) };
+}
+
+describe('a labeler in the filter', () => {
+  it.each([
+    ['never answered', [row(known, 'refused')], known, 'We have never read this labeler', 'State: refuses to be read.'],
+    ['is not enrolled', [row(known, 'unstarted', { enrolled: false })], known, 'We have never read this labeler', ''],
+    ['is not known', [], stranger, 'We do not know this labeler', ''],
+  ])('and %s is shown as unobserved, never with zeros', async (_, roster, labeler, said, state) => {
+    const view = await viewWith({ roster }, { labeler });
+    const { timeline, interval } = view;
+    expect(timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill(null));
+    expect(timeline.unseen).toEqual([{ start: interval.start, end: interval.end }]);
+    const html = bodyOf(view);
+    const text = linesOf(html).join('\n');
+    expect(text.split(`${said}: the labels that it applied or removed are unknown.`)).toHaveLength(3);
+    expect(text).toContain(state);
+    expect(text).toMatch(/^Nothing was observed between .*; events of that time are unknown\.$/m);
+    expect(text.match(/\(not observed\)\nThis interval was not observed\./g)).toHaveLength(3);
+    expect(text).not.toMatch(/\b0 (?:applied|removed)|\(0\)|^0$|No gap of its own|None observed|No observation/m);
+    expect(html.match(/class="chart-unseen"/g)).toHaveLength(1);
+    expect(html).not.toContain('<title>');
+  });
+
+  it('and no longer followed is unobserved since its last response', async () => {
+    const lastAnswered = noon + 2 * day;
+    const roster = [row(gone, 'established', { enrolled: false, detail: { lastAnswered } })];
+    const { timeline } = await viewWith({ roster }, { labeler: gone });
+    expect(timeline.unseen).toEqual([{ start: lastAnswered, end }]);
+    expect(timeline.days.map(({ counts, unseen }) => (counts ? unseen / hour : null))).toEqual([
+      ...[0, 0, 12, null, null, null, null, null],
+    ]);
+  });
+
+  it('and read has zeros for the days that were read', async () => {
+    const roster = [row(known, 'established', { detail: { lastAnswered: end - hour } })];
+    const view = await viewWith({ roster }, { labeler: known });
+    expect(view.timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill({ applied: 0, removed: 0 }));
+    expect(linesOf(bodyOf(view)).join('\n')).toContain(
+      '0 applied, 0 removed in this interval, regardless of the filters.',
+    );
+  });
+});
+
+describe('an unobserved day', () => {
+  const own = (from: number, to: number): StoredGap => ({
+    ...{ source: null, reason: 'ingest_paused', start: micros(noon + from * day), end: micros(noon + to * day) },
+  });
+  const countsOf = ({ timeline }: AccountView) => timeline.days.map(({ counts }) => counts);
+  const none = { applied: 0, removed: 0 };
+
+  it('has no counts during an interruption, though its rows were counted', async () => {
+    const view = await viewWith({ gaps: [own(1.5, 3.5)] });
+    expect(view.tally.days.map(({ counts }) => counts?.rows)).toEqual([rows, 0, 0, 0, 0, 0, 0, 0]);
+    expect(countsOf(view)).toEqual([{ applied: 2, removed: 1 }, none, null, null, none, none, none, none]);
+  });
+
+  it('has no counts after the last accepted page', async () => {
+    const view = await viewWith({}, { now: end + 2 * day });
+    const [, , , , , lastSeen, after, today] = countsOf(view);
+    expect([lastSeen, after, today]).toEqual([none, null, null]);
+  });
+
+  it('has no counts before the retained data', async () => {
+    const view = await viewWith({}, { now: noon + 2 * day });
+    expect(countsOf(view).slice(0, 5)).toEqual(Array(5).fill(null));
+    expect(view.timeline.unseen).toEqual([{ start: noon - 5 * day, end: noon }]);
+  });
+
+  it('has no counts in a gap of the labeler in the filter, and zeros in a gap of another', async () => {
+    const gap: StoredGap = { ...own(1.5, 3.5), source: labelers[0], reason: 'source_unavailable' };
+    const [, , asked] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[0] }));
+    const [, , other] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[1] }));
+    const [, , all] = countsOf(await viewWith({ gaps: [gap] }));
+    expect([asked, other, all]).toEqual([null, none, none]);
+  });
+
+  it('differs from a day with too many rows to count: neither shows a zero, and there is no total', async () => {
+    const writer = writerInTest(folderInTest(), noon);
+    await fill(writer, rows, { at: noon + 1_000_000 });
+    const store: AccountStore = {
+      ...writer,
+      tallyAccount: async (asked) => {
+        const { days, ...others } = await writer.tallyAccount(asked);
+        return { days: days.map((one, i) => (i === 0 ? { ...one, counts: null } : one)), ...others };
+      },
+    };
+    const view = await readView(
+      { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
+      {
+        query: { account, asked: { kind: 'explicit', start: micros(noon), end: micros(noon + hour) }, filters: {} },
+        ...{ before: null, now: micros(noon + hour) },
+      },
+    );
+    if (view === 'out_of_window') throw new Error(view);
+    expect([countsOf(view), view.rows, view.timeline.uncounted]).toEqual([[null], null, 1]);
+  });
+});
+
+it("a labeler's gap appears even if the cached data of all labelers is older", async () => {
+  const writer = writerInTest(folderInTest(), noon);
+  await fill(writer, rows, { at: noon + 1_000_000 });
+  const gap = { start: micros(noon + 2 * minute), end: micros(noon + 3 * minute) };
+  await writer.recordGap({ source: labelers[0], reason: 'source_unavailable', ...gap });
+  const view = await readView(
+    {
+      ...{ store: writer, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0) },
+      missed: () => Promise.resolve(nothingMissed),
+    },
+    {
+      query: { account, asked: { kind: 'explicit', start: micros(noon), end: micros(noon + 5 * minute) }, filters: {} },
+      ...{ before: null, now: micros(noon + 5 * minute) },
+    },
+  );
+  if (view === 'out_of_window') throw new Error(view);
+  expect(view.labelers.find(({ labeler }) => labeler === labelers[0])?.gaps).toMatchObject([gap]);
+  expect(view.timeline.partly).toMatchObject([gap]);
+});
+
+describe('labelers without a row of the account', () => {
+  const gap = (source: string, from: number, to: number, reason: StoredGap['reason']): StoredGap => ({
+    ...{ source, reason, start: micros(noon + from * hour), end: micros(noon + to * hour) },
+  });
+  const late = gap(known, 0, 30, 'not_observed');
+  const down = [gap(gone, 60, 62, 'source_unavailable'), gap(gone, 62, 63, 'cursor_reset')];
+  const roster = [row(known, 'established'), row(gone, 'established')];
+
+  it('appear as a sum and as partly missed time', async () => {
+    const view = await viewWith({ roster, gaps: [late, ...down] });
+    const { timeline, missed } = view;
+    expect(missed).toEqual({ labelers: 2, longest: 30 * hour });
+    expect(timeline.partly).toEqual([
+      { start: late.start, end: late.end },
+      { start: noon + 60 * hour, end: noon + 63 * hour },
+    ]);
+    expect(timeline.days.map(({ partly }) => partly / hour)).toEqual([12, 18, 0, 3, 0, 0, 0, 0]);
+    const text = linesOf(bodyOf(view)).join('\n');
+    expect(text).toContain(
+      '2 labelers not listed below were not observed for some or all of this interval, one of them for 30 h in total: labels that they applied or removed then are unknown. The export lists them.',
+    );
+    expect(text).toContain('some labelers for 12 h');
+    expect(text).not.toContain(known);
+  });
+
+  it('are omitted if a labeler filter is set, and listed labelers do not count twice', async () => {
+    const gaps = [late, ...down, gap(labelers[0], 20, 40, 'source_unavailable')];
+    const { missed, timeline } = await viewWith({ roster, gaps }, { labeler: gone });
+    expect([missed, timeline.partly]).toEqual([{ labelers: 0, longest: 0 }, []]);
+    const all = await viewWith({ roster, gaps });
+    expect(all.missed).toEqual({ labelers: 2, longest: 30 * hour });
+    expect(all.timeline.partly[0]).toEqual({ start: noon, end: noon + 40 * hour });
+  });
+
+  it('are drawn in a bounded number of intervals, however many gaps there are', async () => {
+    const gaps = Array.from({ length: 500 }, (_, i) => gap(i % 2 ? known : gone, i / 4, i / 4 + 0.1, 'not_observed'));
+    const { timeline, missed } = await viewWith({ roster, gaps });
+    expect(timeline.partly).toHaveLength(300);
+    expect([timeline.partly[0]?.start, timeline.partly.at(-1)?.end]).toEqual([gaps[0]?.start, gaps[499]?.end]);
+    expect(missed.labelers).toBe(2);
+  });
+});

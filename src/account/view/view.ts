@@ -1,0 +1,191 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { AccountDay, AccountTally, LabelerCount } from '../../store/account-counts.ts';
+import { silenceOf } from '../../store/coverage-rule.ts';
+import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
+import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
+import type { AccountStore } from '../query/account-store.ts';
+import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query/query.ts';
+import { storeFilter } from '../query/row.ts';
+import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
+import { type Missed, type MissedSum, nothingMissed, stretchesOf, sumOf } from './missed.ts';
+import { type Labelers, type NetworkView, networkView } from './network.ts';
+import { type Part, readParts } from './rows.ts';
+import { type Timeline, timelineOf } from './timeline.ts';
+import { type HowRead, howRead, unreadOf } from './unread.ts';
+
+/** Maximum number of an account's labelers that its page lists, those with most rows first. */
+export const maxLabelersShown = 50;
+/** Maximum rows counted individually for a page; days with more are shown as not counted. */
+const countedRows = 200_000;
+/** A name that no labeler has: its coverage contains only our own interruptions. */
+const ourselves = 'almanac';
+
+/** A labeler with rows of the account, or the labeler of the filter. */
+export interface LabelerView extends LabelerCount, HowRead {
+  /** Its own gaps in the interval, without our interruptions. */
+  readonly gaps: readonly StoredGap[];
+}
+
+/** The data of an account's page. */
+export interface AccountView {
+  readonly query: AskedQuery;
+  readonly now: Micros;
+  /** The requested interval within the rolling window, and its retained part. */
+  readonly shown: Interval;
+  readonly interval: ClippedInterval;
+  readonly frontier: Frontier;
+  readonly startedAt: Micros;
+  readonly tally: AccountTally;
+  /** Number of all the account's rows in the interval, regardless of the filters; null if some were not counted. */
+  readonly rows: number | null;
+  readonly timeline: Timeline;
+  readonly parts: readonly Part[];
+  readonly before: Micros | null;
+  readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
+  readonly labelers: readonly LabelerView[];
+  readonly otherLabelers: number;
+  /** Unobserved time of the labelers that are not listed, with or without rows; empty with a labeler filter. */
+  readonly missed: MissedSum;
+  /** Our own interruptions, in which no labeler was observed. */
+  readonly ownGaps: readonly StoredGap[];
+  readonly network: NetworkView;
+}
+
+/** Dependencies of reading a view. */
+export interface ViewSources {
+  readonly store: AccountStore;
+  readonly definitions: DefinitionCache;
+  readonly labelers: (store: AccountStore) => Promise<Labelers>;
+  readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
+}
+
+/** Query of a page, with its time. */
+export interface ViewQuery {
+  readonly query: AskedQuery;
+  /** Position at which the list of one part continues; null for the newest. */
+  readonly before: Micros | null;
+  readonly now: Micros;
+}
+
+/** Reads the data of a page; `out_of_window` if no part of the interval is retained. */
+export async function readView(
+  { store, definitions, labelers, missed }: ViewSources,
+  { query, before, now }: ViewQuery,
+): Promise<AccountView | 'out_of_window'> {
+  const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
+  const window = availableWindow(frontier, now);
+  const interval = clipInterval(query.asked, window);
+  if (interval === 'out_of_window') return interval;
+  const { account, filters } = query;
+  const { start, end } = interval;
+  // Rows accepted while the page is built appear in none of its parts, nor in its downloads.
+  const known = micros(Math.min(end, frontier.end));
+  const [tally, network] = await Promise.all([
+    known <= start
+      ? nothingUntil(interval)
+      : store
+          .tallyAccount({ account, start, end: known, filter: storeFilter(filters), budget: countedRows })
+          .then((counted) => continuedTo(counted, end)),
+    labelers(store),
+  ]);
+  const named = labelersShown(tally, filters.labeler);
+  const alone = filters.labeler !== undefined;
+  const [coverage, others, parts] = await Promise.all([
+    store.coverage({ start, end, labelers: [ourselves, ...named.map(({ labeler }) => labeler)] }),
+    alone ? nothingMissed : missed(store, window),
+    readParts(store, { account, filters, before, start, end: known }, tally),
+  ]);
+  const shownRows = parts.flatMap(({ rows }) => rows);
+  const gapsOf = new Map(coverage.map((one) => [one.labeler, one]));
+  const views = named.map((count) => {
+    const rows = count.applied + count.removed > 0 || shownRows.some(({ label }) => label.src === count.labeler);
+    return viewOf(count, rows, network, gapsOf.get(count.labeler));
+  });
+  const ownGaps = gapsOf.get(ourselves)?.gaps ?? [];
+  const shown = shownInterval(query, interval, now);
+  const silence = silenceOf(frontier, now);
+  // Includes time in which an unfollowed labeler was not read: no gap of it is recorded.
+  const theirs = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
+  return {
+    query,
+    now,
+    shown,
+    interval,
+    frontier,
+    startedAt,
+    tally,
+    rows: tally.days.reduce<number | null>(
+      (sum, { counts }) => (sum === null || !counts ? null : sum + counts.rows),
+      0,
+    ),
+    timeline: timelineOf({
+      ...shown,
+      available: interval,
+      tally,
+      whole: [...ownGaps, ...(silence === null ? [] : [silence]), ...(alone ? theirs : [])],
+      some: alone ? [] : stretchesOf([...others.any, ...theirs], interval),
+    }),
+    parts,
+    before,
+    definitions: await definitions.of(
+      store,
+      shownRows.map(({ label }) => label),
+    ),
+    labelers: views,
+    otherLabelers: tally.labelers.length - named.filter(({ applied, removed }) => applied + removed > 0).length,
+    missed: sumOf(others, new Set(named.map(({ labeler }) => labeler)), interval),
+    ownGaps,
+    network: networkView(network, [...named.map(({ labeler }) => labeler), ...shownRows.map(({ label }) => label.src)]),
+  };
+}
+
+/** Extends a tally by days without rows up to an instant. */
+function continuedTo(tally: AccountTally, end: Micros): AccountTally {
+  const days = [...tally.days];
+  const last = days.pop();
+  if (!last) return tally;
+  days.push({ ...last, end: micros(Math.min(end, dayStart(dayOf(last.start) + 1))) });
+  return { ...tally, days: [...days, ...emptyDays({ start: micros(dayStart(dayOf(last.start) + 1)), end })] };
+}
+
+function nothingUntil(interval: Interval): AccountTally {
+  return { days: emptyDays(interval), labelers: [], values: [] };
+}
+
+function emptyDays({ start, end }: Interval): AccountDay[] {
+  const none = { applied: 0, removed: 0 };
+  const days: AccountDay[] = [];
+  for (let from: number = start; from < end; from = dayStart(dayOf(from) + 1)) {
+    const part = { start: micros(from), end: micros(Math.min(end, dayStart(dayOf(from) + 1))) };
+    days.push({ ...part, counts: { rows: 0, account: none, post: none, record: none } });
+  }
+  return days;
+}
+
+/** Returns the labelers with most rows, and always the one of the filter. */
+function labelersShown(tally: AccountTally, asked: string | undefined): LabelerCount[] {
+  if (asked !== undefined) {
+    return [tally.labelers.find(({ labeler }) => labeler === asked) ?? { labeler: asked, applied: 0, removed: 0 }];
+  }
+  return tally.labelers.slice(0, maxLabelersShown);
+}
+
+function viewOf(
+  count: LabelerCount,
+  rows: boolean,
+  network: Labelers,
+  coverage: LabelerCoverage | undefined,
+): LabelerView {
+  return {
+    ...count,
+    ...howRead(count.labeler, rows, network),
+    gaps: coverage?.gaps.filter(({ source }) => source !== null) ?? [],
+  };
+}
+
+/** The requested interval, including parts that are no longer available, but not beyond the rolling window. */
+function shownInterval({ asked }: AskedQuery, interval: ClippedInterval, now: Micros): Interval {
+  if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
+  const oldest = now - windowDays * day;
+  return { start: micros(Math.min(interval.start, Math.max(asked.start, oldest))), end: interval.end };
+}

@@ -1,0 +1,157 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { type ConnectionBounds, ConnectionTable } from './connection-table.ts';
+
+const bounds: ConnectionBounds = { total: 3, perClient: null, stallMs: 1_000 };
+
+/** A connection whose peer takes what the test says. */
+class Peer extends EventEmitter {
+  writableLength = 0;
+  bytesWritten = 0;
+  destroyed = false;
+  readonly remoteAddress: string;
+
+  constructor(remoteAddress = '192.0.2.1') {
+    super();
+    this.remoteAddress = remoteAddress;
+  }
+
+  send(bytes: number): void {
+    this.writableLength += bytes;
+    this.bytesWritten += bytes;
+  }
+
+  take(bytes: number): void {
+    this.writableLength -= bytes;
+  }
+
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+function tableOf(more: Partial<ConnectionBounds> = {}) {
+  const cuts: string[] = [];
+  const table = new ConnectionTable({ ...bounds, ...more }, (reason) => cuts.push(reason));
+  return { cuts, table, admit: (peer: Peer) => table.admit(peer as unknown as Socket) };
+}
+
+describe('a table of connections', () => {
+  it('closes the connection that is idle for longest for a new one, and none that has an answer under way', () => {
+    const { admit, cuts, table } = tableOf();
+    const peers = [1, 2, 3, 4].map(() => new Peer());
+    const [first, second, third] = peers.slice(0, 3).map(admit);
+    if (first) first.outstanding = 1;
+    if (third) third.answered = 1;
+    expect(second && admit(peers[3] as Peer)).not.toBeNull();
+    expect(peers.map(({ destroyed }) => destroyed)).toEqual([false, true, false, false]);
+    expect({ cuts, size: table.size }).toEqual({ cuts: ['idle'], size: 3 });
+  });
+
+  it('refuses a new connection where every other one has an answer under way', () => {
+    const { admit, cuts } = tableOf();
+    for (const tracked of [1, 2, 3].map(() => admit(new Peer()))) if (tracked) tracked.outstanding = 1;
+    const late = new Peer();
+    expect([admit(late), late.destroyed, cuts]).toEqual([null, true, ['full']]);
+  });
+
+  it('closes a connection of the client that has most for a client that has fewer', () => {
+    const { admit, cuts } = tableOf();
+    const flood = [1, 2, 3].map(() => new Peer());
+    for (const tracked of flood.map(admit)) if (tracked) tracked.outstanding = 1;
+    expect(admit(new Peer('198.51.100.1'))).not.toBeNull();
+    expect([flood.map(({ destroyed }) => destroyed), cuts]).toEqual([[false, false, true], ['full']]);
+  });
+
+  it('closes the idle one of its connections first', () => {
+    const { admit } = tableOf();
+    const flood = [1, 2, 3].map(() => new Peer());
+    for (const tracked of [flood.map(admit)].flatMap(([a, , c]) => [a, c])) if (tracked) tracked.outstanding = 1;
+    admit(new Peer('198.51.100.1'));
+    expect(flood.map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
+  });
+
+  it('counts a connection with the client that a proxy names', () => {
+    const { admit, table } = tableOf({ total: 4 });
+    const peers = [1, 2, 3, 4].map(() => new Peer());
+    const tracked = peers.map(admit);
+    for (const [index, one] of tracked.entries()) {
+      if (!one) continue;
+      one.outstanding = 1;
+      table.attribute(one, index === 0 ? '198.51.100.1' : '198.51.100.2');
+    }
+    expect(admit(new Peer())).not.toBeNull();
+    expect(peers.map(({ destroyed }) => destroyed)).toEqual([false, false, false, true]);
+  });
+
+  it('does not take a connection whose bytes wait to be parsed for an idle one', () => {
+    const { admit, cuts } = tableOf();
+    const peers = [1, 2, 3].map(() => new Peer());
+    const [first] = peers.map(admit);
+    if (first) first.held = true;
+    admit(new Peer());
+    expect([peers.map(({ destroyed }) => destroyed), cuts]).toEqual([[false, true, false], ['idle']]);
+  });
+
+  it('gives no client more than its share, and an IPv6 site four times that', () => {
+    const { admit, cuts } = tableOf({ total: 1_000, perClient: 2 });
+    const admitted = (addresses: readonly string[]) => addresses.map((one) => admit(new Peer(one)) !== null);
+    expect(admitted(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'])).toEqual([true, true, false, true]);
+    expect(admitted(['2001:db8::1', '2001:db8::2', '2001:db8::3'])).toEqual([true, true, false]);
+    const site = Array.from({ length: 64 }, (_, n) => `2001:db8:1:${(n * 256).toString(16)}::1`);
+    expect(admitted(site).filter(Boolean)).toHaveLength(8);
+    expect(new Set(cuts)).toEqual(new Set(['client_full']));
+  });
+
+  it('gives a place back when its connection closes', () => {
+    const { admit } = tableOf({ perClient: 1 });
+    const peer = new Peer();
+    admit(peer);
+    peer.destroy();
+    expect(admit(new Peer())).not.toBeNull();
+  });
+});
+
+describe('a peer that takes too little', () => {
+  it('is cut when it takes nothing within the interval', () => {
+    const { admit, cuts, table } = tableOf();
+    const peer = new Peer();
+    admit(peer);
+    peer.send(10);
+    for (const now of [0, 999]) table.cutStalled(now);
+    expect(peer.destroyed).toBe(false);
+    table.cutStalled(1_000);
+    expect([peer.destroyed, cuts]).toEqual([true, ['stalled']]);
+  });
+
+  it('is cut too when it takes a byte now and then', () => {
+    const { admit, table } = tableOf();
+    const peer = new Peer();
+    admit(peer);
+    peer.send(128 * 1024);
+    let now = 0;
+    for (; !peer.destroyed && now < 60_000; now += 100) {
+      peer.take(1);
+      table.cutStalled(now);
+    }
+    expect(now).toBeLessThanOrEqual(2_200);
+  });
+
+  it('stays when it takes a piece in each interval', () => {
+    const { admit, table } = tableOf();
+    const peer = new Peer();
+    admit(peer);
+    // More always waits.
+    peer.send(64 * 1024);
+    for (let now = 0; now < 60_000; now += 900) {
+      peer.send(64 * 1024);
+      table.cutStalled(now);
+      peer.take(64 * 1024);
+      table.cutStalled(now + 450);
+    }
+    expect(peer.destroyed).toBe(false);
+  });
+});

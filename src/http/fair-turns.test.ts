@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { FairTurns } from './fair-turns.ts';
+
+/** Turns of an event loop that the test runs itself; each piece of work takes `pieceMs`. */
+function turnsOf(pieceMs = 0, maxWaiting = 1_000) {
+  const next: (() => void)[] = [];
+  let nowMs = 0;
+  const begun: string[] = [];
+  const refused: string[] = [];
+  const turns = new FairTurns({ maxWaiting, nextTurn: (act) => void next.push(act), monotonic: () => nowMs });
+  return {
+    turns,
+    begun,
+    refused,
+    enter: (client: string, name: string) =>
+      turns.enter(
+        client,
+        () => {
+          begun.push(name);
+          nowMs += pieceMs;
+        },
+        () => refused.push(name),
+      ),
+    /** Runs one turn of the loop; returns the work that it began. */
+    turn(): string[] {
+      const before = begun.length;
+      for (const act of next.splice(0)) act();
+      return begun.slice(before);
+    },
+  };
+}
+
+describe('a turn of the event loop', () => {
+  it('begins a few pieces of work, which go round between clients', () => {
+    const { enter, turn } = turnsOf();
+    for (let n = 1; n <= 8; n++) enter('a', `a${n}`);
+    for (const name of ['b1', 'c1']) enter(name.charAt(0), name);
+    const first = ['a1', 'b1', 'c1', 'a2', 'a3', 'a4', 'a5', 'a6'];
+    expect([turn(), turn(), turn()]).toEqual([first, ['a7', 'a8'], []]);
+  });
+
+  it('begins no further piece of work when its time is used up', () => {
+    const { enter, turn } = turnsOf(1.2);
+    for (const name of ['a1', 'b1', 'c1']) enter(name.charAt(0), name);
+    expect([turn(), turn()]).toEqual([['a1', 'b1'], ['c1']]);
+  });
+
+  it('begins nothing where it accepted a connection, unless many turns before it began nothing either', () => {
+    const { enter, turn, turns } = turnsOf();
+    enter('a', 'a1');
+    const began = Array.from({ length: 5 }, () => {
+      turns.accepted();
+      return turn();
+    });
+    expect(began).toEqual([...Array.from({ length: 4 }, () => []), ['a1']]);
+  });
+
+  it('does not begin what was withdrawn', () => {
+    const { enter, turn, turns } = turnsOf();
+    const withdraw = enter('a', 'a1');
+    enter('b', 'b1');
+    withdraw();
+    expect([turn(), turns.waiting]).toEqual([['b1'], 0]);
+  });
+});
+
+it('refuses work beyond what may wait', () => {
+  const { enter, refused } = turnsOf(0, 2);
+  for (const name of ['a1', 'b1', 'c1']) enter(name.charAt(0), name);
+  expect(refused).toEqual(['c1']);
+});
+
+it('is crowded by a client with several pieces of work only if much work waits', () => {
+  const { enter, turns } = turnsOf();
+  for (let n = 0; n < 8; n++) enter('a', `a${n}`);
+  const alone = turns.isCrowdedBy('a');
+  for (let n = 0; n < 250; n++) enter(`client ${n}`, 'once');
+  expect([alone, turns.isCrowdedBy('a'), turns.isCrowdedBy('client 1')]).toEqual([false, true, false]);
+});

@@ -1,0 +1,90 @@
+import { FairQueue } from './fair-queue.ts';
+
+/** Dependencies of fair turns. */
+export interface FairTurnsOptions {
+  /** Pieces of work that wait at once. */
+  readonly maxWaiting: number;
+  /** Calls back in the next turn of the event loop. */
+  readonly nextTurn: (act: () => void) => void;
+  /** A clock that never steps, in milliseconds. */
+  readonly monotonic: () => number;
+}
+
+/** A turn of the event loop begins no further piece of work after this time, in milliseconds. */
+const sliceMs = 2;
+/** Pieces of work that a turn of the event loop begins at most. */
+const piecesPerTurn = 8;
+/** Successive turns of the event loop that may only accept connections. */
+const maxAcceptTurns = 4;
+
+/** With this many pieces of work waiting, a client may have `maxOfClient` of them. */
+const crowd = 256;
+const maxOfClient = 8;
+
+/**
+ * Shares the event loop between clients: each turn of the loop begins a few pieces of work, and turns go round between
+ * clients. The loop accepts one connection a turn, so a turn that accepted one begins no work, up to a bound: otherwise
+ * new clients would wait in the kernel's queue, where no fairness applies, while work is done for those before them.
+ */
+export class FairTurns {
+  readonly #nextTurn: FairTurnsOptions['nextTurn'];
+  readonly #monotonic: FairTurnsOptions['monotonic'];
+  readonly #queue: FairQueue;
+  #scheduled = false;
+  #accepted = false;
+  #acceptTurns = 0;
+
+  constructor({ maxWaiting, nextTurn, monotonic }: FairTurnsOptions) {
+    this.#nextTurn = nextTurn;
+    this.#monotonic = monotonic;
+    this.#queue = new FairQueue(maxWaiting);
+  }
+
+  /** Pieces of work that wait now. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Returns true if much work waits, and the client has more of it than its part. */
+  isCrowdedBy(client: string): boolean {
+    return this.#queue.size >= crowd && this.#queue.waitingOf(client) >= maxOfClient;
+  }
+
+  /** Notes that the event loop accepted and admitted a connection in this turn. */
+  accepted(): void {
+    this.#accepted = true;
+  }
+
+  /** Begins a piece of work in the client's turn; calls `refuse` instead if too much waits. Returns a function that withdraws it. */
+  enter(client: string, begin: () => void, refuse: () => void): () => void {
+    const waiting = { admit: begin, refuse };
+    if (!this.#queue.add(client, waiting)) refuse();
+    else this.#schedule();
+    return () => this.#queue.remove(client, waiting);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#nextTurn(() => {
+      this.#scheduled = false;
+      this.#turn();
+      if (this.#queue.size > 0) this.#schedule();
+    });
+  }
+
+  #turn(): void {
+    const accepted = this.#accepted;
+    this.#accepted = false;
+    if (accepted && this.#acceptTurns < maxAcceptTurns) {
+      this.#acceptTurns += 1;
+      return;
+    }
+    this.#acceptTurns = 0;
+    const end = this.#monotonic() + sliceMs;
+    for (let begun = 0; begun < piecesPerTurn; begun++) {
+      this.#queue.take()?.admit();
+      if (this.#queue.size === 0 || this.#monotonic() >= end) return;
+    }
+  }
+}

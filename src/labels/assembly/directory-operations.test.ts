@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { micros } from '../../store/time.ts';
+import { maxKnown, Roster } from '../roster/roster.ts';
+import { operationHandler } from './directory-operations.ts';
+
+const host = 'plc.example';
+const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** The DID of a number, written in base 32. */
+function did(n: number): string {
+  const digits = Array.from({ length: 24 }, (_, i) => base32[Math.floor(n / 32 ** (23 - i)) % 32] ?? 'a');
+  return `did:plc:${digits.join('')}`;
+}
+
+function rosterOfStrangers() {
+  const asked: string[] = [];
+  const roster = new Roster({
+    identities: {
+      resolve: async (one) => {
+        asked.push(one);
+        return { kind: 'not_found', status: 404 };
+      },
+    },
+    clock: () => micros(1_780_000_000_000_000),
+    wait: (_, signal) =>
+      new Promise((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      }),
+    ...{ refreshMs: 86_400_000, retryMs: 60_000, freshMs: 60_000, changed: () => undefined },
+  });
+  return { roster, asked, operate: operationHandler(roster, host) };
+}
+
+test('an operation finds a labeler that declares a service, and no other account', () => {
+  const { roster, operate } = rosterOfStrangers();
+  operate({ did: did(1), isLabeler: false });
+  operate({ did: did(2), isLabeler: true });
+  expect([...roster.members].map((member) => [member.did, member.origin, [...member.provenance]])).toEqual([
+    [did(2), 'discovered', ['directory plc.example']],
+  ]);
+});
+
+test('an operation of a known labeler has its document read again, also one that withdraws the service', async () => {
+  const { roster, asked, operate } = rosterOfStrangers();
+  const stop = new AbortController();
+  roster.add(did(1), 'seeded', 'seeds');
+  const run = roster.run(stop.signal);
+  await expect.poll(() => asked.length).toBe(1);
+  operate({ did: did(1), isLabeler: false });
+  await expect.poll(() => asked.length).toBe(2);
+  operate({ did: did(1), isLabeler: true });
+  expect([...(roster.member(did(1))?.provenance ?? [])]).toEqual(['seeds', 'directory plc.example']);
+  stop.abort();
+  await run;
+});
+
+test('strangers who fill the directory with labelers get no place of a seed or an established labeler', () => {
+  const { roster, operate } = rosterOfStrangers();
+  const day = 86_400_000_000;
+  roster.add(did(0), 'discovered', 'relay r.example');
+  const established = roster.member(did(0))?.tracker;
+  established?.asked(micros(1_780_000_000_000_000 - 8 * day));
+  established?.answered(micros(1_780_000_000_000_000 - 8 * day), { dated: 1, undated: 0 });
+  for (let n = 1; n <= maxKnown + 5_000; n += 1) operate({ did: did(n), isLabeler: true });
+  roster.add('did:web:seed.example.com', 'seeded', 'seeds');
+  expect([...roster.members]).toHaveLength(maxKnown);
+  expect(roster.dropped).toBe(5_001);
+  expect([roster.member(did(0)), roster.member('did:web:seed.example.com')]).not.toContain(undefined);
+});

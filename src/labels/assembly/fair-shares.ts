@@ -1,0 +1,68 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { StoreWriter } from '../../store/port.ts';
+import { dayOf, dayStart, micros } from '../../store/time.ts';
+import type { Clocks } from '../clock/clock-watch.ts';
+import { wait } from '../clock/wait.ts';
+import { GapWriter } from '../publish/gap-writer.ts';
+import type { Member } from '../roster/member.ts';
+import { createShareOf } from '../roster/share-of.ts';
+import { DailyCap } from '../shares/daily-cap.ts';
+import type { DiskBudget } from '../shares/disk-budget.ts';
+import { Pace } from '../shares/pace.ts';
+import type { ShareKey } from '../shares/shares.ts';
+import { SourceUsage } from '../shares/source-usage.ts';
+
+/** Dependencies of fair shares. */
+export interface FairSharesOptions {
+  readonly store: StoreWriter;
+  readonly clocks: Clocks;
+  readonly labeler: (did: string) => Member | undefined;
+  /** The current budget of the disk. */
+  readonly disk: () => DiskBudget;
+  /** Gaps of one source are written at most this often by themselves, in milliseconds. */
+  readonly gapIntervalMs: number;
+  readonly maxDailyRows: number | undefined;
+}
+
+/** Everything that bounds what one source takes from the others. */
+export interface FairShares {
+  readonly shareOf: (source: string) => ShareKey;
+  readonly usage: SourceUsage;
+  readonly pace: Pace;
+  readonly cap: DailyCap;
+  readonly gaps: GapWriter;
+  /** Charges what the day under way holds already: once the roster says whose share it counts against. */
+  load(now: Micros): Promise<void>;
+  /** Keeps the bytes of the day for the next start. */
+  keep(): Promise<void>;
+}
+
+const dayNote = 'day-bytes';
+
+/** Makes the shares of all sources. */
+export function createFairShares(options: FairSharesOptions): FairShares {
+  const { store, clocks, labeler, disk, maxDailyRows, gapIntervalMs } = options;
+  const shareOf = createShareOf(labeler, clocks.wall);
+  const usage = new SourceUsage();
+  const cap = new DailyCap({
+    ...{ shareOf, clock: clocks.wall },
+    budgetBytes: () => disk().dailyBytes,
+    isTight: () => disk().isTight,
+    ...(maxDailyRows === undefined ? {} : { maxRows: maxDailyRows }),
+  });
+  return {
+    ...{ shareOf, usage, cap },
+    pace: new Pace({ shareOf, monotonic: clocks.monotonic, wait, usage }),
+    gaps: new GapWriter({ store, monotonic: clocks.monotonic, minIntervalMs: gapIntervalMs }),
+    async load(now) {
+      const today = dayOf(now);
+      const { floor } = await store.frontier();
+      const start = micros(Math.max(floor, dayStart(today)));
+      const end = dayStart(today + 1);
+      if (start < end) cap.load(await store.countsByLabeler({ start, end }), await store.note(dayNote));
+    },
+    async keep() {
+      await store.putNote(dayNote, cap.save());
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import { errorFields, type Log } from '../../ops/log.ts';
+import type { StoreWriter } from '../../store/port.ts';
+import { wait } from '../clock/wait.ts';
+import type { Particulars } from '../roster/particulars.ts';
+import type { Roster } from '../roster/roster.ts';
+import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
+import type { Obstacles } from './obstacles.ts';
+import { numberNote } from './signs-of-life.ts';
+
+/** Under this name the store keeps where the stream of labelers' records goes on. */
+export const cursorNote = 'jetstream-cursor';
+
+/** Dependencies of following labelers' records. */
+export interface LabelerEventsOptions {
+  readonly settings: { readonly jetstream: string | null; readonly userAgent: string };
+  readonly store: StoreWriter;
+  readonly policy: AddressPolicy;
+  readonly resolve: Resolve;
+  readonly random: () => number;
+  readonly clock: () => Micros;
+  readonly log: Log;
+}
+
+/** Follows what labelers write about themselves; null where no stream is configured. */
+export async function labelerEvents(
+  { settings, store, policy, resolve, random, clock, log }: LabelerEventsOptions,
+  roster: Pick<Roster, 'add' | 'saidToChange'>,
+  particulars: Particulars,
+  obstacles: Obstacles,
+): Promise<ServiceEvents | null> {
+  const { jetstream, userAgent } = settings;
+  if (jetstream === null) return null;
+  const onEvent = (event: ServiceEvent): void => {
+    if (event.kind !== 'service') {
+      roster.saidToChange(event.did);
+      return;
+    }
+    roster.add(event.did, 'discovered', 'jetstream');
+    if (event.definitions === null) return;
+    particulars
+      .written(event.did, event.definitions)
+      .catch((error: unknown) => log.warn('definitions were not stored', errorFields(error)));
+  };
+  return followServices({
+    jetstream,
+    policy,
+    userAgent,
+    resolve,
+    random,
+    clock,
+    wait,
+    log,
+    heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
+    onEvent,
+    cursor: await numberNote(store, cursorNote),
+  });
+}

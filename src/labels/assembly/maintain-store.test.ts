@@ -1,0 +1,20 @@
+import { expect, test, vi } from 'vitest';
+import { micros } from '../../store/time.ts';
+import { maintainStore } from './maintain-store.ts';
+
+function logOf() {
+  return { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+}
+
+test('days that could not be sealed are reported, those that were are not', async () => {
+  const log = logOf();
+  const upkeep = { sealed: ['2024-10-04'], postponed: [] as string[], expired: [] };
+  const store = { maintain: () => Promise.resolve(upkeep) };
+  await maintainStore(store, micros(0), log as never);
+  expect(log.warn).not.toHaveBeenCalled();
+  upkeep.postponed.push('2024-10-05');
+  await maintainStore(store, micros(0), log as never);
+  expect(log.warn.mock.calls).toEqual([
+    ['closed days could not be rewritten and are tried again', { days: '2024-10-05' }],
+  ]);
+});

@@ -1,0 +1,10 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { Log } from '../../ops/log.ts';
+import type { StoreWriter } from '../../store/port.ts';
+
+/** Runs the store's upkeep and reports closed days that could not be rewritten: without room they stay as large as they are. */
+export async function maintainStore(store: Pick<StoreWriter, 'maintain'>, at: Micros, log: Log): Promise<void> {
+  const { postponed } = await store.maintain(at);
+  if (postponed.length > 0)
+    log.warn('closed days could not be rewritten and are tried again', { days: postponed.join(' ') });
+}

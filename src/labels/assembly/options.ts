@@ -1,0 +1,50 @@
+import type { AddressPolicy } from '../../network/guard/address-policy.ts';
+import type { Log } from '../../ops/log.ts';
+import type { StoreWriter } from '../../store/port.ts';
+import type { Clocks } from '../clock/clock-watch.ts';
+import type { Telemetry } from '../shares/telemetry.ts';
+import type { Rhythm } from '../stream/rhythm.ts';
+
+/** Settings of the label instrument. */
+export interface LabelsSettings {
+  /** Folder of the store: its free space is watched. */
+  readonly folder: string;
+  readonly artifacts: string;
+  readonly windowDays: number;
+  /** DIDs of the seeds file. */
+  readonly seeds: readonly string[];
+  readonly relays: readonly string[];
+  readonly plc: string;
+  /** Directories that answer when the first does not (none). */
+  readonly plcReplicas?: readonly string[];
+  /** Null: nothing is discovered by stream. */
+  readonly jetstream: string | null;
+  /** Sent with every request and handshake. */
+  readonly userAgent: string;
+  readonly publishSeconds: number;
+  readonly discoverySeconds: number;
+  readonly origin: 'live' | 'simulated';
+  readonly minFreeBytes: number;
+  /** Most bytes that all sources together may add in a UTC day; null: derived from the disk. */
+  readonly dailyBytes?: number | null;
+  /** Bounds, for tests to lower: rows of a source in a day (2 M), sources that are read at once (5,000). */
+  readonly maxDailyRows?: number;
+  readonly maxEnrolled?: number;
+  /** Streams of one host that are open at once (32); further labelers of it are polled. */
+  readonly maxStreamsPerHost?: number;
+  readonly rhythm: Rhythm;
+}
+
+/** Dependencies of the label instrument. */
+export interface LabelsOptions {
+  readonly settings: LabelsSettings;
+  /** The opened store; the instrument closes it. */
+  readonly store: StoreWriter;
+  readonly policy: AddressPolicy;
+  readonly clocks: Clocks;
+  readonly random: () => number;
+  /** Asks DNS for the texts by which names are confirmed, in place of the system's resolver; null: none is confirmed. */
+  readonly resolveTxt?: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+}

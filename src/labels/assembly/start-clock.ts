@@ -1,0 +1,43 @@
+import type { Log } from '../../ops/log.ts';
+import type { Clocks } from '../clock/clock-watch.ts';
+import { wait } from '../clock/wait.ts';
+import type { Telemetry } from '../shares/telemetry.ts';
+import type { Obstacles } from './obstacles.ts';
+
+/** Dependencies of checking the clock before a start. */
+export interface StartClockOptions {
+  readonly clocks: Clocks;
+  readonly log: Log;
+  readonly telemetry: Pick<Telemetry, 'paused'>;
+  /** Maximum wait for an upstream's time, in milliseconds. */
+  readonly waitMs: number;
+}
+
+/** Interval between checks for an upstream's time, in milliseconds. */
+const lookMs = 20;
+
+/**
+ * Waits until an upstream confirms the clock, so that a wrong clock stamps no row; not for long if no upstream
+ * responds, but for as long as one contradicts it.
+ */
+export async function clockAtStart(
+  obstacles: Obstacles,
+  { clocks, log, telemetry, waitMs }: StartClockOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const begun = clocks.monotonic();
+  let told = false;
+  for (;;) {
+    obstacles.look();
+    const right = obstacles.clockRight;
+    const waited = (clocks.monotonic() - begun) / 1000;
+    if (signal.aborted || right === true || (right === null && waited >= waitMs)) break;
+    if (right === false && !told) {
+      log.warn('the clock is wrong or unconfirmed: nothing is observed until it is set');
+      telemetry.paused('clock_doubtful');
+      told = true;
+    }
+    await wait(lookMs, signal);
+  }
+  if (told) telemetry.paused(null);
+}

@@ -1,0 +1,137 @@
+import { repeat } from '../clock/repeat.ts';
+import type { PageAcceptance } from '../ingest/acceptance.ts';
+import type { ReaderPorts } from '../ingest/ports.ts';
+import { removeRequested } from '../operator/purges.ts';
+import { publisher } from '../publish/publisher.ts';
+import { recordDepartures } from '../reading/departures.ts';
+import { discover } from '../roster/discover.ts';
+import { standingFacts } from '../roster/member.ts';
+import { standingOf } from '../state/standing.ts';
+import { positionNote } from './directory-operations.ts';
+import type { Foundation } from './foundation.ts';
+import { cursorNote } from './labeler-events.ts';
+import type { Labelers } from './labelers.ts';
+import { maintainStore } from './maintain-store.ts';
+import { sourcesReporter } from './report-sources.ts';
+import { beat } from './signs-of-life.ts';
+
+/** Between two looks at gaps that wait to be written. */
+const gapTickMs = 1_000;
+/** Between records of what is not observed of denied labelers. */
+const deniedGapMs = 60_000;
+
+/** The instrument while it observes. */
+export interface Assembled {
+  readonly base: Foundation;
+  readonly labelers: Labelers;
+  readonly acceptance: PageAcceptance;
+  readonly ports: ReaderPorts;
+}
+
+/** Acts that are repeated, and done once more at the end. */
+export interface Acts {
+  /** Makes durable what is known: gaps, the heartbeat, shares, and the roster. */
+  keep(): Promise<void>;
+  publish(): Promise<void>;
+}
+
+/** Makes the acts. */
+export function createActs({ base, labelers, acceptance }: Assembled): Acts {
+  const { settings, store, clocks, log, telemetry, shares, obstacles } = base;
+  const { roster, runner, denials, services, operations } = labelers;
+  const { cap, pace, gaps, shareOf } = shares;
+  const clock = clocks.wall;
+  return {
+    async keep() {
+      // Labelers that arrive while this is stored are read from the stream again after a crash.
+      const { note: position } = operations;
+      // Before the roster, which says up to when a source is complete.
+      await gaps.flush();
+      await beat(store, clock);
+      await shares.keep();
+      await store.dropRoster(roster.takeGone());
+      await store.putRoster(roster.takeChanged());
+      if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
+      if (position !== null) await store.putNote(positionNote, position);
+    },
+    publish: publisher({
+      ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
+      budgetBytes: () => obstacles.disk.dailyBytes,
+      waits: (member) => runner.waits(member),
+      paused: () => acceptance.paused,
+      denied: () => denials.count(),
+    }),
+  };
+}
+
+/** Tasks that run until the instrument stops. */
+export interface Tasks {
+  /** Tasks that end with the signal. */
+  readonly ended: Promise<unknown>;
+  /** Upkeep and purges, which end when the store is closed: a day that is being rewritten is not waited for. */
+  readonly endedByClosing: Promise<unknown>;
+}
+
+/** Starts all tasks. */
+export function startTasks(
+  assembled: Assembled,
+  { keep, publish }: Acts,
+  signal: AbortSignal,
+  fail: (error: unknown) => void,
+): Tasks {
+  const { base, labelers, acceptance, ports } = assembled;
+  const { settings, store, clocks, log, outbound, shares, obstacles } = base;
+  const { roster, runner, denials, particulars, services, operations, reachability, add } = labelers;
+  const { rhythm } = settings;
+  const clock = clocks.wall;
+  const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
+  const lookAtClock = async (): Promise<void> => {
+    const { gap } = obstacles.look();
+    if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
+  };
+  const ended = [
+    roster.run(signal),
+    services?.run(signal) ?? Promise.resolve(),
+    operations.run(signal).catch(fail),
+    particulars.run(signal).catch(fail),
+    every(settings.discoverySeconds * 1000, () =>
+      discover({ relays: settings.relays, http: outbound.directory, add, log }, signal),
+    ),
+    // Apart from the heartbeat: a labeler can be denied while the disk is full.
+    every(rhythm.beatMs / 2, () => denials.refresh()),
+    every(deniedGapMs, () => denials.recordGaps()),
+    every(settings.publishSeconds * 1000, reporterOf(assembled)),
+    every(rhythm.beatMs, async () => {
+      await lookAtClock();
+      await obstacles.checkDisk();
+      reachability.look(roster.members, clock());
+      await keep();
+    }),
+    every(settings.publishSeconds * 1000, publish),
+    every(rhythm.tailMs, async () => {
+      await recordDepartures(roster.members, (member) => runner.presence(member), ports);
+      runner.fillPlaces();
+    }),
+    every(gapTickMs, () => shares.gaps.tick()),
+  ];
+  const upkeep = every(rhythm.upkeepMs, async () => {
+    // A clock step since the last check, or an unconfirmed clock, must not make a day look old.
+    await lookAtClock();
+    if (obstacles.ageKnown) await maintainStore(store, clock(), log);
+  });
+  // A full disk holds up what a reader had taken: removal is what makes room.
+  const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
+  const purging = every(rhythm.beatMs, () =>
+    removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),
+  );
+  return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };
+}
+
+function reporterOf({ base: { settings, shares, clocks }, labelers: { roster, runner } }: Assembled) {
+  return sourcesReporter({
+    ...{ folder: settings.folder, usage: shares.usage, clock: clocks.wall, members: () => roster.members },
+    // A reader holds one at a time: its stream, or the request of a poll.
+    slotsOf: (did) => (runner.reads(did) ? 1 : 0),
+    standingOf: (member) => standingOf(standingFacts(member), clocks.wall()),
+  });
+}

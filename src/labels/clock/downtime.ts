@@ -1,0 +1,40 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { type Interval, minute, second } from '../../store/time.ts';
+
+/** The store's evidence of the last observation. */
+export interface SignsOfLife {
+  readonly startedAt: Micros;
+  readonly heartbeat: Micros | null;
+  /** The last accepted page, by the rows. */
+  readonly observedThrough: Micros | null;
+  /** The last accepted page as recorded with the last heartbeat, in the state file. */
+  readonly notedThrough: Micros | null;
+}
+
+/** Interval without observation, and whether parts of the store were restored to an earlier time. */
+export interface Downtime extends Interval {
+  readonly restored: boolean;
+}
+
+/** An epoch without a heartbeat that is this young began with this very start. */
+const justBegun = 5 * second;
+/** Rows may be this much newer than the last heartbeat: it comes every few seconds, or is late for once. */
+const beatLate = minute;
+
+/**
+ * Returns the interval without observation before a start at `now`, or null: the time since the last heartbeat. A
+ * restored store is detected by contradictions between rows and state file: recorded rows are missing, or rows exist
+ * that no heartbeat covers (and gaps recorded since are missing). The earlier of the two times then counts. If the
+ * whole store was restored, its last heartbeat is the copy's.
+ */
+export function downtime(
+  { startedAt, heartbeat, observedThrough, notedThrough }: SignsOfLife,
+  now: Micros,
+): Downtime | null {
+  if (heartbeat === null && observedThrough === null && now - startedAt < justBegun) return null;
+  const beat = Math.max(startedAt, heartbeat ?? 0);
+  const through = Math.max(startedAt, observedThrough ?? 0);
+  const restored = through > beat + beatLate || (notedThrough !== null && through < notedThrough);
+  const start = (restored ? Math.min(beat, through) : Math.max(beat, through)) as Micros;
+  return start < now ? { start, end: now, restored } : null;
+}

@@ -1,0 +1,174 @@
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { createNameResolver } from '../../network/dns/name-resolver.ts';
+import type { DirectoryOperation } from '../../network/identity/directory-operation.ts';
+import { type Log, silentLog } from '../../ops/log.ts';
+import { type DirectoryStreamOptions, followDirectory } from './directory-stream.ts';
+
+const did = (n: number) => `did:plc:${String.fromCharCode(97 + (n % 26)).repeat(24)}`;
+
+function operation(seq: number, isLabeler = true): string {
+  const services = isLabeler ? { atproto_labeler: { type: 'AtprotoLabeler', endpoint: 'https://l.example' } } : {};
+  return JSON.stringify({ type: 'sequenced_op', seq, did: did(seq), operation: { type: 'plc_operation', services } });
+}
+
+/** A directory whose stream does with each connection what the test says. */
+async function directory(onConnection: (peer: WebSocket, cursor: string | null, nth: number) => void) {
+  const host = new WebSocketServer({ port: 0, host: '127.0.0.1', path: '/export/stream' });
+  const cursors: (string | null)[] = [];
+  await new Promise((resolve) => host.once('listening', resolve));
+  host.on('connection', (peer, request) => {
+    const cursor = new URL(request.url ?? '', 'http://d').searchParams.get('cursor');
+    cursors.push(cursor);
+    onConnection(peer, cursor, cursors.length);
+  });
+  onTestFinished(async () => {
+    for (const client of host.clients) client.terminate();
+    await new Promise((resolve) => host.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(host.address() as AddressInfo).port}/`, cursors };
+}
+
+function follow(url: string, options: Partial<DirectoryStreamOptions> = {}) {
+  const stop = new AbortController();
+  const operations: DirectoryOperation[] = [];
+  const waits: number[] = [];
+  const warnings: unknown[] = [];
+  const warn: Log['warn'] = (message, fields) => void warnings.push({ message, ...fields });
+  const stream = followDirectory({
+    directory: url,
+    resolve: createNameResolver({ hostsFile: null }).resolve,
+    policy: { allowLoopback: true },
+    userAgent: 'Almanac/test',
+    random: () => 0,
+    wait: async (ms, signal) => {
+      waits.push(ms);
+      // An hour does not pass in a test, and everything shorter passes at once.
+      if (ms < 3_600_000) await new Promise((resolve) => setImmediate(resolve));
+      else await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    },
+    log: { ...silentLog, warn },
+    onOperation: (one) => void operations.push(one),
+    position: null,
+    ...options,
+  });
+  const run = stream.run(stop.signal);
+  onTestFinished(async () => {
+    stop.abort();
+    await run;
+  });
+  return { stream, operations, waits, warnings, seqs: () => operations.map(({ seq }) => seq) };
+}
+
+test('the stream begins live, and resumes after the last operation that was passed on', async () => {
+  const { url, cursors } = await directory((peer, _, nth) => {
+    for (const seq of nth === 1 ? [7, 8] : [9]) peer.send(operation(seq, seq !== 8));
+    if (nth === 1) peer.close(1001);
+  });
+  const { stream, operations } = follow(url);
+  await expect.poll(() => operations.length).toBe(3);
+  expect(cursors).toEqual([null, '8']);
+  expect(operations).toEqual([7, 8, 9].map((seq) => ({ seq, did: did(seq), isLabeler: seq !== 8 })));
+  expect(stream.position).toBe(9);
+});
+
+test.each(['FutureCursor', 'OutdatedCursor'])(
+  'a position that is refused as %s is given up, with a warning',
+  async (name) => {
+    const { url, cursors } = await directory((peer, cursor) => {
+      if (cursor !== null) peer.close(1000, name);
+      else peer.send(operation(3));
+    });
+    const { stream, operations, warnings } = follow(url, { position: 12 });
+    await expect.poll(() => operations.length).toBe(1);
+    expect({ cursors, position: stream.position }).toEqual({ cursors: ['12', null], position: 3 });
+    expect(warnings).toMatchObject([{ why: name }]);
+  },
+);
+
+test('a consumer that was too slow keeps its position', async () => {
+  const { url, cursors } = await directory((peer, _, nth) => {
+    peer.send(operation(nth));
+    if (nth === 1) peer.close(1000, 'ConsumerTooSlow');
+  });
+  const { operations, warnings } = follow(url, { position: 0 });
+  await expect.poll(() => operations.length).toBe(2);
+  expect({ cursors, warnings }).toEqual({ cursors: ['0', '1'], warnings: [] });
+});
+
+test('messages that are no operation, or that the consumer fails on, leave the following ones as they are', async () => {
+  const { url } = await directory((peer) => {
+    for (const text of ['', '[', '{"type":"sequenced_op"}', '['.repeat(40), operation(1), operation(2)])
+      peer.send(text);
+  });
+  const seen: number[] = [];
+  const { stream, warnings } = follow(url, {
+    onOperation({ seq }) {
+      seen.push(seq);
+      if (seq === 1) throw new RangeError('a bug');
+    },
+  });
+  await expect.poll(() => seen).toEqual([1, 2]);
+  expect([stream.position, warnings.length]).toEqual([2, 1]);
+});
+
+test('a position that rises beyond reason does not hide the operations after it', async () => {
+  const { url } = await directory((peer) => {
+    for (const seq of [Number.MAX_SAFE_INTEGER, 5]) peer.send(operation(seq));
+  });
+  const { stream, seqs } = follow(url);
+  await expect.poll(seqs).toEqual([Number.MAX_SAFE_INTEGER, 5]);
+  expect(stream.position).toBe(5);
+});
+
+test('a message beyond the limit of bytes ends the connection, and the position stays', async () => {
+  const { url, cursors } = await directory((peer, _, nth) => {
+    peer.send(operation(nth));
+    if (nth === 1) peer.send('x'.repeat(70_000));
+  });
+  const { operations } = follow(url);
+  await expect.poll(() => operations.length).toBe(2);
+  expect(cursors).toEqual([null, '1']);
+});
+
+test.each(['with the handshake', 'later'])(
+  'a flood that comes %s is read at the bounded rate, and none of it is lost',
+  async (when) => {
+    const { url } = await directory((peer) => {
+      const flood = () => {
+        for (let seq = 1; seq <= 5_000; seq += 1) peer.send(operation(seq));
+      };
+      if (when === 'later') peer.once('pong', flood).ping();
+      else flood();
+    });
+    const turn: (() => void)[] = [];
+    const { seqs } = follow(url, {
+      maxPerSecond: { messages: 50, bytes: 1_000_000 },
+      wait: (_, signal) =>
+        new Promise((resolve) => {
+          turn.push(resolve);
+          if (signal.aborted) resolve();
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        }),
+    });
+    // What one read of the socket held is passed on; then nothing more until the second is over.
+    await expect.poll(() => turn.length).toBe(1);
+    const first = seqs().length;
+    expect(first).toBeGreaterThanOrEqual(50);
+    expect(first).toBeLessThan(5_000);
+    await expect
+      .poll(() => {
+        turn.pop()?.();
+        return seqs().length;
+      })
+      .toBe(5_000);
+    expect(seqs()).toEqual(Array.from({ length: 5_000 }, (_, i) => i + 1));
+  },
+);
+
+test('a host without the stream, as a replica, is asked for it once an hour', async () => {
+  const server = await directory(() => undefined);
+  const { waits } = follow(new URL('/replica', server.url).href);
+  await expect.poll(() => waits).toEqual([3_600_000]);
+});

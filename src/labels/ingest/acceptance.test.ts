@@ -1,0 +1,304 @@
+import { expect, test } from 'vitest';
+import { silentLog } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
+import { labelBytes } from '../../store/label.ts';
+import { maxBatchBytes, maxBatchRows, type StoredGap } from '../../store/port.ts';
+import { day, hour, type Interval, micros, second } from '../../store/time.ts';
+import { watchObstacles } from '../assembly/obstacles.ts';
+import { wait } from '../clock/wait.ts';
+import { noTelemetry } from '../shares/telemetry.ts';
+import { type AcceptanceOptions, type AcceptedPage, ClockChanged, PageAcceptance, split } from './acceptance.ts';
+
+const page: AcceptedPage = { source: 'did:web:a.test', observations: [], refusals: [], positions: [], clockEra: 0 };
+
+const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
+
+function standing(change: Partial<AcceptanceOptions> = {}): PageAcceptance {
+  return new PageAcceptance({
+    store: { append: () => Promise.reject(new Error('not reached')), recordGap: () => Promise.resolve() },
+    shareOf: (source) => ({ standing: 'new', domain: source, source }),
+    flushGaps: () => Promise.resolve(),
+    charge: () => undefined,
+    clock: () => micros(1),
+    obstacle: () => ({ pause: 'disk_low', gap: null, since: null }),
+    clockEra: () => 0,
+    wait,
+    retryMs: 60_000,
+    log: silentLog,
+    telemetry: noTelemetry,
+    fatal: (error) => {
+      throw error;
+    },
+    ...change,
+  });
+}
+
+test('a page beyond a batch is split, and its positions and refusals come with the last part alone', () => {
+  const label = { src: 'did:plc:a', uri: 'did:plc:b', val: 'spam', cts: '' };
+  const observations = Array.from({ length: 2 * maxBatchRows + 1 }, () => ({ label, signature: 'unsigned' as const }));
+  const positions = [{ source: 'did:plc:a', endpoint: 'e', value: '9' }];
+  const refusals = [{ source: 'did:plc:a', reason: 'late' as const, count: 3 }];
+  const parts = split({ ...page, observations, positions, refusals });
+  expect(parts.map((part) => [part.observations.length, part.positions, part.refusals])).toEqual([
+    [maxBatchRows, [], []],
+    [maxBatchRows, [], []],
+    [1, positions, refusals],
+  ]);
+});
+
+test('a page of large labels is split by their bytes', () => {
+  const label = { src: 'did:plc:a', uri: `did:web:${'a'.repeat(4_000)}`, val: 'spam', cts: '' };
+  const observations = Array.from({ length: maxBatchRows }, () => ({ label, signature: 'unsigned' as const }));
+  const parts = split({ ...page, observations });
+  const bytes = parts.map((part) => part.observations.reduce((sum, one) => sum + labelBytes(one.label), 0));
+  expect(Math.max(...bytes)).toBeLessThanOrEqual(maxBatchBytes / 2);
+  expect(parts.reduce((sum, part) => sum + part.observations.length, 0)).toBe(maxBatchRows);
+});
+
+test('a page that was judged by a clock that was set since is given back to be judged again', async () => {
+  let appended = 0;
+  const acceptance = standing({
+    obstacle: () => ({ pause: null, gap: null, since: null }),
+    clockEra: () => 1,
+    store: {
+      append: ({ observations }) => {
+        appended += 1;
+        return Promise.resolve({ accepted: observations.length, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await expect(acceptance.accept({ ...page, clockEra: 0 })).rejects.toThrow(ClockChanged);
+  expect(appended).toBe(0);
+  expect(await acceptance.accept({ ...page, clockEra: 1 })).toBe(0);
+  expect(appended).toBe(1);
+  ends.abort();
+  await running;
+});
+
+test('the gap of a pause reaches to the instant at which acceptance goes on', async () => {
+  let now = 1_000;
+  let pauses = 3;
+  const gaps: Interval[] = [];
+  const acceptance = standing({
+    clock: () => micros(now),
+    obstacle: () => {
+      now += 100;
+      pauses -= 1;
+      return { pause: pauses > 0 ? 'disk_low' : null, gap: null, since: null };
+    },
+    wait: () => Promise.resolve(),
+    store: {
+      append: () => {
+        now += 7;
+        return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: ({ start, end }) => Promise.resolve(void gaps.push({ start, end })),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await acceptance.accept(page);
+  expect(gaps.at(-1)).toEqual({ start: 1_100, end: 1_307 });
+  expect(acceptance.paused).toBeNull();
+  ends.abort();
+  await running;
+});
+
+test('a group and a gap that the store could not take for now are the next to be written', async () => {
+  const written: string[] = [];
+  let refusals = 2;
+  const refuse = (): Promise<never> => {
+    refusals -= 1;
+    return Promise.reject(new StoreError('disk_full', 'full'));
+  };
+  let stepped = false;
+  const acceptance = standing({
+    obstacle: () => {
+      const gap = stepped ? null : { start: micros(-10), end: micros(-5) };
+      stepped = true;
+      return { pause: null, gap, since: null };
+    },
+    wait: () => Promise.resolve(),
+    store: {
+      append: ({ observations }) => {
+        if (refusals > 0) return refuse();
+        written.push(`${observations.length} rows`);
+        return Promise.resolve({ accepted: observations.length, duplicates: [], first: null, last: null });
+      },
+      recordGap: ({ start }) => {
+        if (refusals > 1) return refuse();
+        written.push(`gap from ${start}`);
+        return Promise.resolve();
+      },
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  expect(await acceptance.accept(pageOf('a', 3, 10))).toBe(3);
+  ends.abort();
+  await running;
+  expect(written.filter((one) => !one.startsWith('gap from 1'))).toEqual(['gap from -10', '3 rows']);
+});
+
+test('a page that waits in a pause is refused at the end, and so is one that comes after it', async () => {
+  const acceptance = standing();
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  const waiting = acceptance.accept(page);
+  const next = waiting.catch(() => acceptance.accept(page));
+  ends.abort();
+  await running;
+  await expect(waiting).rejects.toThrow('stopped');
+  await expect(next).rejects.toThrow('stopped');
+  await expect(acceptance.accept(page)).rejects.toThrow('stopped');
+});
+
+test.each([
+  ['acceptance looks at it first', false],
+  ['a heartbeat has looked at it, three seconds before', true],
+])('a pause begins where the gap of a clock that was set ends: %s', async (_, beatFirst) => {
+  const gaps: StoredGap[] = [];
+  let elapsed = 0;
+  let suspended = 0;
+  const clocks = {
+    // A millisecond passes between two looks.
+    wall: () => {
+      elapsed += 1_000;
+      return micros(elapsed + suspended);
+    },
+    monotonic: () => elapsed,
+  };
+  const obstacles = watchObstacles(clocks, { ...disk, askTime: () => undefined });
+  const looks: (Interval | null)[] = [];
+  const look = () => {
+    const found = obstacles.look();
+    looks.push(found.gap);
+    return found;
+  };
+  suspended = hour;
+  if (beatFirst) {
+    look();
+    elapsed += 3 * second;
+  }
+  const rounds = new AbortController();
+  const acceptance = standing({
+    store: {
+      append: () => Promise.reject(new Error('not reached')),
+      recordGap: (gap) => {
+        gaps.push(gap);
+        return Promise.resolve();
+      },
+    },
+    clock: clocks.wall,
+    obstacle: look,
+    wait: () => {
+      rounds.abort();
+      return Promise.resolve();
+    },
+  });
+  const refused = acceptance.accept(page).catch((error: unknown) => error);
+  await acceptance.run(rounds.signal);
+  await refused;
+  const [stepped] = looks;
+  expect(stepped).toMatchObject({ end: expect.any(Number) });
+  expect(gaps.filter(({ start }) => start !== stepped?.start)).toEqual([
+    { source: null, reason: 'ingest_paused', start: stepped?.end, end: micros(elapsed + suspended) },
+  ]);
+  expect(gaps.some(({ start }) => start === stepped?.start)).toBe(!beatFirst);
+});
+
+test('a pause for a clock that was put right and is doubted anew begins then, not where the first step ended', () => {
+  let suspended = 0;
+  const clocks = { wall: () => micros(day + suspended), monotonic: () => day };
+  const obstacles = watchObstacles(clocks, { ...disk, askTime: () => undefined });
+  suspended = hour;
+  expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + hour });
+  expect(obstacles.look()).toEqual({ pause: 'clock_doubtful', gap: null, since: day + hour });
+  obstacles.heardTime((day + hour) / 1_000);
+  expect(obstacles.look()).toEqual({ pause: null, gap: null, since: null });
+  suspended = 3 * hour;
+  expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });
+});
+
+/** An acceptance whose store takes commits one by one, and keeps whose rows each held. */
+function counting(shareOf: AcceptanceOptions['shareOf']) {
+  const commits: string[][] = [];
+  const acceptance = standing({
+    obstacle: () => ({ pause: null, gap: null, since: null }),
+    shareOf,
+    store: {
+      append: ({ observations }) => {
+        commits.push(observations.map(({ label }) => label.src));
+        return Promise.resolve({ accepted: observations.length, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  return { commits, acceptance };
+}
+
+function pageOf(source: string, rows: number, bytes: number): AcceptedPage {
+  const label = { src: source, uri: `did:web:${'a'.repeat(bytes)}`, val: 'v', cts: '' };
+  return { ...page, source, observations: Array.from({ length: rows }, () => ({ label, signature: 'unsigned' })) };
+}
+
+test('pages of many that flood do not hold up the page of a seeded source: it is in the first commit', async () => {
+  const { commits, acceptance } = counting((source) => ({
+    standing: source === 'seed' ? 'seeded' : 'new',
+    domain: source,
+    source,
+  }));
+  const flood = Array.from({ length: 200 }, (_, i) => acceptance.accept(pageOf(`flood${i}`, 100, 4_000)));
+  const honest = acceptance.accept(pageOf('seed', 1, 100));
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await honest;
+  expect(commits).toHaveLength(1);
+  // A commit is small enough not to hold up the process either.
+  expect(commits[0]?.length).toBeLessThan(600);
+  await Promise.all(flood);
+  ends.abort();
+  await running;
+  expect(commits.flat()).toHaveLength(20_001);
+});
+
+test('a new source with small pages is not held up by others of its class with large ones, nor by a crowd of one domain', async () => {
+  const { commits, acceptance } = counting((source) => ({
+    standing: 'new',
+    domain: source.replace(/\d+$/, ''),
+    source,
+  }));
+  const crowd = Array.from({ length: 400 }, (_, i) => acceptance.accept(pageOf(`crowd${i}`, 100, 4_000)));
+  const honest = acceptance.accept(pageOf('honest', 1, 100));
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await honest;
+  expect(commits).toHaveLength(1);
+  ends.abort();
+  await Promise.allSettled(crowd);
+  await running;
+});
+
+test('the gaps that a page implies, and that of a clock that was set, are durable before it is', async () => {
+  const order: string[] = [];
+  const acceptance = standing({
+    obstacle: () => ({ pause: null, gap: { start: micros(1), end: micros(2) }, since: null }),
+    flushGaps: (sources) => Promise.resolve(void order.push(`gaps of ${[...sources].join()}`)),
+    store: {
+      append: () => {
+        order.push('rows');
+        return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: ({ reason }) => Promise.resolve(void order.push(reason)),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await acceptance.accept(page);
+  ends.abort();
+  await running;
+  expect(order).toEqual(['ingest_paused', 'gaps of did:web:a.test', 'rows']);
+});

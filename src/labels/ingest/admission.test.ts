@@ -1,0 +1,119 @@
+import { encode, toBytes } from '@atcute/cbor';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { micros } from '../../store/time.ts';
+import { type AdmissionReason, admit } from './admission.ts';
+
+const source = 'did:plc:labelerlabelerlabelerlab';
+const at = (text: string) => micros(parseTimestamp(text) ?? Number.NaN);
+const rules = { source, epoch: at('2026-07-01T00:00:00Z'), now: at('2026-07-10T12:00:00Z') };
+const plain = {
+  src: source,
+  uri: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa',
+  val: 'spam',
+  cts: '2026-07-10T11:59:59.123Z',
+};
+
+describe('a label is accepted', () => {
+  test.each([
+    ['as it came', plain],
+    ['of a collection that begins like a space', { ...plain, uri: `at://${plain.uri}/space.example.post/space` }],
+    ['of the longest collection', { ...plain, uri: `at://${plain.uri}/${'c'.repeat(317)}/1` }],
+    [
+      'about a record, with every field',
+      { ...plain, ver: 1, uri: `at://${plain.uri}/app.bsky.feed.post/3k`, cid: 'bafy' },
+    ],
+    ['that says that it is no removal', { ...plain, neg: false }],
+    ['that is a removal', { ...plain, neg: true }],
+    ['that has expired', { ...plain, exp: '2026-07-01T00:00:00Z' }],
+    ['whose time has another offset', { ...plain, cts: '2026-07-10T13:59:59+02:00' }],
+    ['with mixed case, spaces and no Latin', { ...plain, val: 'Mixed Case ÜMLAUT 标签' }],
+    ['with an empty value', { ...plain, val: '' }],
+    ['authored 48 h ago', { ...plain, cts: '2026-07-08T12:00:00Z' }],
+    ['authored 300 s ahead', { ...plain, cts: '2026-07-10T12:05:00Z' }],
+  ])('%s', (_, label) => {
+    expect(admit(label, rules)).toMatchObject({ kind: 'accepted', label });
+  });
+
+  test('with the signature as bytes, be it of a frame or of a page, and unknown fields kept as they were', () => {
+    const sig = Uint8Array.from([1, 2, 3]);
+    const extra = encode({ reason: 'seen twice', score: 7 });
+    for (const sent of [sig, toBytes(sig), { $bytes: 'AQID' }]) {
+      const label = { ...plain, reason: 'seen twice', score: 7, sig: sent };
+      expect(admit(label, rules)).toMatchObject({ label: { ...plain, sig, extra } });
+    }
+  });
+});
+
+test('a label of the first instant of the epoch is accepted, one of the instant before is not', () => {
+  const young = { ...rules, epoch: at('2026-07-10T11:00:00.000Z') };
+  expect(admit({ ...plain, cts: '2026-07-10T11:00:00.000000Z' }, young).kind).toBe('accepted');
+  expect(admit({ ...plain, cts: '2026-07-10T10:59:59.999999Z' }, young)).toEqual({
+    kind: 'refused',
+    reason: 'pre_epoch',
+  });
+});
+
+test('a label is refused for its size before its date is looked at', () => {
+  const large = { ...plain, uri: `at://${plain.uri}/app.bsky.feed.post/${'k'.repeat(512)}`, exp: 'x'.repeat(4_000) };
+  for (const cts of ['never', '2027-01-01T00:00:00Z', plain.cts]) {
+    expect(admit({ ...large, cts }, rules)).toEqual({ kind: 'refused', reason: 'oversized' });
+  }
+});
+
+describe('a label is refused', () => {
+  test.each<[AdmissionReason, string, unknown]>([
+    ['malformed', 'no object', 'spam'],
+    ['malformed', 'a list', [plain]],
+    ['malformed', 'null', null],
+    ['malformed', 'without src', { ...plain, src: undefined }],
+    ['malformed', 'whose src is no DID', { ...plain, src: 'nobody' }],
+    ['malformed', 'without uri', { ...plain, uri: undefined }],
+    ['malformed', 'about a page of the web', { ...plain, uri: 'https://example.com/' }],
+    ['malformed', 'about a handle', { ...plain, uri: 'at://alice.example/app.bsky.feed.post/1' }],
+    ['malformed', 'of a collection that is none', { ...plain, uri: `at://${plain.uri}/${'c'.repeat(318)}/1` }],
+    ['malformed', 'without val', { ...plain, val: undefined }],
+    ['malformed', 'with a number as val', { ...plain, val: 17 }],
+    ['malformed', 'with a text as neg', { ...plain, neg: 'yes' }],
+    ['malformed', 'with a text as ver', { ...plain, ver: '1' }],
+    ['malformed', 'with a number as cid', { ...plain, cid: 1 }],
+    ['malformed', 'with a number as exp', { ...plain, exp: 1 }],
+    ['malformed', 'with a text as sig', { ...plain, sig: 'AQID' }],
+    ['malformed', 'with half a character', { ...plain, val: '\ud800' }],
+    ['foreign_src', 'of another labeler', { ...plain, src: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb' }],
+    ['space_uri', 'on a record in a space', { ...plain, uri: `at://${plain.uri}/space/a.b.c/k/${plain.uri}/a.b.d/3k` }],
+    ['space_uri', 'on a space', { ...plain, uri: `at://${plain.uri}/space` }],
+    ['space_uri', 'on a space with a later date', { ...plain, uri: `at://${plain.uri}/space/a.b.c`, cts: 'now' }],
+    ['oversized', 'with 129 bytes of val', { ...plain, val: 'x'.repeat(129) }],
+    ['oversized', 'with 65 characters of two bytes', { ...plain, val: 'ü'.repeat(65) }],
+    ['oversized', 'with a long uri', { ...plain, uri: `at://${plain.uri}/a.b.c/${'x'.repeat(17_000)}` }],
+    ['oversized', 'with 4 KiB of what the lexicon does not name', { ...plain, note: 'x'.repeat(4_096) }],
+    ['undated', 'without cts', { ...plain, cts: undefined }],
+    ['undated', 'with a number as cts', { ...plain, cts: 1 }],
+    ['undated', 'with yesterday as cts', { ...plain, cts: 'yesterday' }],
+    ['undated', 'of a day that never was', { ...plain, cts: '2026-02-30T00:00:00Z' }],
+    ['undated', 'of a time without a zone', { ...plain, cts: '2026-07-10T11:00:00' }],
+    ['pre_epoch', 'authored before the epoch', { ...plain, cts: '2026-06-30T23:59:59.999Z' }],
+    ['late', 'authored more than 48 h ago', { ...plain, cts: '2026-07-08T11:59:59.999Z' }],
+    ['future', 'authored more than 300 s ahead', { ...plain, cts: '2026-07-10T12:05:00.001Z' }],
+  ])('%s: %s', (reason, _, label) => {
+    expect(admit(label, rules)).toEqual({ kind: 'refused', reason });
+  });
+});
+
+test('whatever comes is a label or a reason', () => {
+  fc.assert(
+    fc.property(fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true }), (value) => {
+      expect(['accepted', 'refused']).toContain(admit(value, rules).kind);
+      if (typeof value !== 'object' || value === null) return;
+      expect(['accepted', 'refused']).toContain(admit({ ...plain, ...value }, rules).kind);
+      expect(['accepted', 'refused']).toContain(admit({ ...plain, sig: value }, rules).kind);
+    }),
+  );
+});
+
+test('the longest address of a record that the syntax leaves room for is admitted', () => {
+  const uri = `at://did:web:${'a'.repeat(2_040)}/${'a.'.repeat(157)}abc/${'r'.repeat(512)}`;
+  expect(admit({ ...plain, uri }, rules).kind).toBe('accepted');
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { newSource, type OwnPorts, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import type { HttpClient } from '../../network/http/http.ts';
+import { hour, micros } from '../../store/time.ts';
+import { noPosition, readPosition } from '../label/position.ts';
+import { createIntake } from './intake.ts';
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const signal = new AbortController().signal;
+const unasked = { http: {} as HttpClient, openStream: () => Promise.reject(new Error('not asked')) };
+
+function row(val: string): unknown {
+  return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val, cts: new Date().toISOString() };
+}
+
+/** The intake of a source whose steps are noted in their order. */
+function intakeWith(over: OwnPorts = {}) {
+  const steps: string[] = [];
+  const { ports } = scriptedPorts({
+    ...unasked,
+    gaps: { change: ({ gap }) => Promise.resolve(void steps.push(`gap ${gap.reason}`)) },
+    accept: ({ observations, positions }) => {
+      const cursor = readPosition(positions[0]?.value ?? '')?.cursor;
+      steps.push(`commit of ${observations.length} at ${String(cursor)}, in memory ${String(source.position.cursor)}`);
+      return Promise.resolve(observations.length);
+    },
+    ...over,
+  });
+  const source = newSource(did, 'https://labeler.example', ports);
+  return { steps, ports, source, intake: createIntake(source, ports, () => undefined) };
+}
+
+const page = (cursor: number, ...rows: unknown[]) => ({
+  ...{ rows, way: 'poll' as const },
+  move: { kind: 'page' as const, cursor, tail: 'p' },
+});
+
+test('a gap that a page implies is recorded before the position of the page is committed', async () => {
+  const { steps, ports, source, intake } = intakeWith();
+  const now = ports.time.clock();
+  source.tracker.asked(now);
+  source.tracker.answered(now, { dated: 1, undated: 0 });
+  source.tracker.failed(micros(now - 2 * hour), 'failed');
+  source.tracker.apply({ kind: 'fell_behind', since: micros(now - 3 * hour) });
+  await intake.take(page(7, row('a')), signal);
+  expect(steps).toEqual(['gap source_unavailable', 'commit of 1 at 7, in memory null']);
+});
+
+test('a position moves in memory once its rows are durable, and not where they are refused', async () => {
+  const { steps, source, intake } = intakeWith();
+  await intake.take(page(7, row('a')), signal);
+  expect([steps, source.position.cursor]).toEqual([['commit of 1 at 7, in memory null'], 7]);
+  const failing = intakeWith({ accept: () => Promise.reject(new Error('full')) });
+  await expect(failing.intake.take(page(7, row('a')), signal)).rejects.toThrow('full');
+  expect(failing.source.position).toEqual(noPosition);
+});
+
+test('a position is made from the one before it, also where two pages come at once', async () => {
+  const { source, intake } = intakeWith();
+  const last = { seq: 9, tail: 'f' };
+  await Promise.all([
+    intake.take(page(7, row('a')), signal),
+    intake.take({ rows: [row('b')], way: 'stream', move: { kind: 'frames', last } }, signal),
+    intake.place({ kind: 'joined' }),
+  ]);
+  expect(source.position).toEqual({ seq: 9, seqTail: 'f', cursor: 7, cursorTail: 'p' });
+});
+
+test('samples are stored and move no position', async () => {
+  const { steps, source, intake } = intakeWith();
+  await intake.keep([row('a'), row('b'), { src: did }], signal);
+  expect(steps).toEqual(['commit of 2 at undefined, in memory null']);
+  expect(source.position).toEqual(noPosition);
+});
+
+test('rows that were not stored give back their part of the day', async () => {
+  const { ports, intake } = intakeWith({ accept: () => Promise.resolve(1) });
+  await intake.take(page(1, row('a'), row('b'), row('c'), row('d')), signal);
+  const one = ports.acceptance.cap.usedBytes.seeded;
+  await intake.take(page(2, row('e')), signal);
+  expect(ports.acceptance.cap.usedBytes.seeded).toBeCloseTo(2 * one, -1);
+});

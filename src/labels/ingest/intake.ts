@@ -1,0 +1,187 @@
+import type { ReceivedLabel } from '../../store/label.ts';
+import type { NewObservation, Refusal } from '../../store/port.ts';
+import { fingerprint } from '../label/fingerprint.ts';
+import { writePosition } from '../label/position.ts';
+import { CapReached, costOf } from '../shares/daily-cap.ts';
+import { threadCpuMs } from '../shares/pace.ts';
+import type { Way } from '../shares/telemetry.ts';
+import { positionAfter } from '../state/place.ts';
+import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
+import type { Source } from '../state/source.ts';
+import { type AcceptedPage, ClockChanged } from './acceptance.ts';
+import { type AdmissionReason, admit } from './admission.ts';
+import { note, type ReaderPorts } from './ports.ts';
+
+/** Rows of one page or of some frames, in their order. */
+export interface Intake {
+  readonly rows: readonly unknown[];
+  readonly way: Way;
+  /** Rows among these may have come this way just before. */
+  readonly again?: boolean;
+  /** Moves the resume position once the rows are durable, from the committed one. */
+  readonly move: PositionMove;
+}
+
+/** Takes pages of one source one after the other. */
+export interface SourceIntake {
+  /** Admits, verifies and commits; resolves once the rows and the position are durable. Rejects with `CapReached`. */
+  take(intake: Intake, signal: AbortSignal): Promise<void>;
+  /**
+   * Commits what samples show, which may be replaced before its turn comes. They prove nothing of the source and move no
+   * position; what is refused of them is counted when it is read. Rejects as `take` does.
+   */
+  keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
+  /** Applies an event once what is under way is committed, which would move the position again. Durable with the next rows. */
+  place(event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>): Promise<void>;
+}
+
+/** Ports that rows pass on their way to the writer. */
+type IntakePorts = Omit<ReaderPorts, 'query'>;
+
+/**
+ * The one way of a source's rows to the writer, for its stream and its polls alike. One page at a time: the position is
+ * made from what is committed, so that it never runs ahead of the rows of the other reader. `capReached` is told when a
+ * page is not taken because the source gave too much today.
+ */
+export function createIntake(source: Source, ports: IntakePorts, capReached: () => void): SourceIntake {
+  let before: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const turn = before.then(async () => {
+      try {
+        if (ports.acceptance.cap.isPaused(source.did)) throw new CapReached();
+        await judged(work);
+      } catch (error) {
+        if (error instanceof CapReached) capReached();
+        throw error;
+      }
+    });
+    before = turn.catch(() => undefined);
+    return turn;
+  };
+  return {
+    take(intake, signal) {
+      return inTurn(() => takeOne(source, ports, intake, signal));
+    },
+    keep(rows, signal) {
+      return inTurn(() => keepOne(source, ports, rows, signal));
+    },
+    place(event) {
+      const turn = before.then(() => {
+        source.apply(event);
+      });
+      before = turn;
+      return turn;
+    },
+  };
+}
+
+/** A clock that was set while a page was on its way may have judged it wrongly. */
+async function judged(work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ClockChanged)) throw error;
+    }
+  }
+}
+
+/** Reasons to refuse a label that bears a date; what is malformed or another's says nothing of the source's dates. */
+const misdated: ReadonlySet<AdmissionReason> = new Set(['future', 'pre_epoch', 'late']);
+
+async function takeOne(
+  source: Source,
+  ports: IntakePorts,
+  { rows, way, again = false, move }: Intake,
+  signal: AbortSignal,
+): Promise<void> {
+  const { did, endpoint } = source;
+  const { gaps, report } = ports;
+  const { clock } = ports.time;
+  const clockEra = ports.acceptance.clockEra();
+  const counts = new Map<AdmissionReason, number>();
+  // Where nothing is known of where it was, it may give again what it gave.
+  const anew = (way === 'poll' ? source.position.cursor : (source.position.seq ?? source.place.live)) === null;
+  const refused = ports.acceptance.refused.take(did, clock(), { way, anew, again });
+  const dates = { dated: 0, undated: 0 };
+  const observations = await observe(source, ports, rows, signal, (reason, row) => {
+    if (reason === 'undated') dates.undated += 1;
+    else if (misdated.has(reason)) dates.dated += 1;
+    if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  });
+  const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
+  const position = positionAfter(source.place, move);
+  dates.dated += observations.length;
+  if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
+  // Before the position: a crash between the two overstates the gap and never hides it.
+  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: way === 'stream' });
+  const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
+  const stored = await commit(ports, { source: did, observations, refusals, positions, clockEra });
+  refused.committed();
+  if (stored > 0 || refusals.length > 0) source.apply({ kind: 'gave_new', now: clock() });
+  source.apply({ kind: 'committed', move, position });
+  for (const { reason, count } of refusals) report.telemetry.refused(reason, count);
+}
+
+async function keepOne(
+  source: Source,
+  ports: IntakePorts,
+  rows: readonly unknown[],
+  signal: AbortSignal,
+): Promise<void> {
+  const clockEra = ports.acceptance.clockEra();
+  const observations = await observe(source, ports, rows, signal, () => undefined);
+  if (observations.length === 0) return;
+  await commit(ports, { source: source.did, observations, refusals: [], positions: [], clockEra });
+}
+
+/** Commits a page that was admitted to the day; what is not stored of it counts nothing. Gives how many rows were new. */
+async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
+  const { source, observations } = page;
+  const cost = costOf(observations);
+  let stored = 0;
+  try {
+    stored = await ports.acceptance.accept(page);
+  } finally {
+    const part = cost.rows === 0 ? 0 : 1 - stored / cost.rows;
+    ports.acceptance.cap.refund(source, { rows: cost.rows - stored, bytes: cost.bytes * part });
+  }
+  ports.pace.charge(source, { writes: 1 });
+  ports.acceptance.usage.add(source, {
+    rows: stored,
+    bytesStored: cost.rows === 0 ? 0 : (cost.bytes * stored) / cost.rows,
+  });
+  return stored;
+}
+
+/**
+ * Selects the acceptable rows and checks their signatures; calls `refuse` for the others. Rejects with `CapReached` if
+ * the day has no room for them, before any signature is checked.
+ */
+async function observe(
+  { did }: Source,
+  { acceptance: { verify, cap }, time: { clock, epoch }, pace }: IntakePorts,
+  rows: readonly unknown[],
+  signal: AbortSignal,
+  refuse: (reason: AdmissionReason, row: unknown) => void,
+): Promise<NewObservation[]> {
+  const rules = { source: did, epoch, now: clock() };
+  const accepted: { readonly label: ReceivedLabel; readonly row: unknown }[] = [];
+  const begun = threadCpuMs();
+  for (const row of rows) {
+    const admission = admit(row, rules);
+    if (admission.kind === 'accepted') accepted.push({ label: admission.label, row });
+    else refuse(admission.reason, row);
+  }
+  pace.charge(did, { rows: rows.length, cpuMs: threadCpuMs() - begun });
+  const signed = accepted.map(({ row }) => row);
+  const cost = costOf(accepted.map(({ label }) => ({ label, signature: 'unverified' })));
+  if (!cap.admits(did, cost)) throw new CapReached();
+  try {
+    const verdicts = signed.length === 0 ? [] : await verify(did, signed, signal);
+    return accepted.map(({ label }, i) => ({ label, signature: verdicts[i] ?? 'unverified' }));
+  } catch (error) {
+    cap.refund(did, cost);
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import { createHash, type Hash } from 'node:crypto';
+import { fromBytes, isBytes } from '@atcute/cbor';
+import { isObject } from '../../input/json-object.ts';
+import { identityOf } from '../../store/identity.ts';
+import { readLabel } from './label-fields.ts';
+
+/**
+ * Identifies one row of a labeler, even a row that is not a storable label: the identity of the observation, or else a
+ * hash of the value without its signature and row number. Equal for stream and poll, and after re-signing. The cost is
+ * bounded: only a part of a row that is far larger than any label is hashed.
+ */
+export function fingerprint(value: unknown): string {
+  const label = isObject(value) ? readLabel(value) : 'malformed';
+  if (typeof label !== 'string') return identityOf(label).toString('hex');
+  const hash = createHash('sha256').update('almanac.row/1\n');
+  new RowDigest(hash).add(value, 0);
+  return hash.digest('hex').slice(0, 32);
+}
+
+/** Deeper values than this are all one. */
+const maxDepth = 8;
+/** Values of one row that are looked at; a label that can be stored has fewer. */
+const maxValues = 4_096;
+/** Of a longer text, this many characters at each end and the length are looked at; a multiple of four, as base64 needs. */
+const endLength = 32_768;
+
+/** Fields that are not part of a row: pages of a skyware labeler include its number, frames do not. */
+const beside: ReadonlySet<string> = new Set(['sig', 'id']);
+
+/** Hashes a row as JSON with sorted keys, piece by piece: the whole text of a row is never in memory. */
+class RowDigest {
+  readonly #hash: Hash;
+  #values = 0;
+
+  constructor(hash: Hash) {
+    this.#hash = hash;
+  }
+
+  add(value: unknown, depth: number): void {
+    this.#values += 1;
+    if (typeof value === 'string') this.#text(value.length, (from, to) => value.slice(from, to));
+    else if (typeof value !== 'object' || value === null)
+      this.#raw(value === null ? '{}' : (JSON.stringify(value) ?? 'null'));
+    else if (depth > maxDepth || this.#values > maxValues) this.#raw('{}');
+    else if (Array.isArray(value)) this.#array(value, depth);
+    else if (isBytes(value) || value instanceof Uint8Array) this.#bytes(value);
+    else this.#object(value, depth);
+  }
+
+  #raw(text: string): void {
+    this.#hash.update(text);
+  }
+
+  #array(items: readonly unknown[], depth: number): void {
+    this.#raw('[');
+    for (let i = 0; i < items.length && this.#values <= maxValues; i += 1) {
+      if (i > 0) this.#raw(',');
+      this.add(items[i], depth + 1);
+    }
+    this.#raw(']');
+  }
+
+  #object(value: object, depth: number): void {
+    const isLink = '$link' in value && typeof value.$link === 'string';
+    const fields: [string, unknown][] = isLink ? [['$link', value.$link]] : Object.entries(value);
+    const counted = fields.filter(([name]) => depth > 0 || !beside.has(name)).sort(([a], [b]) => (a < b ? -1 : 1));
+    this.#raw('{');
+    for (const [i, [name, field]] of counted.entries()) {
+      if (this.#values > maxValues) break;
+      if (i > 0) this.#raw(',');
+      this.#text(name.length, (from, to) => name.slice(from, to));
+      this.#raw(':');
+      this.add(field, depth + 1);
+    }
+    this.#raw('}');
+  }
+
+  /** Bytes in their spelling in JSON, whether they came as such or in a frame. */
+  #bytes(value: Uint8Array | { readonly $bytes: string }): void {
+    this.#raw('{"$bytes":');
+    if (value instanceof Uint8Array || !Object.hasOwn(value, '$bytes')) {
+      const bytes = value instanceof Uint8Array ? value : fromBytes(value);
+      const { buffer, byteOffset, length } = bytes;
+      const from = Buffer.from(buffer, byteOffset, length);
+      this.#text(Math.ceil((length * 4) / 3), (start, end) =>
+        from
+          .subarray((start * 3) / 4, Math.ceil((end * 3) / 4))
+          .toString('base64')
+          .slice(0, end - start),
+      );
+    } else {
+      const text = value.$bytes;
+      let { length } = text;
+      while (length > 0 && text.charCodeAt(length - 1) === 0x3d) length -= 1;
+      this.#text(length, (start, end) => text.slice(start, end));
+    }
+    this.#raw('}');
+  }
+
+  #text(length: number, slice: (from: number, to: number) => string): void {
+    if (length <= 2 * endLength) {
+      this.#raw(JSON.stringify(slice(0, length)));
+      return;
+    }
+    const tail = Math.floor((length - endLength) / 4) * 4;
+    this.#raw(`${JSON.stringify(slice(0, endLength))}${length}${JSON.stringify(slice(tail, length))}`);
+  }
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { encode, toBytes } from '@atcute/cbor';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { maxFrameLabels, readFrame } from './frames.ts';
+
+const recorded = JSON.parse(
+  readFileSync(new URL('../../../test/fixtures/labels/subscribeLabels_frames.json', import.meta.url), 'utf8'),
+) as { frames: { name: string; hex: string; body: unknown }[] };
+
+const frame = (header: unknown, body: unknown) => Buffer.concat([encode(header), encode(body)]);
+
+describe('recorded frames', () => {
+  const read = Object.fromEntries(recorded.frames.map(({ name, hex }) => [name, readFrame(Buffer.from(hex, 'hex'))]));
+
+  test('are labels under their number, with every field', () => {
+    expect(JSON.parse(JSON.stringify(read.labels))).toEqual({
+      kind: 'labels',
+      ...(recorded.frames.find(({ name }) => name === 'labels')?.body as object),
+    });
+  });
+
+  test('are what the labeler says of our cursor', () => {
+    expect([read['info-OutdatedCursor'], read['error-FutureCursor']]).toEqual([
+      { kind: 'outdated_cursor' },
+      { kind: 'future_cursor' },
+    ]);
+  });
+});
+
+test.each([
+  ['consumer_too_slow', frame({ op: -1 }, { error: 'ConsumerTooSlow', message: 'x' })],
+  ['error', frame({ op: -1 }, { error: 'InternalServerError' })],
+  ['unknown', frame({ op: 1, t: '#info' }, { name: 'Hello' })],
+  ['unknown', frame({ op: 1, t: '#poem' }, { text: '…' })],
+  ['malformed', frame({ op: 9, t: '#labels' }, { seq: 1, labels: [] })],
+  ['malformed', frame({ op: 1, t: '#labels' }, { seq: 1 })],
+  ['malformed', frame({ op: 1, t: '#labels' }, { seq: '1', labels: [] })],
+  ['malformed', frame({ op: 1, t: '#labels' }, { seq: -1, labels: [] })],
+  ['malformed', frame({ op: 1, t: '#labels' }, 'labels')],
+  ['malformed', encode({ op: 1, t: '#labels' })],
+  ['malformed', Buffer.from('hello')],
+  ['malformed', Buffer.alloc(0)],
+])('%s', (kind, bytes) => {
+  expect(readFrame(bytes)).toEqual({ kind });
+});
+
+test('no bytes throw', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(readFrame(bytes)).toHaveProperty('kind');
+    }),
+  );
+});
+
+/** A frame whose labels are this CBOR. */
+function labelsOf(cbor: Uint8Array): Uint8Array {
+  const body = Buffer.concat([
+    Buffer.from([0xa2, 0x63]),
+    Buffer.from('seq'),
+    Buffer.from([0x01, 0x66]),
+    Buffer.from('labels'),
+  ]);
+  return Buffer.concat([encode({ op: 1, t: '#labels' }), body, cbor]);
+}
+
+function array(length: number, item: number): Uint8Array {
+  const bytes = Buffer.alloc(length + 5, item);
+  bytes[0] = 0x9a;
+  bytes.writeUInt32BE(length, 1);
+  return bytes;
+}
+
+describe('a frame that would become far more memory than its bytes', () => {
+  test.each([
+    ['empty arrays', labelsOf(array(11_900_000, 0x80))],
+    ['empty maps', labelsOf(array(11_900_000, 0xa0))],
+    ['integers', labelsOf(array(11_900_000, 0x01))],
+    ['empty arrays in one label', labelsOf(Buffer.concat([Buffer.from([0x81]), array(300_000, 0x80)]))],
+    ['arrays in one another', labelsOf(Buffer.alloc(5_000, 0x81))],
+  ])('is not decoded: %s', (_what, bytes) => {
+    const heap = process.memoryUsage().heapUsed;
+    const cpu = process.cpuUsage();
+    expect(readFrame(bytes)).toEqual({ kind: 'over_budget' });
+    const { user, system } = process.cpuUsage(cpu);
+    expect(process.memoryUsage().heapUsed - heap).toBeLessThan(16 * 1024 * 1024);
+    expect(user + system).toBeLessThan(1_000_000);
+  });
+
+  test('is not one with the most labels, each with every field and some unknown ones', () => {
+    const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+    const label = {
+      ...{
+        ver: 1,
+        src: did,
+        uri: did,
+        cid: 'bafy',
+        val: 'a',
+        neg: true,
+        cts: '2026-07-10T12:00:00Z',
+        exp: '2026-07-11T12:00:00Z',
+      },
+      ...{ sig: toBytes(new Uint8Array(64)), id: 7, note: 'x' },
+    };
+    const labels = Array.from({ length: maxFrameLabels }, () => label);
+    expect(readFrame(frame({ op: 1, t: '#labels' }, { seq: 1, labels }))).toMatchObject({ kind: 'labels', seq: 1 });
+  });
+});

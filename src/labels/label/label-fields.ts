@@ -1,0 +1,104 @@
+import { BytesWrapper, encode, fromBytes, isBytes } from '@atcute/cbor';
+import { maxLabelBytes, type ReceivedLabel, unfit } from '../../store/label.ts';
+
+/** Longest `val`, in bytes (lexicon). */
+export const maxValueBytes = 128;
+
+/** Fields of a label that the lexicon names. */
+export const labelFields: ReadonlySet<string> = new Set([
+  'ver',
+  'src',
+  'uri',
+  'cid',
+  'val',
+  'neg',
+  'cts',
+  'exp',
+  'sig',
+]);
+
+/** Reads the label's fields, present or absent as received, or the reason why the value is not a label. */
+export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLabel | 'malformed' | 'oversized' {
+  const { ver, src, uri, cid, val, neg, cts, exp } = value;
+  if (typeof src !== 'string' || typeof uri !== 'string' || typeof val !== 'string') return 'malformed';
+  if (!optional(ver, 'number') || !optional(cid, 'string') || !optional(neg, 'boolean') || !optional(exp, 'string')) {
+    return 'malformed';
+  }
+  if (Buffer.byteLength(val) > maxValueBytes) return 'oversized';
+  const sig = readSignature(value.sig);
+  if (typeof sig === 'string') return sig;
+  const extra = readExtra(value);
+  if (typeof extra === 'string') return extra;
+  const fields = {
+    ...(ver === undefined ? {} : { ver }),
+    src,
+    uri,
+    ...(cid === undefined ? {} : { cid }),
+    val,
+    ...(neg === undefined ? {} : { neg }),
+    cts: typeof cts === 'string' ? cts : '',
+    ...(exp === undefined ? {} : { exp }),
+    ...(sig === undefined ? {} : { sig }),
+    ...(extra === undefined ? {} : { extra }),
+  };
+  return unfit(fields) ?? fields;
+}
+
+/** Bytes of a CBOR frame, or the `$bytes` of JSON: one class in the decoder, so one way to read both. */
+function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | 'oversized' {
+  if (value === undefined) return undefined;
+  if (!isBytes(value) && !(value instanceof Uint8Array)) return 'malformed';
+  const isText = !(value instanceof Uint8Array || value instanceof BytesWrapper);
+  if (isText && value.$bytes.length > 2 * maxLabelBytes) return 'oversized';
+  try {
+    const bytes = value instanceof Uint8Array ? value : fromBytes(value);
+    // Copied: what a frame gave shares the frame's memory.
+    return bytes.length > maxLabelBytes ? 'oversized' : Uint8Array.from(bytes);
+  } catch {
+    return 'malformed';
+  }
+}
+
+/** The fields that the lexicon does not name, as DAG-CBOR: the signature covers them too. */
+function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | 'malformed' | 'oversized' {
+  const names = Object.keys(value).filter((name) => !labelFields.has(name));
+  if (names.length === 0) return undefined;
+  const extra = Object.fromEntries(names.map((name) => [name, value[name]]));
+  if (roomLeft(extra, maxLabelBytes, maxExtraDepth) < 0) return 'oversized';
+  try {
+    return encode(extra);
+  } catch {
+    return 'malformed';
+  }
+}
+
+/** Containers in one another in the fields that the lexicon does not name. */
+const maxExtraDepth = 32;
+
+/**
+ * Returns the bytes of `room` that remain after a value in DAG-CBOR, overestimating its size by its length prefixes;
+ * negative if the value does not fit, which is known without scanning the rest. Encoding a value that is too large
+ * would allocate it.
+ */
+function roomLeft(value: unknown, room: number, depth: number): number {
+  let left = room - 1;
+  if (left < 0) return left;
+  if (typeof value === 'string') return value.length > left ? -1 : left - Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return left;
+  if (value instanceof Uint8Array) return left - value.length;
+  if (value instanceof BytesWrapper) return left - fromBytes(value).length;
+  if (depth === 0) return -1;
+  for (const name in value) {
+    if (!Array.isArray(value)) left = roomLeft(name, left, 0);
+    left = roomLeft((value as Readonly<Record<string, unknown>>)[name], left, depth - 1);
+    if (left < 0) return left;
+  }
+  return left;
+}
+
+function optional<T extends 'number' | 'string' | 'boolean'>(
+  value: unknown,
+  type: T,
+): value is undefined | { number: number; string: string; boolean: boolean }[T] {
+  return value === undefined || typeof value === type;
+}

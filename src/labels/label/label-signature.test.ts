@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs';
+import { decode, encode, toBytes } from '@atcute/cbor';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type LabelKey, parseLabelKey } from '../../network/identity/label-key.ts';
+import { libsecp256k1, loadSecp256k1 } from '../signatures/libsecp256k1.ts';
+import { createSignatureCheck, type SignatureCheck } from '../signatures/signature-check.ts';
+import { type ReceivedLabel, separateSignature } from './label-signature.ts';
+
+interface Vector {
+  name: string;
+  signing_key: string;
+  label: Record<string, unknown> & { sig: { $bytes: string } };
+  signing_bytes_hex: string;
+}
+
+const { vectors } = fixture('labels/signed_label_vectors.json') as { vectors: Vector[] };
+
+interface Interop {
+  comment: string;
+  messageBase64: string;
+  publicKeyDid: string;
+  publicKeyMultibase: string;
+  didDocSuite: string;
+  signatureBase64: string;
+  validSignature: boolean;
+}
+
+const interop = fixture('interop/signature-fixtures.json') as Interop[];
+
+function fixture(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`../../../test/fixtures/${name}`, import.meta.url), 'utf8'));
+}
+
+function didKey(text: string): LabelKey {
+  const key = parseLabelKey('Multikey', text.replace('did:key:', ''));
+  if (!key) throw new Error(`no key: ${text}`);
+  return key;
+}
+
+/** With libsecp256k1, and as before it is loaded. */
+const checks: readonly (readonly [string, SignatureCheck])[] = [
+  ['libsecp256k1', createSignatureCheck()],
+  ['OpenSSL alone', createSignatureCheck(() => null)],
+];
+
+beforeAll(async () => {
+  await loadSecp256k1();
+});
+
+/** Result of both ways of checking a label; an error if they differ. */
+async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | string> {
+  const separated = separateSignature(label);
+  if (separated.kind !== 'signed') return separated.kind;
+  const [first, ...others] = await Promise.all(checks.map(([, check]) => check(separated, key)));
+  if (first === undefined || others.some((other) => other !== first)) throw new Error('the libraries differ');
+  return first;
+}
+
+/** All labels that differ from this one in one bit of one byte of the signature. */
+function flipped({ label }: Vector): ReceivedLabel[] {
+  const bytes = Buffer.from(label.sig.$bytes, 'base64');
+  return Array.from(bytes, (_, at) => {
+    const copy = Buffer.from(bytes);
+    copy.writeUInt8((copy[at] ?? 0) ^ (1 << (at % 8)), at);
+    return { ...label, sig: { $bytes: copy.toString('base64') } };
+  });
+}
+
+describe('a label', () => {
+  it.each(vectors)('signed elsewhere verifies, and its signed bytes are the ones: $name', async (vector) => {
+    const separated = separateSignature(vector.label);
+    expect(separated.kind === 'signed' && Buffer.from(separated.message).toString('hex')).toBe(
+      vector.signing_bytes_hex,
+    );
+    expect(await valid(vector.label, didKey(vector.signing_key))).toBe(true);
+  });
+
+  it.each(vectors)('verifies as a stream brings it, and in any order of its fields: $name', async (vector) => {
+    const key = didKey(vector.signing_key);
+    const sig = toBytes(Buffer.from(vector.label.sig.$bytes, 'base64'));
+    const streamed = decode(encode({ ...vector.label, sig })) as ReceivedLabel;
+    expect(await valid(streamed, key)).toBe(true);
+    expect(await valid(Object.fromEntries(Object.entries(vector.label).reverse()), key)).toBe(true);
+    const padded = { $bytes: Buffer.from(vector.label.sig.$bytes, 'base64').toString('base64') };
+    expect(await valid({ ...vector.label, sig: padded }, key)).toBe(true);
+  });
+
+  it.each(vectors)('with a changed signature or field does not: $name', async (vector) => {
+    const key = didKey(vector.signing_key);
+    const { label } = vector;
+    const changed: ReceivedLabel[] = [
+      ...flipped(vector),
+      { ...label, val: `${String(label.val)}!` },
+      { ...label, cts: '2024-01-01T00:00:00.000Z' },
+      { ...label, ver: 2 },
+      // Presence is signed: what means the same is not the same.
+      { ...label, neg: false },
+      { ...label, unknown: 1 },
+      Object.fromEntries(Object.entries(label).filter(([name]) => name !== 'ver')),
+    ];
+    expect(await Promise.all(changed.map((one) => valid(one, key)))).toEqual(changed.map(() => false));
+  });
+
+  it('does not verify with a key of another labeler, nor of the other curve', async () => {
+    const keys = [...new Set(vectors.map((vector) => vector.signing_key))];
+    const table = await Promise.all(
+      vectors.map(async (vector) => {
+        const found = await Promise.all(
+          keys.map(async (key) => ((await valid(vector.label, didKey(key))) ? key : null)),
+        );
+        return found.filter((key) => key !== null);
+      }),
+    );
+    expect(keys.length).toBeGreaterThan(3);
+    expect(table).toEqual(vectors.map((vector) => [vector.signing_key]));
+  });
+
+  it('without a signature is unsigned; with one that nobody could have made it is malformed', () => {
+    const [{ label } = { label: { sig: null } }] = vectors;
+    const { sig: _, ...bare } = label;
+    expect(separateSignature(bare)).toEqual({ kind: 'unsigned' });
+    expect(separateSignature({ ...bare, sig: undefined })).toEqual({ kind: 'unsigned' });
+    const deep: unknown[] = [];
+    for (let level = 0, at = deep; level < 100_000; level += 1) {
+      const next: unknown[] = [];
+      at.push(next);
+      at = next;
+    }
+    const sig64 = { $bytes: Buffer.alloc(64, 1).toString('base64') };
+    const foreign: ReceivedLabel[] = [
+      { ...bare, sig: null },
+      { ...bare, sig: 'c2ln' },
+      { ...bare, sig: { $bytes: 7 } },
+      { ...bare, sig: { $bytes: 'not base64!' } },
+      { ...bare, sig: { $bytes: Buffer.alloc(63).toString('base64') } },
+      { ...bare, sig: { $bytes: Buffer.alloc(65).toString('base64') } },
+      { ...bare, sig: { $bytes: 'A'.repeat(10_000_000) } },
+      { ...bare, sig: toBytes(Buffer.alloc(10_000_000)) },
+      { ...bare, ver: 2 ** 60, sig: sig64 },
+      { ...bare, ver: Number.NaN, sig: sig64 },
+      { ...bare, extra: deep, sig: sig64 },
+    ];
+    expect(foreign.map((one) => separateSignature(one).kind)).toEqual(foreign.map(() => 'malformed'));
+  });
+});
+
+it('is checked with libsecp256k1 once that is loaded', async () => {
+  const verify = await loadSecp256k1();
+  expect(verify).not.toBeNull();
+  expect(libsecp256k1()).toBe(verify);
+});
+
+it('brings no implementation in JavaScript that the checks could fall back on', () => {
+  const lock = readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8');
+  const { packages } = JSON.parse(lock) as { packages: Record<string, { dev?: boolean }> };
+  const atRunTime = Object.keys(packages).filter((path) => packages[path]?.dev !== true);
+  expect(atRunTime.filter((path) => /(?:^|\/)node_modules\/(?:elliptic|secp256k1|bn\.js)$/.test(path))).toEqual([]);
+});
+
+describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
+  it.each(interop)('of the interoperability tests: $comment', async (one) => {
+    const message = Buffer.from(one.messageBase64, 'base64');
+    const signature = Buffer.from(one.signatureBase64, 'base64');
+    const key = didKey(one.publicKeyDid);
+    expect(await checkSignature({ message, signature }, key)).toBe(one.validSignature);
+    expect(parseLabelKey(one.didDocSuite, one.publicKeyMultibase)).toEqual(key);
+  });
+
+  it.each(vectors)('in its high form is refused, though the mathematics allow it: $name', async (vector) => {
+    const key = didKey(vector.signing_key);
+    const order =
+      key.curve === 'k256'
+        ? 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+        : 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+    const signature = Buffer.from(vector.label.sig.$bytes, 'base64');
+    const s = BigInt(`0x${signature.subarray(32).toString('hex')}`);
+    const high = Buffer.from((order - s).toString(16).padStart(64, '0'), 'hex');
+    const $bytes = Buffer.concat([signature.subarray(0, 32), high]).toString('base64');
+    expect(await valid({ ...vector.label, sig: { $bytes } }, key)).toBe(false);
+  });
+
+  it('is false, and no error, where the key or the numbers are nonsense', async () => {
+    const message = Buffer.from('x');
+    const signature = Buffer.alloc(64);
+    const key = didKey(vectors[0]?.signing_key ?? '');
+    expect(await checkSignature({ message, signature }, key)).toBe(false);
+    expect(await checkSignature({ message, signature }, { curve: 'k256', point: 'zz' })).toBe(false);
+    expect(await checkSignature({ message, signature }, { curve: 'p256', point: `02${'ff'.repeat(32)}` })).toBe(false);
+  });
+});

@@ -1,0 +1,143 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import type { Log } from '../../ops/log.ts';
+import { maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
+import { micros } from '../../store/time.ts';
+import type { Member } from '../roster/member.ts';
+import type { Telemetry } from '../shares/telemetry.ts';
+import { readDenyFile } from './deny-file.ts';
+import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
+
+/** Dependencies of applying the operator's denials. */
+export interface DenialsOptions {
+  /** Directory of the store: the list is in it. */
+  readonly folder: string;
+  /** Labelers that are known now. */
+  readonly members: () => Iterable<Member>;
+  /** A labeler was denied or allowed: stop or resume reading it. */
+  readonly changed: (member: Member) => void;
+  readonly store: Pick<StoreWriter, 'changeGaps'>;
+  readonly clock: () => Micros;
+  readonly log: Log;
+  readonly telemetry: Pick<Telemetry, 'denyListDamaged'>;
+}
+
+/** Applies the operator's list of denied labelers to those that are known, and records what is not observed of them. */
+export class Denials {
+  readonly #options: DenialsOptions;
+  #list: DenyList = emptyDenyList;
+  /** The message of the last damaged reading; null where the last one was good. */
+  #damage: string | null = null;
+
+  constructor(options: DenialsOptions) {
+    this.#options = options;
+  }
+
+  /** The list in force. */
+  get list(): DenyList {
+    return this.#list;
+  }
+
+  /**
+   * Returns true if a labeler is denied regardless of its endpoint: it need not be resolved, and is not enrolled when
+   * discovered.
+   */
+  deniesDid(did: string): boolean {
+    return this.#list.entryFor({ did, endpoint: null }) !== null;
+  }
+
+  /** Marks a labeler as denied or not by what is known of it now. */
+  judge(member: Member): void {
+    member.denied = this.#list.entryFor(member) !== null;
+  }
+
+  /** Number of denied labelers: the known ones, and those denied by DID that are not known. */
+  count(): number {
+    const known = new Set<string>();
+    let denied = 0;
+    for (const member of this.#options.members()) {
+      known.add(member.did);
+      if (member.denied) denied += 1;
+    }
+    for (const { target } of this.#list.entries) if (target.kind === 'did' && !known.has(target.did)) denied += 1;
+    return denied;
+  }
+
+  /**
+   * Reads the file and applies what changed: reading of a denied labeler stops before any write. A damaged file, or one
+   * that is gone, leaves the list in force; the operator's commands never remove it.
+   */
+  async refresh(): Promise<void> {
+    const { folder, log, telemetry } = this.#options;
+    const reading = await readDenyFile(folder);
+    const damage = this.#damageOf(reading);
+    telemetry.denyListDamaged(damage !== null);
+    if (damage !== null && damage !== this.#damage) {
+      log.error('the list of denied labelers is invalid; the last valid one stays in force', { why: damage });
+    }
+    this.#damage = damage;
+    if (reading.kind === 'list') await this.#apply(reading.list);
+  }
+
+  /** Takes over a list without recording gaps: at a start, before anything is read. */
+  load(list: DenyList): void {
+    this.#list = list;
+    for (const member of this.#options.members()) this.judge(member);
+  }
+
+  /** Records, for every denied labeler that was ever observed, that it is not observed up to now. */
+  async recordGaps(): Promise<void> {
+    await this.#record([...this.#options.members()].filter(({ denied }) => denied));
+  }
+
+  #damageOf(reading: Awaited<ReturnType<typeof readDenyFile>>): string | null {
+    if (reading.kind === 'damaged') return reading.why;
+    return reading.kind === 'absent' && this.#list.entries.length > 0 ? 'it does not exist' : null;
+  }
+
+  async #apply(list: DenyList): Promise<void> {
+    const before = this.#list;
+    const wereDenied = [...this.#options.members()].filter(({ denied }) => denied);
+    this.#list = list;
+    const changed: Member[] = [];
+    for (const member of this.#options.members()) {
+      const { denied } = member;
+      this.judge(member);
+      if (member.denied !== denied) changed.push(member);
+    }
+    if (changed.length === 0) return;
+    this.#options.log.info('the list of denied labelers changed', {
+      denied: changed.filter(({ denied }) => denied).length,
+      allowed: changed.filter(({ denied }) => !denied).length,
+    });
+    // What is denied stops at once, whether or not the disk takes a gap; what is allowed begins behind its gap.
+    for (const member of changed) if (member.denied) this.#options.changed(member);
+    await this.#record(
+      wereDenied.filter(({ denied }) => !denied),
+      before,
+    ).finally(() => {
+      for (const member of changed) if (!member.denied) this.#options.changed(member);
+    });
+    await this.#record(changed.filter(({ denied }) => denied));
+  }
+
+  async #record(members: readonly Member[], list = this.#list): Promise<void> {
+    const now = this.#options.clock();
+    const gaps = members.flatMap((member) => {
+      const entry = list.entryFor(member);
+      return entry ? gapOf(member, entry, now) : [];
+    });
+    for (let at = 0; at < gaps.length; at += maxBatchRows) {
+      const part = gaps.slice(at, at + maxBatchRows);
+      await this.#options.store.changeGaps(part.map((gap) => ({ kind: 'record', gap })));
+    }
+  }
+}
+
+/** Only what was once observed can be interrupted. What it gave before it was denied is stored. */
+function gapOf({ did, tracker }: Member, { since }: DenyEntry, now: Micros): StoredGap[] {
+  const { lastAnswered } = tracker.tracked;
+  if (lastAnswered === null) return [];
+  const start = micros(Math.max(parseTimestamp(since) ?? lastAnswered, lastAnswered));
+  return start < now ? [{ source: did, start, end: now, reason: 'source_unavailable' }] : [];
+}

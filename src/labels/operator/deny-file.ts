@@ -1,0 +1,194 @@
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { isObject } from '../../input/json-object.ts';
+import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
+import { makeFolder } from '../../ops/folder.ts';
+import { type DenyEntry, DenyList, emptyDenyList, maxDenyEntries, maxDenyReasonLength } from './deny-list.ts';
+import { type DenyTarget, parseDenyTarget, targetText } from './deny-target.ts';
+
+/**
+ * The list of denied labelers as a file next to the store: `{"denied": [{"did" or "domain", "reason", "since",
+ * "purge"}]}`. Only the operator's commands write it; the instrument reads it. It is replaced whole, so a reader sees
+ * the old list or the new one.
+ */
+
+/** Maximum size of the file, in bytes. */
+const maxFileBytes = 16 * 1024 * 1024;
+/**
+ * Time that a command waits for another one that is changing the list, and the interval between its checks, in
+ * milliseconds.
+ */
+const lockWaitMs = 2_000;
+const lockLookMs = 50;
+
+/** Path of a store's list. */
+export function denyPath(storeFolder: string): string {
+  return join(storeFolder, 'labels-denied.json');
+}
+
+/** A list, or why the file cannot be used. */
+export type DenyReading =
+  | { readonly kind: 'list'; readonly list: DenyList }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'damaged'; readonly why: string };
+
+/** Reads the list. Never rejects: a file that cannot be read is `damaged`. */
+export async function readDenyFile(storeFolder: string): Promise<DenyReading> {
+  let text: string;
+  try {
+    text = await readBounded(denyPath(storeFolder));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return { kind: 'absent' };
+    return { kind: 'damaged', why: systemCode(error) === null ? messageOf(error) : systemWords(error) };
+  }
+  try {
+    return { kind: 'list', list: parseDenyList(text) };
+  } catch (error) {
+    return { kind: 'damaged', why: messageOf(error) };
+  }
+}
+
+/** The list, empty where there is no file. Throws an OperatorError that says what to do about a damaged one. */
+export async function requireDenyList(storeFolder: string): Promise<DenyList> {
+  const reading = await readDenyFile(storeFolder);
+  if (reading.kind === 'list') return reading.list;
+  if (reading.kind === 'absent') return emptyDenyList;
+  throw new OperatorError(
+    `the list of denied labelers ${denyPath(storeFolder)} is invalid: ${reading.why}; correct it or restore a ` +
+      'copy, or move it away to deny no labeler',
+  );
+}
+
+/**
+ * Changes the list: reads it, applies `change`, and replaces the file durably. The new file's name is the lock, so two
+ * commands at once never lose an entry. Gives the list before and after.
+ */
+export async function changeDenyFile(
+  storeFolder: string,
+  change: (list: DenyList) => DenyList | Promise<DenyList>,
+): Promise<{ readonly before: DenyList; readonly after: DenyList }> {
+  makeFolder(storeFolder);
+  const path = denyPath(storeFolder);
+  const growing = `${path}.new`;
+  const file = await openExclusively(growing);
+  try {
+    const before = await requireDenyList(storeFolder);
+    const after = await change(before);
+    if (after.entries.length > maxDenyEntries) {
+      throw new OperatorError(
+        `the list can have at most ${maxDenyEntries} entries; deny a domain instead of its labelers`,
+      );
+    }
+    const text = formatDenyList(after);
+    if (Buffer.byteLength(text) > maxFileBytes) throw new OperatorError('the list is full; use shorter reasons');
+    await file.writeFile(text);
+    await file.sync();
+    await file.close();
+    await rename(growing, path);
+    await syncFolder(storeFolder);
+    return { before, after };
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    await unlink(growing).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The text of a list. */
+export function formatDenyList({ entries }: DenyList): string {
+  const denied = entries.map(({ target, reason, since, purge }) => ({
+    ...(target.kind === 'did' ? { did: target.did } : { domain: target.domain }),
+    ...(reason === null ? {} : { reason }),
+    since,
+    ...(purge === null ? {} : { purge }),
+  }));
+  return `${JSON.stringify({ denied }, null, 1)}\n`;
+}
+
+/** The list of a text. Throws an Error that names the first entry at fault. */
+export function parseDenyList(text: string): DenyList {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error('it is not JSON');
+  }
+  if (!isObject(value) || !Array.isArray(value.denied)) throw new Error('it has no "denied" array');
+  if (value.denied.length > maxDenyEntries) throw new Error(`it has more than ${maxDenyEntries} entries`);
+  const entries = value.denied.map((entry: unknown, at) => parseEntry(entry, at + 1));
+  if (new Set(entries.map(({ target }) => targetText(target))).size !== entries.length) {
+    throw new Error('an entry occurs twice');
+  }
+  return new DenyList(entries);
+}
+
+function parseEntry(value: unknown, number: number): DenyEntry {
+  const fault = (why: string): Error => new Error(`entry ${number}: ${why}`);
+  if (!isObject(value)) throw fault('it is not an object');
+  const { did, domain, reason = null, since, purge = null } = value;
+  const named = typeof did === 'string' ? did : domain;
+  if (typeof named !== 'string' || (did !== undefined && domain !== undefined))
+    throw fault('"did" or "domain" is missing');
+  const target = targetOf(named, fault);
+  if (target.kind !== (did === undefined ? 'domain' : 'did') || targetText(target) !== named) {
+    throw fault(`${JSON.stringify(named.slice(0, 100))} must be spelled ${targetText(target)}`);
+  }
+  if (reason !== null && (typeof reason !== 'string' || reason.length > maxDenyReasonLength)) {
+    throw fault(`"reason" is not a string of at most ${maxDenyReasonLength} characters`);
+  }
+  if (!isInstant(since)) throw fault('"since" is not an RFC 3339 time in UTC');
+  if (purge !== null && (!isInstant(purge) || target.kind === 'domain'))
+    throw fault('"purge" is not a time, or not on a DID');
+  return { target, reason, since, purge };
+}
+
+function targetOf(text: string, fault: (why: string) => Error): DenyTarget {
+  try {
+    return parseDenyTarget(text.includes(':') && !text.startsWith('did:') ? `[${text}]` : text);
+  } catch (error) {
+    throw fault(messageOf(error));
+  }
+}
+
+function isInstant(value: unknown): value is string {
+  return typeof value === 'string' && parseTimestamp(value) !== null;
+}
+
+async function readBounded(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    if (size > maxFileBytes) throw new Error(`it is larger than ${maxFileBytes} bytes`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+async function openExclusively(path: string): Promise<FileHandle> {
+  for (let waited = 0; ; waited += lockLookMs) {
+    try {
+      return await open(path, 'wx', 0o644);
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw new OperatorError(`cannot write ${path}: ${systemWords(error)}`);
+    }
+    if (waited >= lockWaitMs) {
+      throw new OperatorError(`another command is changing the list; if none is running, remove ${path} and try again`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, lockLookMs));
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OperatorError } from '../../ops/errors.ts';
+import { domainsOfLabeler, parseDenyTarget, targetText } from './deny-target.ts';
+
+const plc = 'did:plc:ar7c4by46qjdydhdevvrndac';
+
+describe('the operand of almanac labels deny', () => {
+  it.each([
+    [plc, plc],
+    [` ${plc}\n`, plc],
+    ['did:web:Mod.Example.com', 'did:web:mod.example.com'],
+    ['DID:WEB:mod.example.com', 'did:web:mod.example.com'],
+    ['example.com', 'example.com'],
+    ['Mod.Example.COM.', 'example.com'],
+    ['https://mod.example.com:8443/xrpc/x?y=1', 'example.com'],
+    ['wss://mod.example.co.uk', 'example.co.uk'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['203.0.113.5', '203.0.113.5'],
+    ['https://[2001:db8::1]:8443', '2001:db8::1'],
+    ['localhost:2583', 'localhost'],
+    ['a.b.workers.dev', 'b.workers.dev'],
+    ['workers.dev', 'workers.dev'],
+  ])('%s denies %s', (operand, target) => {
+    expect(targetText(parseDenyTarget(operand))).toBe(target);
+  });
+
+  it.each([
+    ['', '"" does not name a labeler: give a DID'],
+    ['did:plc:short', '"did:plc:short" does not name a labeler: a DID is did:plc: and 24'],
+    ['did:key:z6Mk', 'a DID is did:plc: and 24'],
+    ['@mod.example.com', 'a handle can change'],
+    ['co.uk', 'it is a public suffix'],
+    ['two words', 'neither a DID'],
+    ['user:secret@example.com', 'neither a DID'],
+    ['x'.repeat(3_000), 'give a DID'],
+    ['-bad-.example.com', 'neither a DID'],
+  ])('refuses %s and says what to give', (operand, message) => {
+    expect(() => parseDenyTarget(operand)).toThrow(OperatorError);
+    expect(() => parseDenyTarget(operand)).toThrow(message);
+  });
+
+  it('gives a target that it reads back as the same, or refuses in one line, whatever the text', () => {
+    const texts = fc.oneof(fc.string(), fc.domain(), fc.webUrl(), fc.ipV4(), fc.ipV6(), fc.string({ unit: 'binary' }));
+    fc.assert(
+      fc.property(texts, (text) => {
+        try {
+          const target = parseDenyTarget(text);
+          expect(
+            parseDenyTarget(
+              target.kind === 'domain' && target.domain.includes(':') ? `[${target.domain}]` : targetText(target),
+            ),
+          ).toEqual(target);
+        } catch (error) {
+          expect(error).toBeInstanceOf(OperatorError);
+          expect(error instanceof Error ? error.message : '').not.toContain('\n');
+        }
+      }),
+    );
+  });
+});
+
+describe('the domains of a labeler', () => {
+  it('are those of its endpoint and of its did:web', () => {
+    expect(domainsOfLabeler({ did: plc, endpoint: 'https://labels.mod.example.com' })).toEqual(['example.com']);
+    expect(domainsOfLabeler({ did: 'did:web:a.example.org', endpoint: 'https://b.example.com' })).toEqual([
+      'example.com',
+      'example.org',
+    ]);
+    expect(domainsOfLabeler({ did: 'did:web:a.example.org', endpoint: 'https://b.example.org' })).toEqual([
+      'example.org',
+    ]);
+    expect(domainsOfLabeler({ did: 'did:web:localhost%3A2583', endpoint: null })).toEqual(['localhost']);
+    expect(domainsOfLabeler({ did: plc, endpoint: null })).toEqual([]);
+    expect(domainsOfLabeler({ did: plc, endpoint: 'https://a.b.workers.dev' })).toEqual([
+      'b.workers.dev',
+      'workers.dev',
+    ]);
+  });
+});

@@ -1,0 +1,35 @@
+import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
+import type { Log } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { StoreWriter } from '../../store/port.ts';
+import type { DenyList } from './deny-list.ts';
+
+/** Dependencies of purging rows of denied labelers. */
+export interface PurgesOptions {
+  readonly store: Pick<StoreWriter, 'requestPurge' | 'purge'>;
+  /** The list in force: its entries say whose rows are to go. */
+  readonly list: () => DenyList;
+  /** Returns true if no more rows of a labeler are being stored. */
+  readonly idle: (did: string) => boolean;
+  readonly clock: () => Micros;
+  readonly log: Log;
+}
+
+/**
+ * Hands requests of the operator's list to the store, and removes rows until nothing is left to remove. Stops where the
+ * store closes, and is resumed by the next call, here or after the next start.
+ */
+export async function removeRequested(options: PurgesOptions, signal: AbortSignal): Promise<void> {
+  const { store, clock, log } = options;
+  try {
+    for (const { target, purge } of options.list().entries) {
+      const at = parseTimestamp(purge);
+      if (target.kind !== 'did' || at === null || !options.idle(target.did)) continue;
+      if (await store.requestPurge({ source: target.did, at })) log.info('a purge starts');
+    }
+    while (!signal.aborted && (await store.purge(clock())));
+  } catch (error) {
+    if (signal.aborted && error instanceof StoreError && error.code === 'closed') return;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { isObject } from '../../input/json-object.ts';
+import { inputLimits } from '../../input/limits.ts';
+import type { GetJsonOptions, HttpClient } from '../../network/http/http.ts';
+import { httpFault, type SourceFault } from '../state/faults.ts';
+
+/** Labels asked for in one page: the most that the lexicon allows. */
+export const pageLimit = 250;
+
+/** A page of `com.atproto.label.queryLabels`. */
+export interface LabelPage {
+  readonly kind: 'page';
+  readonly labels: readonly unknown[];
+  /** As it came; null when there was none. */
+  readonly cursor: string | null;
+  /** The peer's clock in milliseconds, if it said. */
+  readonly date: number | null;
+}
+
+/** Options of requesting a page. */
+export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit'> {
+  readonly limit: number;
+  /** Allows a page as large as one huge label. */
+  readonly large?: boolean;
+}
+
+/** Asks a labeler for the labels above a cursor. Never rejects. */
+export async function queryLabels(
+  http: HttpClient,
+  endpoint: string,
+  cursor: number,
+  { limit, large = false, ...options }: PageOptions,
+): Promise<LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
+  const url = new URL('/xrpc/com.atproto.label.queryLabels', endpoint);
+  url.searchParams.set('uriPatterns', '*');
+  url.searchParams.set('limit', String(limit));
+  if (cursor > 0) url.searchParams.set('cursor', String(cursor));
+  const shape = large ? inputLimits.singleLabelPage : inputLimits.labelPage;
+  const answer = await http.getJson(url, { ...options, maxBytes: shape.bytes, shape });
+  if (answer.kind !== 'json') return { kind: 'fault', ...httpFault(answer) };
+  const { value, date } = answer;
+  if (!isObject(value) || !Array.isArray(value.labels) || value.labels.length > 4 * pageLimit) {
+    return { kind: 'fault', fault: 'rejecting', why: 'no page', retryAfterMs: null };
+  }
+  const given = value.cursor;
+  return { kind: 'page', labels: value.labels, cursor: typeof given === 'string' ? given : null, date };
+}
+
+/** A cursor that is a number above zero, or null. */
+export function decimal(cursor: string | null): number | null {
+  if (cursor === null || !/^[1-9]\d{0,15}$/.test(cursor)) return null;
+  const number = Number(cursor);
+  return Number.isSafeInteger(number) ? number : null;
+}

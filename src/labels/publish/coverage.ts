@@ -1,0 +1,103 @@
+import type { Coverage, CoverageSources } from '../../contract/labels.ts';
+import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
+import type { CoverageStatus } from '../../contract/vocabulary.ts';
+import { isSilent, silentGaps } from '../../store/coverage-rule.ts';
+import type { RefusalCount, StoredGap } from '../../store/port.ts';
+import { day, type Interval } from '../../store/time.ts';
+import type { SourceState } from '../state/source-state.ts';
+import { unionGaps } from './gaps.ts';
+
+/** An enrolled source as the artifact counts it. */
+export interface EnrolledSource {
+  readonly did: string;
+  readonly origin: 'seeded' | 'discovered';
+  readonly state: SourceState;
+}
+
+/** Input of coverage. */
+export interface CoverageInputs {
+  readonly now: Micros;
+  readonly windowDays: number;
+  readonly startedAt: Micros;
+  /** Our clock at the last accepted page; null before the first. */
+  readonly observedThrough: Micros | null;
+  readonly gaps: readonly StoredGap[];
+  readonly sources: readonly EnrolledSource[];
+  readonly refusals: readonly RefusalCount[];
+}
+
+/** The window that ends now. */
+export function windowOf(now: Micros, windowDays: number): Interval {
+  return { start: (now - windowDays * day) as Micros, end: now };
+}
+
+/**
+ * The artifact's `coverage`, by the rules that it is published under. Time after the last accepted page is a gap once
+ * it exceeds the tolerance, and the status is then unknown.
+ */
+export function coverageOf(inputs: CoverageInputs): Coverage {
+  const { now, windowDays, startedAt, observedThrough, gaps, sources, refusals } = inputs;
+  const window = windowOf(now, windowDays);
+  const frontier = { observedThrough, floor: startedAt };
+  const union = unionGaps([...gaps, ...silentGaps(frontier, now, gaps)], {
+    start: Math.max(window.start, startedAt) as Micros,
+    end: now,
+  });
+  const listed = union.overflow ? [{ ...window, reason: 'unknown' as const }] : union.gaps;
+  const warmup = window.start < startedAt;
+  const from = Math.max(startedAt, window.start);
+  return {
+    status: isSilent(frontier, now) ? 'unknown' : statusOf(sources, warmup, listed.length > 0, union.overflow),
+    observed_days: Math.max(0, Math.min(windowDays, Math.floor((now - from) / day))),
+    observed_through: observedThrough === null ? null : timestamp(observedThrough),
+    warmup: warmup ? { start: timestamp(window.start), end: timestamp(startedAt), reason: 'not_observed' } : null,
+    gaps: listed.map(({ start, end, reason }) => ({ start: timestamp(start), end: timestamp(end), reason })),
+    gap_overflow: union.overflow,
+    sources: countSources(sources, refusals),
+  };
+}
+
+function statusOf(
+  sources: readonly EnrolledSource[],
+  warmup: boolean,
+  gapped: boolean,
+  overflow: boolean,
+): CoverageStatus {
+  // Without a source nothing stands behind any other word.
+  const known = sources.length > 0 && sources.every(({ state }) => state === 'established');
+  if (!known || overflow) return 'unknown';
+  if (warmup) return 'warming_up';
+  return gapped ? 'gapped' : 'no_recorded_gaps';
+}
+
+/** The roster in counts: the eight states add up to `enrolled`, and so do the two origins. */
+export function countSources(
+  sources: readonly EnrolledSource[],
+  refusals: readonly RefusalCount[],
+): CoverageSources & { seeded: number; discovered: number; future_skipped: number } {
+  const inState = (state: SourceState): number => sources.filter((source) => source.state === state).length;
+  const skipped = (reason: RefusalCount['reason']): number =>
+    refusals.reduce((sum, refusal) => sum + (refusal.reason === reason ? refusal.count : 0), 0);
+  return {
+    enrolled: sources.length,
+    seeded: sources.filter(({ origin }) => origin === 'seeded').length,
+    discovered: sources.filter(({ origin }) => origin === 'discovered').length,
+    unstarted: inState('unstarted'),
+    probing: inState('probing'),
+    refused: inState('refused'),
+    established: inState('established'),
+    pre_epoch_skipped: skipped('pre_epoch'),
+    undated_skipped: skipped('undated'),
+    late_skipped: skipped('late'),
+    future_skipped: skipped('future'),
+    cursor_order_unverified: inState('cursor_order_unverified'),
+    undated_only: inState('undated_only'),
+    provider_rejects: inState('provider_rejects'),
+    unavailable: inState('unavailable'),
+  };
+}
+
+/** An instant of the observed clock as the artifact spells it: milliseconds, cut off. */
+export function timestamp(at: Micros): string {
+  return formatTimestamp(Math.floor(at / 1000));
+}

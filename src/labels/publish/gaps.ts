@@ -1,0 +1,65 @@
+import { maxGaps } from '../../contract/limits.ts';
+import type { GapReason } from '../../contract/vocabulary.ts';
+import { gapReasons } from '../../contract/vocabulary.ts';
+import type { StoredGap } from '../../store/port.ts';
+import { type Interval, micros, minute } from '../../store/time.ts';
+
+/** Coalescing tolerances in whole minutes: the smallest that gives few enough gaps is taken. */
+const leastMinutes = 1;
+const mostMinutes = 6 * 60;
+
+/** A stretch that at least one source, or the whole instrument, did not observe. */
+export interface UnionGap extends Interval {
+  readonly reason: GapReason;
+}
+
+/** The gaps of a window as they are published. */
+export interface GapUnion {
+  /** Sorted by start, disjoint per reason, inside the window. */
+  readonly gaps: readonly UnionGap[];
+  /** Even the widest tolerance left too many: `gaps` is then one unknown gap, the window. */
+  readonly overflow: boolean;
+}
+
+/**
+ * The union of gaps over all sources and our own interruptions, per reason. Gaps of one reason closer than the
+ * tolerance become one: that overstates what was missed and never hides it.
+ */
+export function unionGaps(stored: readonly StoredGap[], window: Interval, limit = maxGaps): GapUnion {
+  const clipped = stored
+    .map(({ start, end, reason }) => ({
+      start: micros(Math.max(start, window.start)),
+      end: micros(Math.min(end, window.end)),
+      reason,
+    }))
+    .filter(({ start, end }) => start < end);
+  let [low, high] = [leastMinutes, mostMinutes];
+  if (coalesced(clipped, high).length > limit) {
+    return { gaps: [{ ...window, reason: 'unknown' }], overflow: true };
+  }
+  // A wider tolerance never gives more gaps, so halving finds the smallest that fits.
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (coalesced(clipped, middle).length > limit) low = middle + 1;
+    else high = middle;
+  }
+  return { gaps: coalesced(clipped, low), overflow: false };
+}
+
+function coalesced(gaps: readonly UnionGap[], toleranceMinutes: number): UnionGap[] {
+  const result: UnionGap[] = [];
+  for (const reason of gapReasons) {
+    const own = gaps.filter((gap) => gap.reason === reason).sort((a, b) => a.start - b.start);
+    let last: UnionGap | undefined;
+    for (const gap of own) {
+      if (last && gap.start - last.end <= toleranceMinutes * minute) {
+        last = { ...last, end: micros(Math.max(last.end, gap.end)) };
+        result[result.length - 1] = last;
+      } else {
+        last = gap;
+        result.push(gap);
+      }
+    }
+  }
+  return result.sort((a, b) => a.start - b.start || a.end - b.end || (a.reason < b.reason ? -1 : 1));
+}

@@ -1,0 +1,235 @@
+import { expect, test } from 'vitest';
+import type { StoreReader } from '../../store/port.ts';
+import { day, type Interval, micros } from '../../store/time.ts';
+import { caveatsOf, gapCaveat, makeOverview, type OverviewInputs } from './overview.ts';
+
+const inputs: OverviewInputs = {
+  now: micros(0),
+  windowDays: 30,
+  origin: 'live',
+  sources: [
+    { did: 'did:plc:a', origin: 'seeded', state: 'established' },
+    { did: 'did:plc:b', origin: 'seeded', state: 'established' },
+    { did: 'did:plc:c', origin: 'discovered', state: 'unavailable' },
+  ],
+  departures: [],
+  notEnrolled: 5,
+  unreachable: 0,
+  directoryOnly: 0,
+  delayed: 0,
+  dropped: 0,
+  waiting: 0,
+  denied: 0,
+  paused: null,
+  capped: [],
+  dailyRows: 2_000_000,
+};
+const counts = [
+  { labeler: 'did:plc:c', applied: 70, removed: 5 },
+  { labeler: 'did:plc:a', applied: 20, removed: 5 },
+];
+
+test('each caveat names what it is a share of', () => {
+  const troubled = { ...inputs, delayed: 1, paused: 'disk_full', dropped: 7, waiting: 4, capped: ['did:plc:b'] };
+  const refusals = [
+    { source: 'did:plc:a', reason: 'malformed', count: 2 },
+    { source: 'did:plc:a', reason: 'late', count: 9 },
+  ] as const;
+  const caveats = caveatsOf(troubled, counts, refusals, 2);
+  expect(caveats.map((caveat) => caveat.replace(/[.:].*/, ''))).toEqual([
+    '2 of 3 labelers that this instrument follows are being read',
+    '1 of 2 labelers whose labels were observed in the window is being read; it gave 25 of its 100 events',
+    '5 of 8 known labelers are not followed',
+    'Some labelers keep only one row for each thing and value',
+    '1 of 3 labelers that this instrument follows does not respond at the moment; its events arrive late',
+    'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
+    '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is room, because it used up a share of the day, which is 2000000 labels at most; ' +
+      '2 that were paused within 7 days are not ranked',
+    '4 of 7 labelers wait, because no more are read at a time',
+    '7 further labelers were announced beyond the limit of known labelers',
+    '2 rows of the window were refused for form, size or foreign author, of 102',
+  ]);
+});
+
+test('each caveat counts in singular and plural', () => {
+  const two = ['did:plc:a', 'did:plc:b'];
+  const other = { ...inputs, notEnrolled: 1, delayed: 2, waiting: 1, dropped: 1, capped: two, paused: 'disk_full' };
+  const refusals = [{ source: 'did:plc:a', reason: 'oversized', count: 1 }] as const;
+  const sources = inputs.sources.map((source) =>
+    source.did === 'did:plc:a' ? { ...source, state: 'probing' as const } : source,
+  );
+  const said = caveatsOf({ ...other, sources }, counts, refusals, 1);
+  expect(said[2]).toBe(
+    '1 of 4 known labelers is not followed: no document names its address, or that never answered. Each is contacted again daily.',
+  );
+  expect(said.map((caveat) => caveat.replace(/[.:;,].*/, ''))).toEqual([
+    '1 of 3 labelers that this instrument follows is being read',
+    '0 of 2 labelers whose labels were observed in the window are being read',
+    '1 of 4 known labelers is not followed',
+    'Some labelers keep only one row for each thing and value',
+    '2 of 3 labelers that this instrument follows do not respond at the moment',
+    'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
+    '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is room',
+    '1 of 4 labelers waits',
+    '1 further labeler was announced beyond the limit of known labelers',
+    '1 row of the window was refused for form',
+  ]);
+});
+
+test('a caveat tells labelers that are unreachable from those that never answered', () => {
+  const notFollowed = (unreachable: number) => caveatsOf({ ...inputs, unreachable }, counts, [], 0)[2];
+  expect(notFollowed(1)).toBe(
+    '5 of 8 known labelers are not followed: of 4, no document names their address, or that never answered; ' +
+      '1 answered once and has been unreachable for 7 days. Each is contacted again daily.',
+  );
+  expect(notFollowed(5)).toBe(
+    '5 of 8 known labelers are not followed: 5 answered once and have been unreachable for 7 days. Each is contacted again daily.',
+  );
+});
+
+test('a caveat counts refused labels on records of spaces', () => {
+  const said = (count: number) =>
+    caveatsOf(inputs, counts, [{ source: 'did:plc:a', reason: 'space_uri', count }], 0).at(-1);
+  expect(said(1)).toBe(
+    '1 row of the window was refused for labelling records of spaces, which are not public, of 101.',
+  );
+  expect(said(3)).toBe(
+    '3 rows of the window were refused for labelling records of spaces, which are not public, of 103.',
+  );
+});
+
+test('a caveat counts labelers that only the directory named', () => {
+  const said = (directoryOnly: number) => caveatsOf({ ...inputs, directoryOnly }, counts, [], 0)[4];
+  expect(said(1)).toBe(
+    '1 of 3 labelers that this instrument follows is known from the directory alone: no seed, relay or Jetstream named it.',
+  );
+  expect(said(2)).toMatch(/ are known from the directory alone: .* named them\.$/);
+});
+
+test('a caveat states how many labelers the listed gaps concern, and how many of them miss more than a day', () => {
+  const window = { start: micros(0), end: micros(30 * day) };
+  const gap = (source: string | null, from: number, to: number) => ({
+    ...{ source, start: micros(from * day), end: micros(to * day) },
+    reason: 'source_unavailable' as const,
+  });
+  const three = new Set(['did:plc:a', 'did:plc:b', 'did:plc:c']);
+  expect(gapCaveat([gap(null, 1, 9), gap('did:plc:a', -2, 0)], three, window)).toBe(
+    '3 of 3 labelers have no gap of their own in the window.',
+  );
+  // Two reasons over the same time are not twice the time.
+  const twice = [gap('did:plc:a', 1, 1.6), { ...gap('did:plc:a', 1, 1.6), reason: 'ingest_paused' as const }];
+  expect(gapCaveat(twice, three, window)).toBe(
+    '2 of 3 labelers have no gap of their own in the window; 1 has gaps, 0 of them of more than a day in total.',
+  );
+  expect(gapCaveat([...twice, gap('did:plc:b', 25, 40)], three, window)).toBe(
+    '1 of 3 labelers has no gap of its own in the window; 2 have gaps, 1 of them of more than a day in total.',
+  );
+});
+
+test('no caveat names an account or says what is not so', () => {
+  const caveats = caveatsOf(inputs, [], [], 0);
+  expect(caveats).toHaveLength(4);
+  expect(caveats.join()).not.toMatch(/did:|at:\/\//);
+});
+
+test('each count is of its own span: a day, seven days, and the window', async () => {
+  const now = micros(100 * day);
+  const startedAt = micros(now - 40 * day);
+  const spans: number[] = [];
+  const rows = (days: number) =>
+    [
+      { labeler: 'did:plc:a', applied: days, removed: 1 },
+      { labeler: 'did:plc:b', applied: 2, removed: 0 },
+      { labeler: 'did:plc:c', applied: 1, removed: 0 },
+    ].slice(0, days === 1 ? 1 : days === 7 ? 2 : 3);
+  const store = {
+    epoch: async () => ({ generationId: 'g', startedAt }),
+    frontier: async () => ({ observedThrough: now, floor: startedAt }),
+    countsByLabeler: async ({ start, end }: Interval) => {
+      const days = (end - start) / day;
+      spans.push(days);
+      return rows(days);
+    },
+    refusals: async () => [],
+    gaps: async () => [],
+    purges: async () => [],
+  } as unknown as StoreReader;
+  const overview = await makeOverview(store, { ...inputs, now });
+  expect(spans.toSorted((a, b) => a - b)).toEqual([1, 7, 30]);
+  expect(overview.counts).toEqual({
+    events_24h: 2,
+    events_7d: 10,
+    events_window: 34,
+    labelers_active_7d: 2,
+    labelers_active_window: 3,
+  });
+  expect(overview.labeler_count).toBe(3);
+  expect(overview.top_labelers_7d).toEqual([
+    { labeler_did: 'did:plc:a', count: 8 },
+    { labeler_did: 'did:plc:b', count: 2 },
+  ]);
+});
+
+test('gaps of a departed labeler stay in the overview as long as its events are counted', async () => {
+  const now = micros(100 * day);
+  const departure = { start: micros(now - 2 * day), end: now, reason: 'source_unavailable' as const };
+  const storeOf = (labelers: readonly string[]) =>
+    ({
+      epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
+      frontier: async () => ({ observedThrough: now, floor: micros(0) }),
+      countsByLabeler: async () => labelers.map((labeler) => ({ labeler, applied: 1, removed: 0 })),
+      refusals: async () => [],
+      purges: async () => [],
+      gaps: async () => [{ ...departure, source: 'did:plc:gone', start: micros(now - 3 * day), end: departure.start }],
+    }) as unknown as StoreReader;
+  const departures = [{ ...departure, source: 'did:plc:gone' }];
+  const gapsOf = async (labelers: readonly string[]) =>
+    (await makeOverview(storeOf(labelers), { ...inputs, now, departures })).coverage.gaps;
+  expect(await gapsOf(['did:plc:gone'])).toEqual([
+    { start: '1970-04-08T00:00:00.000Z', end: '1970-04-11T00:00:00.000Z', reason: 'source_unavailable' },
+  ]);
+  expect(await gapsOf(['did:plc:a'])).toEqual([]);
+});
+
+test('the number of denied labelers is a caveat, and only where there are some', () => {
+  const denied = (count: number) =>
+    caveatsOf({ ...inputs, denied: count }, counts, [], 0).filter((text) => /denied/.test(text));
+  expect(denied(0)).toEqual([]);
+  expect(denied(1)).toEqual(['1 labeler is denied by the operator of this instrument and not read.']);
+  expect(denied(3)).toEqual(['3 labelers are denied by the operator of this instrument and not read.']);
+});
+
+test('a labeler whose counts were cut short is not ranked, be it paused now or within seven days', async () => {
+  const now = micros(100 * day);
+  const dids = ['did:plc:a', 'did:plc:b', 'did:plc:c'];
+  const paused = { start: micros(now - 2 * day), end: micros(now - day), reason: 'ingest_paused', source: 'did:plc:b' };
+  const store = {
+    epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
+    frontier: async () => ({ observedThrough: now, floor: micros(0) }),
+    countsByLabeler: async () => dids.map((labeler) => ({ labeler, applied: 5, removed: 0 })),
+    refusals: async () => [],
+    purges: async () => [],
+    gaps: async () => [paused, { ...paused, source: 'did:plc:c', reason: 'source_unavailable' }],
+  } as unknown as StoreReader;
+  const { top_labelers_7d: top } = await makeOverview(store, { ...inputs, now, capped: ['did:plc:a'] });
+  expect(top.map(({ labeler_did }) => labeler_did)).toEqual(['did:plc:c']);
+});
+
+test('nothing is counted from before the first day that is kept', async () => {
+  const now = micros(100 * day);
+  const floor = micros(now - 3 * day);
+  const starts: number[] = [];
+  const store = {
+    epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
+    frontier: async () => ({ observedThrough: now, floor }),
+    countsByLabeler: async ({ start }: Interval) => {
+      starts.push(start);
+      return [];
+    },
+    refusals: async () => [],
+    purges: async () => [],
+    gaps: async () => [],
+  } as unknown as StoreReader;
+  await makeOverview(store, { ...inputs, now });
+  expect(starts.toSorted((a, b) => a - b)).toEqual([floor, floor, now - day]);
+});

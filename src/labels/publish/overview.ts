@@ -1,0 +1,245 @@
+import type { RecentOverview } from '../../artifact/recent-overview.ts';
+import { maxTopLabelers } from '../../contract/limits.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import type { LabelerCount } from '../../store/account-counts.ts';
+import { clip, gappedTime } from '../../store/gaps.ts';
+import type { RefusalCount, StoredGap, StoreReader } from '../../store/port.ts';
+import { removalSentence } from '../../store/removals.ts';
+import { day, type Interval, micros } from '../../store/time.ts';
+import { maxKnown } from '../roster/roster.ts';
+import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
+
+/** Input of the overview besides the store. */
+export interface OverviewInputs {
+  readonly now: Micros;
+  readonly windowDays: number;
+  readonly origin: 'live' | 'simulated';
+  readonly sources: readonly EnrolledSource[];
+  /** Gaps of labelers that left the enrolment: from when each is last known to be complete until now. */
+  readonly departures: readonly StoredGap[];
+  /** Known labelers that are not enrolled. */
+  readonly notEnrolled: number;
+  /** Of these, labelers that responded once and have been unreachable for 7 days. */
+  readonly unreachable: number;
+  /** Enrolled sources that only the directory named. */
+  readonly directoryOnly: number;
+  /** Enrolled sources whose tries fail just now. */
+  readonly delayed: number;
+  /** Labelers that were named beyond the bound on how many are known. */
+  readonly dropped: number;
+  /** Labelers that would be enrolled, beyond the bound on how many are read. */
+  readonly waiting: number;
+  /** Labelers that the operator denies. */
+  readonly denied: number;
+  /** Why acceptance stands still, or null. */
+  readonly paused: string | null;
+  /** DIDs of sources that gave too much today, and are paused. */
+  readonly capped: readonly string[];
+  /** The most rows that a source may give in a day. */
+  readonly dailyRows: number;
+}
+
+/** Exclusions of a label overview. */
+const doesNotMeasure = [
+  'labels that are active now: applications and removals are observed, current state is not',
+  'labels of labelers that this instrument does not follow, and labels that were applied before its observation began',
+  'what a labeler that keeps only the newest row of each label applied and removed again between two readings',
+];
+
+/** Reads the store and makes the overview. Whether it is held is said when it is written. */
+export async function makeOverview(store: StoreReader, inputs: OverviewInputs): Promise<Omit<RecentOverview, 'hold'>> {
+  const { now, windowDays, origin, sources } = inputs;
+  const window = windowOf(now, windowDays);
+  const [{ generationId, startedAt }, { observedThrough, floor }] = await Promise.all([
+    store.epoch(),
+    store.frontier(),
+  ]);
+  const since = (days: number) => ({ start: micros(Math.max(floor, now - days * day)), end: now });
+  const counted = since(windowDays);
+  const [inWindow, inWeek, inDay, refusals, gaps] = await Promise.all([
+    store.countsByLabeler(counted),
+    store.countsByLabeler(since(7)),
+    store.countsByLabeler(since(1)),
+    store.refusals(counted),
+    store.gaps(window),
+  ]);
+  const removed = removalSentence(await store.purges());
+  const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
+  const listed = gapsOf(gaps, inputs, inWindow);
+  const facts = {
+    now,
+    windowDays,
+    startedAt,
+    observedThrough,
+    gaps: listed,
+    sources,
+    refusals,
+  };
+  return {
+    schema: 'labels.recent-overview.v1',
+    generated_at: timestamp(now),
+    origin,
+    window_days: windowDays,
+    acquisition: { generation_id: generationId, started_at: timestamp(startedAt), basis: 'local_acceptance_clock' },
+    coverage: coverageOf(facts),
+    counts: {
+      events_24h: total(inDay),
+      events_7d: total(inWeek),
+      events_window: total(inWindow),
+      labelers_active_7d: inWeek.length,
+      labelers_active_window: inWindow.length,
+    },
+    labeler_count: inWindow.length,
+    top_labelers_7d: inWeek
+      .filter(({ labeler }) => !unranked.has(labeler))
+      .slice(0, maxTopLabelers)
+      .map((count) => ({ labeler_did: count.labeler, count: count.applied + count.removed })),
+    does_not_measure: doesNotMeasure,
+    caveats: [
+      ...caveatsOf(inputs, inWindow, refusals, unranked.size),
+      ...(removed === null ? [] : [removed]),
+      gapCaveat(listed, labelersOf(inputs, inWindow), window),
+    ],
+  };
+}
+
+/** The labelers that the window's facts rest on: those enrolled, and those whose events it counts. */
+function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerCount[]): ReadonlySet<string> {
+  return new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
+}
+
+/** The gaps of every labeler that the window's facts rest on. */
+function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: readonly LabelerCount[]): StoredGap[] {
+  const counted = labelersOf(inputs, inWindow);
+  return [...gaps, ...inputs.departures].filter(({ source }) => source === null || counted.has(source));
+}
+
+/**
+ * States how many labelers the listed gaps concern. The list is the union over all labelers: with hundreds of them, one
+ * that is gone and a failure of all of them look the same in it.
+ */
+export function gapCaveat(gaps: readonly StoredGap[], labelers: ReadonlySet<string>, window: Interval): string {
+  const bySource = Map.groupBy(clip(gaps, window), ({ source }) => source ?? '');
+  bySource.delete('');
+  const long = [...bySource.values()].filter((own) => gappedTime(own) > day).length;
+  const whole = labelers.size - bySource.size;
+  const none = `${share(whole, labelers.size)} ${whole === 1 ? 'has' : 'have'} no gap of ${whole === 1 ? 'its' : 'their'} own in the window`;
+  if (bySource.size === 0) return `${none}.`;
+  const others = bySource.size === 1 ? '1 has gaps' : `${bySource.size} have gaps`;
+  return `${none}; ${others}, ${long} of them of more than a day in total.`;
+}
+
+/** Sources that are counted only in part, because they sent more in a day than is stored: they are not ranked. */
+function cutShort(week: readonly StoredGap[], capped: readonly string[]): ReadonlySet<string> {
+  const paused = week.flatMap(({ source, reason }) => (source !== null && reason === 'ingest_paused' ? [source] : []));
+  return new Set([...capped, ...paused]);
+}
+
+/** The instrument's own limits, each with what it is a share of. */
+export function caveatsOf(
+  {
+    sources,
+    notEnrolled,
+    unreachable,
+    directoryOnly,
+    waiting,
+    delayed,
+    dropped,
+    denied,
+    paused,
+    capped,
+    dailyRows,
+  }: OverviewInputs,
+  inWindow: readonly LabelerCount[],
+  refusals: readonly RefusalCount[],
+  unranked: number,
+): string[] {
+  const reading = new Set(sources.filter(({ state }) => state === 'established').map(({ did }) => did));
+  const emitting = inWindow.filter(({ labeler }) => reading.has(labeler));
+  const [rows, all] = [total(emitting), total(inWindow)];
+  const caveats = [
+    `${share(reading.size, sources.length)} that this instrument follows ${are(reading.size)} being read.`,
+    `${share(emitting.length, inWindow.length)} whose labels were observed in the window ${are(emitting.length)} being ` +
+      `read; ${emitting.length === 1 ? 'it' : 'they'} gave ${rows} of its ${all} events.`,
+    notFollowed(notEnrolled, unreachable, sources.length + notEnrolled),
+    'Some labelers keep only one row for each thing and value: what such a one applied and removed again between two ' +
+      'readings is not seen.',
+  ];
+  if (directoryOnly > 0) {
+    const names = directoryOnly === 1 ? 'it' : 'them';
+    caveats.push(
+      `${share(directoryOnly, sources.length)} that this instrument follows ${are(directoryOnly)} known from the directory alone: ` +
+        `no seed, relay or Jetstream named ${names}.`,
+    );
+  }
+  if (delayed > 0) {
+    const late = delayed === 1 ? 'does not respond at the moment; its' : 'do not respond at the moment; their';
+    caveats.push(`${share(delayed, sources.length)} that this instrument follows ${late} events arrive late.`);
+  }
+  if (paused !== null) {
+    const all = sources.length === 1 ? 'the one labeler' : `any of the ${sources.length} labelers`;
+    caveats.push(`No labels of ${all} are accepted at the moment (${paused}).`);
+  }
+  if (unranked > 0) {
+    caveats.push(
+      `${share(capped.length, sources.length)} that this instrument follows ${are(capped.length)} paused until midnight UTC ` +
+        `or until there is room, because ${capped.length === 1 ? 'it' : 'they'} used up a share of the day, which is ${dailyRows} labels at most; ` +
+        `${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
+    );
+  }
+  if (waiting > 0) {
+    const wait = waiting === 1 ? 'waits' : 'wait';
+    caveats.push(`${share(waiting, sources.length + waiting)} ${wait}, because no more are read at a time.`);
+  }
+  if (dropped > 0) {
+    const further =
+      dropped === 1 ? ' further labeler was' : `${dropped >= maxKnown ? ' or more' : ''} further labelers were`;
+    caveats.push(`${dropped}${further} announced beyond the limit of known labelers.`);
+  }
+  if (denied > 0) {
+    caveats.push(
+      `${denied} ${denied === 1 ? 'labeler is' : 'labelers are'} denied by the operator of this instrument and not read.`,
+    );
+  }
+  return [...caveats, ...refusalCaveats(refusals, all)];
+}
+
+/** States how many rows were refused although their date is fine; `accepted` rows are the rest of the window. */
+function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): string[] {
+  const sum = (isOf: (reason: string) => boolean): number =>
+    refusals.reduce((total, { reason, count }) => total + (isOf(reason) ? count : 0), 0);
+  const rows = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'} of the window`;
+  const was = (count: number): string => (count === 1 ? 'was' : 'were');
+  const [odd, inSpaces] = [sum((reason) => shapeless.has(reason)), sum((reason) => reason === 'space_uri')];
+  const caveats: string[] = [];
+  if (odd > 0) caveats.push(`${rows(odd)} ${was(odd)} refused for form, size or foreign author, of ${accepted + odd}.`);
+  if (inSpaces > 0)
+    caveats.push(
+      `${rows(inSpaces)} ${was(inSpaces)} refused for labelling records of spaces, which are not public, of ${accepted + inSpaces}.`,
+    );
+  return caveats;
+}
+
+/** States why known labelers are not followed. An unreachable one answered once: its events stay in the counts. */
+function notFollowed(count: number, unreachable: number, known: number): string {
+  const others = count - unreachable;
+  const never = `no document names ${others === 1 ? 'its' : 'their'} address, or that never answered`;
+  const gone = `${unreachable} answered once and ${unreachable === 1 ? 'has' : 'have'} been unreachable for 7 days`;
+  const why = unreachable === 0 ? never : others === 0 ? gone : `of ${others}, ${never}; ${gone}`;
+  return `${share(count, known, 'known labeler')} ${are(count)} not followed: ${why}. Each is contacted again daily.`;
+}
+
+/** So many of all: `1 of 11 labelers`. The noun is that of all. */
+function share(some: number, all: number, noun = 'labeler'): string {
+  return `${some} of ${all} ${noun}${all === 1 ? '' : 's'}`;
+}
+
+function are(some: number): string {
+  return some === 1 ? 'is' : 'are';
+}
+
+const shapeless: ReadonlySet<string> = new Set(['malformed', 'oversized', 'foreign_src']);
+
+function total(counts: readonly LabelerCount[]): number {
+  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+}

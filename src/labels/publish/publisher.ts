@@ -1,0 +1,123 @@
+import { artifactNames } from '../../artifact/write.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import { errorFields, type Log } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { StoreReader } from '../../store/port.ts';
+import { countDirectoryOnly, countFound } from '../discovery/found-by.ts';
+import { writeHeld } from '../operator/hold.ts';
+import { departureOf, type Member } from '../roster/member.ts';
+import { isUnreachable } from '../roster/reachability.ts';
+import type { Roster } from '../roster/roster.ts';
+import type { DailyCap } from '../shares/daily-cap.ts';
+import type { Pace } from '../shares/pace.ts';
+import type { ShareKey, Standing } from '../shares/shares.ts';
+import type { Telemetry } from '../shares/telemetry.ts';
+import { type SourceState, sourceStates } from '../state/source-state.ts';
+import { type EnrolledSource, windowOf } from './coverage.ts';
+import type { GapWriter } from './gap-writer.ts';
+import { makeOverview } from './overview.ts';
+
+/** Dependencies of publishing. */
+export interface PublisherOptions {
+  readonly settings: { readonly artifacts: string; readonly windowDays: number; readonly origin: 'live' | 'simulated' };
+  readonly store: StoreReader;
+  readonly roster: Roster;
+  readonly cap: DailyCap;
+  readonly pace: Pace;
+  readonly gaps: GapWriter;
+  readonly shareOf: (source: string) => ShareKey;
+  /** Bytes that may be added today. */
+  readonly budgetBytes: () => number;
+  /** Returns true if a labeler waits because the maximum number is being read. */
+  readonly waits: (member: Member) => boolean;
+  /** Why acceptance stands still, or null. */
+  readonly paused: () => string | null;
+  /** Number of labelers that the operator denies. */
+  readonly denied: () => number;
+  readonly clock: () => Micros;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+}
+
+/** Makes and writes the overview; a failure leaves the artifact that stands, which ages. */
+export function publisher(options: PublisherOptions): () => Promise<void> {
+  const { settings, store, roster, cap, clock, log, telemetry } = options;
+  return async () => {
+    try {
+      await flushed(options.gaps);
+      const now = clock();
+      const members = [...roster.members].filter(({ denied }) => !denied);
+      const denied = options.denied();
+      const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
+      const sources = enrolled.map(
+        ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
+      );
+      const notEnrolled = members.length - enrolled.length - waiting.length;
+      const overview = await makeOverview(store, {
+        now,
+        windowDays: settings.windowDays,
+        origin: settings.origin,
+        sources,
+        departures: members.flatMap((member) => departureOf(member, windowOf(now, settings.windowDays)) ?? []),
+        notEnrolled,
+        unreachable: members.filter((member) => isUnreachable(member, now)).length,
+        directoryOnly: countDirectoryOnly(enrolled),
+        waiting: waiting.length,
+        delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
+        dropped: roster.dropped,
+        denied,
+        paused: options.paused(),
+        capped: cap.pausedSources,
+        dailyRows: cap.limit,
+      });
+      const pending = (await store.purges()).filter(({ completedAt }) => completedAt === null);
+      telemetry.purges(
+        pending.length,
+        pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0),
+      );
+      await writeHeld(settings.artifacts, artifactNames.labels, overview);
+      telemetry.sources(inStates(sources), {
+        not_enrolled: notEnrolled,
+        waiting: waiting.length,
+        paused: cap.pausedSources.length,
+        denied,
+      });
+      telemetry.found(countFound(enrolled));
+      telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
+      telemetry.published(clock() / 1000);
+    } catch (error) {
+      if (error instanceof StoreError && error.fatal) throw error;
+      telemetry.notWritten();
+      log.error('the overview could not be written', errorFields(error));
+    }
+  };
+}
+
+/** Gaps that the store cannot take just now are written later, and the overview is made without them. */
+async function flushed(gaps: GapWriter): Promise<void> {
+  try {
+    await gaps.flush();
+  } catch (error) {
+    if (!(error instanceof StoreError && error.retry)) throw error;
+  }
+}
+
+/** Sources that are paused or wait because a share is used up, by class. */
+function throttled({ cap, pace, shareOf }: PublisherOptions): Record<Standing, number> {
+  const counts = { ...pace.throttled };
+  for (const source of cap.pausedSources) counts[shareOf(source).standing] += 1;
+  return counts;
+}
+
+/** States that failures which may pass lead to. */
+const passing: ReadonlySet<SourceState> = new Set(['probing', 'unavailable']);
+
+function divide<T>(all: readonly T[], apart: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(apart), all.filter((one) => !apart(one))];
+}
+
+function inStates(sources: readonly EnrolledSource[]): Record<SourceState, number> {
+  const counts = Object.fromEntries(sourceStates.map((state) => [state, 0])) as Record<SourceState, number>;
+  for (const { state } of sources) counts[state] += 1;
+  return counts;
+}

@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeArtifact } from '../../artifact/write.ts';
+import { isObject } from '../../input/json-object.ts';
+import { systemCode } from '../../ops/errors.ts';
+
+/**
+ * Report of each source's cost, as a file next to the store: the running instrument writes it, `almanac labels
+ * sources` reads it. It names labelers and no subject. Bounded: the most expensive sources, and the sums over all.
+ */
+
+/** Maximum number of sources that a report lists. */
+export const maxReportedSources = 500;
+/** Maximum size of a report that is read, in bytes. */
+const maxReportBytes = 4 * 1024 * 1024;
+
+/** Cost of sources since the instrument started. */
+export interface SourceCost {
+  readonly bytesIn: number;
+  readonly bytesStored: number;
+  readonly rows: number;
+  readonly cpuMs: number;
+  readonly writes: number;
+  readonly throttledMs: number;
+}
+
+/** The measures of a cost, in the order of the columns. */
+export const costMeasures = ['bytesIn', 'bytesStored', 'rows', 'cpuMs', 'writes', 'throttledMs'] as const;
+
+/** One source of a report. */
+export interface ReportedSource extends SourceCost {
+  readonly did: string;
+  readonly endpoint: string | null;
+  /** Registrable domains of its endpoint and DID, the narrowest first. */
+  readonly domains: readonly string[];
+  readonly state: string;
+  /** Standing of the source for shared resources. */
+  readonly standing: string;
+  readonly denied: boolean;
+  /** Connections and requests that it holds now. */
+  readonly slots: number;
+}
+
+/** A report of a running instrument. */
+export interface SourcesReport {
+  /** RFC 3339. */
+  readonly generatedAt: string;
+  readonly startedAt: string;
+  /** Number of sources in the sums. */
+  readonly sources: number;
+  readonly totals: SourceCost;
+  readonly listed: readonly ReportedSource[];
+}
+
+/** Path of a store's report. */
+export function sourcesReportPath(storeFolder: string): string {
+  return join(storeFolder, 'labels-sources.json');
+}
+
+/** A report of all sources, cut to the most expensive ones: by processor time, then bytes, then DID. */
+export function makeSourcesReport(
+  sources: readonly ReportedSource[],
+  times: { readonly generatedAt: string; readonly startedAt: string },
+): SourcesReport {
+  const totals = sources.reduce<SourceCost>(addCost, noCost);
+  const listed = sources
+    .toSorted((a, b) => b.cpuMs - a.cpuMs || b.bytesIn - a.bytesIn || (a.did < b.did ? -1 : 1))
+    .slice(0, maxReportedSources)
+    .map((source) => ({ ...source, ...rounded(source) }));
+  return { ...times, sources: sources.length, totals: rounded(totals), listed };
+}
+
+/** The costs of two sources together. */
+export function addCost(a: SourceCost, b: SourceCost): SourceCost {
+  return Object.fromEntries(costMeasures.map((measure) => [measure, a[measure] + b[measure]])) as unknown as SourceCost;
+}
+
+/** Nothing. */
+export const noCost: SourceCost = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
+
+function rounded(cost: SourceCost): SourceCost {
+  return Object.fromEntries(
+    costMeasures.map((measure) => [measure, Math.round(cost[measure])]),
+  ) as unknown as SourceCost;
+}
+
+/** Writes a report whole. */
+export async function writeSourcesReport(storeFolder: string, report: SourcesReport): Promise<void> {
+  await writeArtifact(sourcesReportPath(storeFolder), report);
+}
+
+/** The last report; null where there is none, or it is damaged. */
+export async function readSourcesReport(storeFolder: string): Promise<SourcesReport | null> {
+  let text: string;
+  try {
+    text = await readFile(sourcesReportPath(storeFolder), 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+  if (text.length > maxReportBytes) return null;
+  try {
+    return parseReport(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function parseReport(value: unknown): SourcesReport | null {
+  if (!isObject(value) || !isObject(value.totals) || !Array.isArray(value.listed)) return null;
+  const { generatedAt, startedAt, sources, totals } = value;
+  if (typeof generatedAt !== 'string' || typeof startedAt !== 'string' || typeof sources !== 'number') return null;
+  const listed = value.listed.slice(0, maxReportedSources).flatMap((one: unknown) => parseSource(one) ?? []);
+  return { generatedAt, startedAt, sources, totals: costOf(totals), listed };
+}
+
+function parseSource(value: unknown): ReportedSource | null {
+  if (!isObject(value) || typeof value.did !== 'string') return null;
+  const { did, endpoint, domains, state, standing, denied, slots } = value;
+  return {
+    did,
+    endpoint: typeof endpoint === 'string' ? endpoint : null,
+    domains: Array.isArray(domains) ? domains.filter((domain) => typeof domain === 'string') : [],
+    state: typeof state === 'string' ? state : 'unknown',
+    standing: typeof standing === 'string' ? standing : 'unknown',
+    denied: denied === true,
+    slots: countOf(slots),
+    ...costOf(value),
+  };
+}
+
+function costOf(value: Readonly<Record<string, unknown>>): SourceCost {
+  return Object.fromEntries(costMeasures.map((measure) => [measure, countOf(value[measure])])) as unknown as SourceCost;
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
+}

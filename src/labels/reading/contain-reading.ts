@@ -1,0 +1,37 @@
+import { createBackoff } from '../../network/websocket/backoff.ts';
+import { errorFields } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
+import { note, type ReaderPorts } from '../ingest/ports.ts';
+import type { Source } from '../state/source.ts';
+import { readSource } from './read-source.ts';
+
+/**
+ * Reads a source until the signal aborts. An error inside it was caused by the source's data, or by a mistake of ours that its data
+ * met: the source is faulted and read again later, and the others are not affected. Rejects only when the store fails in a
+ * way that does not pass.
+ */
+export async function containReading(
+  source: Source,
+  ports: ReaderPorts,
+  signal: AbortSignal,
+  read: typeof readSource = readSource,
+): Promise<void> {
+  const { gaps } = ports;
+  const { rhythm, random, clock, wait } = ports.time;
+  const { telemetry, log } = ports.report;
+  const patience = createBackoff({ firstMs: rhythm.firstRetryMs, capMs: rhythm.longestRetryMs, random });
+  let hasFailed = false;
+  while (!signal.aborted) {
+    try {
+      return await read(source, ports, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof StoreError && !error.retry) throw error;
+      telemetry.sourceFailed('reader');
+      if (!hasFailed) log.warn('reading a source failed', { labeler: source.did, ...errorFields(error) });
+      hasFailed = true;
+      await note(source, gaps, { kind: 'failed', now: clock(), fault: 'rejecting' });
+      await wait(rhythm.firstRetryMs + patience.next(), signal);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { SourceIntake } from '../ingest/intake.ts';
+import { note, type ReadingPorts } from '../ingest/ports.ts';
+import type { SourceFault } from '../state/faults.ts';
+import type { Source } from '../state/source.ts';
+import { caughtUp, unread } from './catch-up.ts';
+import { pollRound } from './poll-round.ts';
+import { findStreamStart } from './stream-search.ts';
+
+/** Result of filling in the time before a connection. */
+export interface Filled {
+  /** True if polling works: everything before the connection is stored, up to the first live frame. */
+  readonly joined: boolean;
+  readonly reset: boolean;
+  readonly fault: SourceFault | null;
+  /** Cursor from which the stream itself replays what polls cannot return; null if there is none. */
+  readonly replayFrom: number | null;
+}
+
+/** Fills in what lies before a connection. What cannot be filled in, and is not resumed by the stream, is a gap. */
+export async function fillBefore(
+  source: Source,
+  intake: SourceIntake,
+  ports: ReadingPorts,
+  { resumed, openedAt, signal }: { resumed: boolean; openedAt: Micros; signal: AbortSignal },
+): Promise<Filled> {
+  const before = unread(source, ports);
+  const { since } = before;
+  const round = () => pollRound(source, intake, ports, { before, signal }).catch(() => null);
+  let outcome = await round();
+  // Our own limits cost the source nothing: live frames come meanwhile, and what lies before is asked for again.
+  while (outcome?.kind === 'fault' && outcome.fault === null && !signal.aborted) {
+    await ports.time.wait(ports.time.random() * ports.time.rhythm.pollMs, signal);
+    outcome = await round();
+  }
+  if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };
+  if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
+  if (outcome.kind === 'quiet') {
+    await caughtUp(source, ports, before);
+    await intake.place({ kind: 'joined' });
+    return { joined: true, reset: false, fault: null, replayFrom: null };
+  }
+  if (resumed) return { joined: false, reset: false, fault: outcome, replayFrom: null };
+  // Live only: the labels between the last read row and the first frame are unknown.
+  if (since < openedAt) {
+    await note(source, ports.gaps, { kind: 'not_filled_in', since, opened: openedAt });
+    const passing = outcome.fault === 'failed';
+    const replayFrom = passing ? null : await findStreamStart(source, intake, ports, openedAt, signal);
+    if (replayFrom !== null) source.apply({ kind: 'fell_behind', since });
+    if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };
+  }
+  // What came since it opened is there.
+  source.apply({ kind: 'gave_up', through: ports.time.clock() });
+  await intake.place({ kind: 'joined' });
+  return { joined: false, reset: false, fault: outcome, replayFrom: null };
+}

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { newSource, scriptedPorts, standAt } from '../../../harness/labels/reader-ports.ts';
+import type { Slots } from '../../network/guard/slots.ts';
+import type { HttpClient, JsonAnswer } from '../../network/http/http.ts';
+import { createInputMemory } from '../ingest/input-memory.ts';
+import { createIntake } from '../ingest/intake.ts';
+import { fingerprint } from '../label/fingerprint.ts';
+import { noPosition } from '../label/position.ts';
+import { pageLimit } from '../poll/query-labels.ts';
+import { pollRound } from './poll-round.ts';
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const signal = new AbortController().signal;
+const now = Date.now();
+
+/** The n-th row, made a second after the one before it unless said otherwise. */
+function row(n: number, ageMs = (1_000 - n) * 1_000): unknown {
+  return {
+    ...{ src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}` },
+    cts: new Date(now - ageMs).toISOString(),
+  };
+}
+
+const rows = (from: number, count: number): unknown[] => Array.from({ length: count }, (_, i) => row(from + i));
+const page = (labels: readonly unknown[], cursor?: string): JsonAnswer => ({
+  ...{ kind: 'json', status: 200, date: null },
+  value: { labels, ...(cursor === undefined ? {} : { cursor }) },
+});
+
+/** A source at cursor 100 whose pages are what a test gives, and one round of reading them. */
+function reading(answer: (cursor: number, limit: number, asked: number) => JsonAnswer) {
+  const memory = createInputMemory();
+  let asked = 0;
+  const http: Pick<HttpClient, 'getJson'> = {
+    getJson: (url, { admit }) => {
+      const { searchParams } = new URL(url);
+      asked += 1;
+      if (asked > 100) throw new Error('asked without end');
+      const given = answer(Number(searchParams.get('cursor')), Number(searchParams.get('limit')), asked);
+      return given.kind !== 'json' || admit === undefined
+        ? Promise.resolve(given)
+        : admit(1_000, 100).then((outcome) => (outcome === 'taken' ? given : { kind: outcome }));
+    },
+  };
+  const { ports, stored, quirks, gaps } = scriptedPorts({
+    http: http as HttpClient,
+    openStream: () => Promise.reject(new Error('not asked')),
+    memory,
+  });
+  const source = newSource(did, 'https://labeler.example', ports);
+  standAt(source, { ...noPosition, cursor: 100 });
+  const before = { since: ports.time.epoch, target: ports.time.epoch };
+  const intake = createIntake(source, ports, () => undefined);
+  const round = () => pollRound(source, intake, ports, { before, signal });
+  return { source, stored, quirks, gaps, memory, round };
+}
+
+test('pages in order move the position, to the cursor of the last one', async () => {
+  const answers = new Map([
+    [100, page(rows(0, pageLimit), '350')],
+    [350, page(rows(300, 2), '352')],
+    // Behind a short page the last row is asked for again.
+    [351, page(rows(301, 1), '352')],
+  ]);
+  const { source, stored, round } = reading((cursor) => answers.get(cursor) ?? page([]));
+  expect(await round()).toEqual({ kind: 'quiet', rows: pageLimit + 2 });
+  expect([source.position.cursor, stored.size]).toEqual([352, pageLimit + 2]);
+});
+
+test.each([
+  ['repeats the cursor that it was asked for', '100'],
+  ['gives a cursor that falls', '99'],
+  ['gives zero', '0'],
+  ['gives no number', 'next'],
+  ['gives no cursor', undefined],
+])('a labeler that %s does not move the position: its rows are stored, and asked for again', async (_, cursor) => {
+  const { source, stored, round } = reading(() => page(rows(0, 3), cursor));
+  expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
+  expect([source.position.cursor, stored.size]).toEqual([100, 3]);
+  // What was stored is known when it comes again.
+  expect(await round()).toEqual({ kind: 'quiet', rows: 0 });
+  expect(source.position.cursor).toBe(100);
+});
+
+test('a full page whose cursor does not advance shows no end: nobody knows what lies beyond', async () => {
+  const { source, round } = reading(() => page(rows(0, pageLimit), '100'));
+  expect(await round()).toMatchObject({ kind: 'fault', fault: 'order_unverified' });
+  expect(source.position.cursor).toBe(100);
+});
+
+test.each([
+  ['short', 20, { kind: 'quiet', rows: 20 }],
+  ['full', pageLimit, { kind: 'fault', fault: 'order_unverified' }],
+])('a %s page without an order does not move the position, though its cursor advances', async (_, count, outcome) => {
+  const shuffled = Array.from({ length: count }, (_, i) => row(i, i % 2 === 0 ? 0 : 3_600_000));
+  const { source, stored, quirks, round } = reading(() => page(shuffled, '900'));
+  expect(await round()).toMatchObject(outcome);
+  expect([source.position.cursor, stored.size, quirks]).toEqual([100, count, ['unordered_page']]);
+});
+
+test('a cursor behind what the stream has reached does not move the position back', async () => {
+  const { source, round } = reading((cursor) => {
+    if (cursor === 100) standAt(source, { ...source.position, cursor: 900 });
+    return cursor === 100 ? page(rows(0, 3), '103') : page(rows(2, 1), '103');
+  });
+  expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
+  expect(source.position.cursor).toBe(900);
+});
+
+describe('the last row that was read', () => {
+  /** A source that remembers the row below its cursor; `shown` answers the page from one row before, and `looked` a look at that row alone. */
+  function remembering(shown: JsonAnswer, looked = shown) {
+    const found = reading((cursor, limit) =>
+      cursor === 99 ? (limit === 1 ? looked : shown) : page(rows(2, 1), '103'),
+    );
+    standAt(found.source, { ...noPosition, cursor: 100, cursorTail: fingerprint(row(900)) });
+    return found;
+  }
+
+  test('that is where it was lets the rows behind it be taken', async () => {
+    const { source, gaps, round } = remembering(page([row(900), ...rows(0, 3)], '103'));
+    expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
+    expect([source.position.cursor, gaps]).toEqual([103, []]);
+  });
+
+  test('that cannot be looked at in passing keeps the rows behind it waiting', async () => {
+    const unavailable = { kind: 'status', status: 503, retryAfterMs: null, error: null } as const;
+    const { source, stored, gaps, round } = remembering(page(rows(0, 3), '103'), unavailable);
+    expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
+    expect([source.position.cursor, stored.size, gaps]).toEqual([100, 0, []]);
+  });
+
+  test('in whose place another one stands is a gap, and the position is given up', async () => {
+    const { source, stored, gaps, round } = remembering(page([row(901)], '100'));
+    expect(await round()).toEqual({ kind: 'reset' });
+    expect([source.position, stored.size]).toEqual([noPosition, 0]);
+    expect(gaps).toMatchObject([{ source: did, reason: 'cursor_reset' }]);
+  });
+});
+
+test('a large page gives back its turn, whatever came of it', async () => {
+  for (const last of [{ kind: 'timeout', phase: 'answer' }, { kind: 'aborted' }, page([])] as const) {
+    const { memory, round } = reading((_, limit) => (limit > 1 ? { kind: 'too_large' } : last));
+    const turns: Slots = memory.largePages;
+    let [held, taken] = [0, 0];
+    const largePages: Slots = {
+      acquire: async (...asked) => {
+        const turn = await turns.acquire(...asked);
+        if (typeof turn === 'string') return turn;
+        held += 1;
+        taken += 1;
+        return (answered) => {
+          held -= 1;
+          turn(answered);
+        };
+      },
+    };
+    Object.assign(memory, { largePages });
+    await round();
+    expect([held, taken]).toEqual([0, 1]);
+  }
+});

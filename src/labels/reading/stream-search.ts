@@ -1,0 +1,138 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { ByteAccount } from '../../input/decoded-bytes.ts';
+import { decodedCost } from '../../input/limits.ts';
+import { ConnectError } from '../../network/websocket/connect-error.ts';
+import type { SourceIntake } from '../ingest/intake.ts';
+import { fillTarget, type LabelQuery, type ReaderTime } from '../ingest/ports.ts';
+import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
+import { type SampledPage, searchCursor } from '../poll/cursor-search.ts';
+import { pageLimit } from '../poll/query-labels.ts';
+import { mostWaitingBytes } from '../stream/frame-queue.ts';
+import type { StreamOwner } from '../stream/open-stream.ts';
+import { authoredOf } from './poll-round.ts';
+
+/**
+ * Finds the cursor from which the stream of a labeler without `queryLabels` delivers everything to be stored, by
+ * sampling it. Null if the samples show no order, or nothing from before `openedAt`: a server that ignores cursors
+ * sends only live labels.
+ */
+export async function findStreamStart(
+  source: StreamOwner,
+  intake: Pick<SourceIntake, 'keep'>,
+  ports: SearchPorts,
+  openedAt: Micros,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const samples = new Map<number, Sample>();
+  const over = new AbortController();
+  const within = AbortSignal.any([signal, over.signal]);
+  void ports.time.wait(mostQuiets * ports.time.rhythm.resumeMs, within).then(() => over.abort());
+  const memory = ports.query.memory.decoded.open();
+  let held = 0;
+  const read = async (cursor: number): Promise<SampledPage> => {
+    const taken = samples.get(cursor) ?? (await sample(source, cursor, { ...ports, held: memory }, within));
+    if (!samples.has(cursor)) held += taken.bytes;
+    if (!signal.aborted && (over.signal.aborted || held > mostHeldBytes)) throw new SearchTooLong();
+    samples.set(cursor, taken);
+    return { authored: taken.labels.map(authoredOf), cursor: taken.newest };
+  };
+  const start = async (cursor: number): Promise<number> => {
+    for (const { labels } of samples.values()) await intake.keep(labels, signal);
+    return cursor;
+  };
+  try {
+    const first = await read(0);
+    if (!first.authored.some((authored) => authored !== null && authored < openedAt)) return null;
+    if (first.authored.length < pageLimit) return await start(0);
+    const found = await searchCursor(fillTarget(ports.time.epoch, ports.time.clock()), read);
+    return found.kind === 'found' ? await start(found.cursor) : null;
+  } catch (error) {
+    if (error instanceof ConnectError || error instanceof SearchTooLong) return null;
+    // The connection under way was given up with the search.
+    if (over.signal.aborted && !signal.aborted) return null;
+    throw error;
+  } finally {
+    over.abort();
+    memory.release();
+  }
+}
+
+/** Reader dependencies that the search uses. */
+interface SearchPorts {
+  readonly query: Pick<LabelQuery, 'openStream' | 'memory'>;
+  readonly time: Pick<ReaderTime, 'rhythm' | 'wait' | 'clock' | 'epoch'>;
+}
+
+/** The search took too long, or too much memory. */
+class SearchTooLong extends Error {}
+
+interface Sample {
+  readonly labels: readonly unknown[];
+  /** Number of its last frame; null where none came. */
+  readonly newest: number | null;
+  /** Bytes of its frames. */
+  readonly bytes: number;
+}
+
+/** Frames of a sample, whatever they hold. */
+const mostFrames = 1_000;
+/** Bytes of all samples of a search. */
+const mostHeldBytes = 4 * mostWaitingBytes;
+/** A sample takes no longer than this many times what a stream is called quiet after, and a search than that many. */
+const mostSampleQuiets = 3;
+const mostQuiets = 60;
+
+/** As many labels behind a cursor as a page would hold, or what came until the stream was live or quiet. */
+async function sample(
+  source: StreamOwner,
+  cursor: number,
+  { query, time, held }: SearchPorts & { readonly held: ByteAccount },
+  signal: AbortSignal,
+): Promise<Sample> {
+  const { rhythm, wait } = time;
+  const openedAt = time.clock();
+  const frames: Extract<LabelFrame, { kind: 'labels' }>[] = [];
+  const enough = new AbortController();
+  let quiet = new AbortController();
+  let [labels, bytes, count] = [0, 0, 0];
+  let hasMemory = true;
+  const socket = await query.openStream(
+    source,
+    cursor,
+    {
+      onFrame: (data) => {
+        // Frames still arrive while the connection closes; a whole history of them would take the memory of the search.
+        if (enough.signal.aborted) return;
+        const { fault, elements } = scanFrame(data);
+        // Others wait for memory: the search is given up.
+        hasMemory = fault !== null || held.tryTake(decodedCost(data.byteLength, elements));
+        if (!hasMemory) return enough.abort();
+        const frame: LabelFrame = fault === null ? decodeFrame(data) : { kind: 'malformed' };
+        count += 1;
+        bytes += data.byteLength;
+        const full = bytes >= mostWaitingBytes || count >= mostFrames;
+        if (full || frame.kind === 'future_cursor') enough.abort();
+        // What holds no label says nothing of how far the labels reach: the stream is as quiet as without it.
+        if (frame.kind !== 'labels') return;
+        frames.push(frame);
+        labels += frame.labels.length;
+        const live = frame.labels.some((label) => (authoredOf(label) ?? 0) >= openedAt);
+        if (live || labels >= pageLimit) enough.abort();
+        quiet.abort();
+      },
+    },
+    signal,
+  );
+  void socket.closed.then(() => enough.abort());
+  const over = AbortSignal.any([signal, enough.signal]);
+  void wait(mostSampleQuiets * rhythm.resumeMs, over).then(() => enough.abort());
+  while (!over.aborted) {
+    quiet = new AbortController();
+    const waiting = quiet;
+    await wait(rhythm.resumeMs, AbortSignal.any([over, quiet.signal]));
+    if (!waiting.signal.aborted) break;
+  }
+  socket.close();
+  if (!hasMemory) throw new SearchTooLong();
+  return { labels: frames.flatMap((frame) => frame.labels), newest: frames.at(-1)?.seq ?? null, bytes };
+}

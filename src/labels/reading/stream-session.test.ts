@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { newSource, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { createSlots } from '../../network/guard/slots.ts';
+import type { HttpClient } from '../../network/http/http.ts';
+import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { createInputMemory } from '../ingest/input-memory.ts';
+import { createIntake } from '../ingest/intake.ts';
+import type { OpenStream } from '../stream/open-stream.ts';
+import { streamSession } from './stream-session.ts';
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const closed = { code: 1000, reason: 'remote_close' } as const;
+
+/** One session of a source with one place for a stream, and whether the place is free behind it. */
+async function sessionWith(openStream: OpenStream, over = new AbortController().signal) {
+  const streams = createSlots({ perHost: 1, total: 1, maxWaiting: 0 });
+  const memory = createInputMemory();
+  const http: Pick<HttpClient, 'getJson'> = {
+    getJson: () => Promise.resolve({ kind: 'status', status: 501, retryAfterMs: null, error: null }),
+  };
+  const { ports } = scriptedPorts({ http: http as HttpClient, openStream, streams, memory });
+  const source = newSource(did, 'https://labeler.example', ports);
+  source.tracker.asked(ports.time.clock());
+  const intake = createIntake(source, ports, () => undefined);
+  const outcome: unknown = await streamSession(source, intake, ports, over).catch((error: unknown) => error);
+  const place = await streams.acquire({ host: 'other.example' }, 0, new AbortController().signal);
+  return { outcome, isFree: typeof place !== 'string' };
+}
+
+test.each<[string, OpenStream, unknown]>([
+  [
+    'does not open',
+    () => Promise.reject(new ConnectError('dns', 'no such name')),
+    expect.objectContaining({ kind: 'fault', fault: 'failed' }),
+  ],
+  ['meets a fault of ours', () => Promise.reject(new Error('ours')), new Error('ours')],
+  [
+    'is closed at once',
+    (_source, _cursor, { onFrame }) => {
+      onFrame(Buffer.from([0]), true);
+      const socket = { closed: Promise.resolve(closed), close: () => undefined, resume: () => undefined };
+      return Promise.resolve({ ...socket, pause: () => undefined } as never);
+    },
+    expect.objectContaining({ kind: 'ended' }),
+  ],
+])('the place of a stream is free again after a session that %s', async (_, openStream, expected) => {
+  const { outcome, isFree } = await sessionWith(openStream);
+  expect(outcome).toEqual(expected);
+  expect(isFree).toBe(true);
+});
+
+test('the place of a stream is free again after a stop while it opens', async () => {
+  const stop = new AbortController();
+  const opening: OpenStream = (_source, _cursor, _events, signal) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new ConnectError('aborted', 'stopped')), { once: true });
+      stop.abort();
+    });
+  expect(await sessionWith(opening, stop.signal)).toEqual({
+    outcome: { kind: 'ended', progress: false },
+    isFree: true,
+  });
+});

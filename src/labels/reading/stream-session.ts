@@ -1,0 +1,372 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { ByteAccount } from '../../input/decoded-bytes.ts';
+import { ConnectError } from '../../network/websocket/connect-error.ts';
+import type { GuardedSocket } from '../../network/websocket/websocket.ts';
+import { reservedMemory } from '../ingest/input-memory.ts';
+import type { SourceIntake } from '../ingest/intake.ts';
+import type { ReadingPorts } from '../ingest/ports.ts';
+import type { LabelFrame } from '../label/frames.ts';
+import { markOf, newOf } from '../poll/last-row.ts';
+import { threadCpuMs } from '../shares/pace.ts';
+import { connectFault } from '../state/faults.ts';
+import type { StreamPlace } from '../state/place.ts';
+import { afterQuiet, isSettled } from '../state/quiet.ts';
+import type { LastFrame } from '../state/reading-events.ts';
+import type { SessionOutcome } from '../state/session-outcome.ts';
+import type { Source } from '../state/source.ts';
+import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
+import type { StreamEvents } from '../stream/open-stream.ts';
+import { Alignment } from './alignment.ts';
+import { caughtUp, unread } from './catch-up.ts';
+import { type Filled, fillBefore } from './fill-before.ts';
+import { authoredOf, pollRound, recordReset } from './poll-round.ts';
+import { untilReadable } from './throttle.ts';
+
+/** Messages that cannot be read, one after the other, before a stream is taken for none. */
+const mostMalformed = 20;
+
+/**
+ * One connection to `subscribeLabels`, from opening to end. Live first; beside it what lies before is filled in by
+ * polls, which meet the live frames when they come to their end. A stream that is resumed is asked for its last frame
+ * again: another one in its place means that the labeler's database is not the one that was read.
+ */
+export async function streamSession(
+  source: Source,
+  intake: SourceIntake,
+  ports: ReadingPorts,
+  outer: AbortSignal,
+): Promise<SessionOutcome> {
+  // Each connection costs a handshake and its setup: a connection that ends at once is not reopened at once.
+  ports.pace.charge(source.did, { controls: 1 });
+  await untilReadable(source, ports, outer);
+  const place = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
+  if (typeof place === 'string') {
+    if (place === 'busy') ports.report.telemetry.hostFull('stream');
+    // Later labelers are polled, which costs the host no connection, and request a stream again later.
+    return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
+  }
+  const stop = new AbortController();
+  const signal = AbortSignal.any([outer, stop.signal]);
+  source.apply({ kind: 'stream_opening' });
+  const session = new Session(source, intake, ports, signal);
+  try {
+    const socket = await opened(source, session, ports, signal);
+    source.apply({ kind: 'stream_opened' });
+    const openedAt = ports.time.clock();
+    const { resumed } = source.place.stream;
+    const filling = fillBefore(source, intake, ports, { resumed, openedAt, signal });
+    let unreadable = false;
+    void socket.closed.then(({ reason }) => {
+      unreadable = reason === 'too_large';
+      session.close();
+    });
+    filling.then(
+      ({ reset, replayFrom }) => {
+        // The rows belong to another database: everything is read again, including the stream. Or the stream replays from further back.
+        if (reset || replayFrom !== null) session.close();
+      },
+      // It is met again below.
+      () => session.close(),
+    );
+    const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume() });
+    stop.abort();
+    socket.close();
+    const { reset, fault, replayFrom } = await filling;
+    if (reset) return { kind: 'reset' };
+    // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
+    if (unreadable || replayFrom !== null) await intake.place({ kind: 'number_forgotten' });
+    source.apply({ kind: 'replay_found', cursor: replayFrom });
+    return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
+  } catch (error) {
+    stop.abort();
+    if (outer.aborted) return { kind: 'ended', progress: false };
+    if (!(error instanceof ConnectError)) throw error;
+    if (error.kind === 'busy') ports.report.telemetry.hostFull('stream');
+    return { kind: 'fault', ...connectFault(error) };
+  } finally {
+    session.release();
+    place();
+  }
+}
+
+/** Opens the stream of a source at its place, for a session to take the frames. */
+async function opened(
+  source: Source,
+  session: Session,
+  { query }: Pick<ReadingPorts, 'query'>,
+  signal: AbortSignal,
+): Promise<GuardedSocket> {
+  // Frames may come before we know that it is open.
+  let socket: GuardedSocket | null = null;
+  const events: StreamEvents = {
+    partialMs: 30_000,
+    onPartial: (bytes) => session.holdPartial(bytes),
+    onFrame: (data) => {
+      if (session.push(data)) socket?.pause();
+    },
+  };
+  socket = await query.openStream(source, source.place.stream.cursor, events, signal);
+  return socket;
+}
+
+class Session {
+  readonly #source: Source;
+  readonly #intake: SourceIntake;
+  readonly #ports: ReadingPorts;
+  readonly #signal: AbortSignal;
+  readonly #frames: FrameQueue;
+  /** Memory of the message that has not arrived in full. */
+  readonly #partial: ByteAccount;
+  /** Memory of the frames that are decoded and not yet stored. */
+  readonly #decoded: ByteAccount;
+  /** True if it delivered anything, even if only known labels. */
+  answered = false;
+  #wake: (() => void) | null = null;
+  #closed = false;
+  #malformed = 0;
+  /** True if the labeler reported that it no longer has everything after our cursor. */
+  #outdated = false;
+  #progress = false;
+  readonly #alignment: Alignment;
+
+  constructor(source: Source, intake: SourceIntake, ports: ReadingPorts, signal: AbortSignal) {
+    this.#source = source;
+    this.#intake = intake;
+    this.#ports = ports;
+    this.#signal = signal;
+    this.#partial = ports.query.memory.queued.open();
+    this.#frames = new FrameQueue(ports.query.memory.queued.open());
+    this.#decoded = ports.query.memory.decoded.open();
+    this.#alignment = new Alignment(source, intake, ports, signal);
+    signal.addEventListener('abort', () => this.close());
+  }
+
+  get #stream(): StreamPlace {
+    return this.#source.place.stream;
+  }
+
+  /** Takes a message; true when no more should be read for now. */
+  push(bytes: Uint8Array): boolean {
+    const { pace } = this.#ports;
+    const begun = threadCpuMs();
+    const full = this.#frames.push(bytes);
+    pace.charge(this.#source.did, { bytes: bytes.byteLength, cpuMs: threadCpuMs() - begun });
+    this.#wake?.();
+    return full || pace.isThrottled(this.#source.did);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wake?.();
+  }
+
+  /** Takes note of how much of a message has arrived; true when no more should be read for now. */
+  holdPartial(bytes: number): boolean {
+    this.#partial.release();
+    this.#partial.hold(bytes);
+    return this.#partial.isOver;
+  }
+
+  /** Returns the memory that it holds. */
+  release(): void {
+    this.#frames.clear();
+    this.#partial.release();
+    this.#decoded.release();
+  }
+
+  async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
+    const { rhythm, wait } = this.#ports.time;
+    stream.filled.then(
+      ({ joined }) => {
+        // It may end after this connection did.
+        if (!this.#signal.aborted) this.#source.apply({ kind: 'filled_in', joined, opened: stream.openedAt });
+      },
+      () => undefined,
+    );
+    while (!this.#signal.aborted) {
+      // Frames wait here, and then in the peer, until the source may be read again.
+      await untilReadable(this.#source, this.#ports, this.#signal);
+      const batch = this.#frames.next();
+      if (batch === null) {
+        if (this.#closed) return { kind: 'ended', progress: this.#progress };
+        const quiet = new AbortController();
+        const waking = new Promise<'woken'>((resolve) => {
+          this.#wake = () => resolve('woken');
+        });
+        const settled = isSettled(this.#source.place, this.#source.tracker.reading);
+        const limit = settled ? rhythm.confirmMs : rhythm.resumeMs;
+        const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
+        quiet.abort();
+        // It is confirmed once what lies before is filled in; what comes until then is not kept waiting.
+        const filled = first === 'woken' ? first : await Promise.race([waking, stream.filled]);
+        this.#wake = null;
+        if (filled !== 'woken' && !this.#signal.aborted) {
+          const end = await this.#confirm(filled.joined);
+          if (end) return end;
+        }
+        continue;
+      }
+      const frames = await this.#take(batch);
+      if (!this.#frames.isFull) stream.resume();
+      const end = await this.#read(frames);
+      this.#decoded.release();
+      if (end) return end;
+      if (this.#stream.joined) this.#alignment.look();
+    }
+    return { kind: 'ended', progress: this.#progress };
+  }
+
+  /** Decodes frames once there is memory for them; a few at once, whatever the others take. None when reading ends meanwhile. */
+  async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
+    const memory = this.#decoded;
+    if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
+    const few = this.#frames.next(reservedMemory) ?? batch;
+    const taken = await memory.take(few.cost, this.#signal);
+    return taken === 'taken' ? this.#frames.take(few) : [];
+  }
+
+  /** The stream was quiet: looks whether it should have been. */
+  async #confirm(pages: boolean): Promise<SessionOutcome | null> {
+    const act = afterQuiet(this.#source.place, this.#source.tracker.reading, pages);
+    switch (act) {
+      case 'ask_pages':
+        return this.#askPages();
+      case 'start_over':
+        this.#ports.report.telemetry.quirk('tail_missing');
+        return this.#anew();
+      case 'catch_up':
+        await this.#caughtUp();
+        return null;
+      case 'stay':
+        return null;
+      case 'reconnect':
+        return { kind: 'ended', progress: this.#progress };
+      default:
+        return act satisfies never;
+    }
+  }
+
+  async #askPages(): Promise<SessionOutcome | null> {
+    this.#source.apply({ kind: 'tail_settled' });
+    const before = unread(this.#source, this.#ports);
+    const round = await pollRound(this.#source, this.#intake, this.#ports, { before, signal: this.#signal });
+    if (round.kind === 'quiet') await caughtUp(this.#source, this.#ports, before);
+    return round.kind === 'reset' ? round : null;
+  }
+
+  async #read(frames: readonly LabelFrame[]): Promise<SessionOutcome | null> {
+    const rows: unknown[] = [];
+    let seen: LastFrame[] = [];
+    let last: LastFrame | null = null;
+    let end: SessionOutcome | null = null;
+    let again = false;
+    for (const frame of frames) {
+      if (frame.kind !== 'labels') {
+        this.#source.apply({ kind: 'frames_seen', frames: seen });
+        seen = [];
+        end = await this.#control(frame);
+        if (end) break;
+        continue;
+      }
+      this.#malformed = 0;
+      const fresh = await this.#afterTail(frame.seq, frame.labels);
+      if (fresh === 'reset') return { kind: 'reset' };
+      rows.push(...fresh);
+      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.place.live?.seq ?? -1;
+      if (frame.seq < before) {
+        again = true;
+        this.#ports.report.telemetry.quirk('seq_not_advancing');
+      } else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : markOf(frame.labels.at(-1)) };
+      if (last !== null) seen.push(last);
+    }
+    this.#source.apply({ kind: 'frames_seen', frames: seen });
+    // Rows under numbers that fall are rows; the position only moves on.
+    if (last !== null || rows.length > 0) await this.#commit(rows, last, again);
+    return end;
+  }
+
+  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean): Promise<void> {
+    this.#progress ||= rows.length > 0;
+    this.answered = true;
+    this.#ports.report.telemetry.page('stream');
+    const source = this.#source;
+    const { tracker } = source;
+    const readBefore = tracker.readAt;
+    await this.#intake.take({ rows, way: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
+    const { resumed, liveFrom } = this.#stream;
+    if (!resumed || tracker.whole || liveFrom === null) return;
+    // What was authored since it opened comes after everything that waited.
+    const [from, now] = [liveFrom, this.#ports.time.clock()];
+    const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
+    const live = rows.map(authoredOf).filter(isLive).length;
+    // Live rows were never missed: what was had come before them.
+    if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
+  }
+
+  async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
+    await caughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
+  }
+
+  /** Records a gap since the last read row; later labels arrive live. */
+  async #reset(): Promise<void> {
+    await recordReset(this.#source, this.#ports, true);
+  }
+
+  /** Starts over with another database. */
+  async #anew(): Promise<SessionOutcome> {
+    await recordReset(this.#source, this.#ports, false);
+    await this.#intake.place({ kind: 'position_forgotten' });
+    return { kind: 'reset' };
+  }
+
+  /** The labels of a frame that are new; the first frame of a resumed stream has to be the one that was read last. */
+  async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
+    const { expected } = this.#stream;
+    if (expected === null) return labels;
+    this.#source.apply({ kind: 'tail_settled' });
+    const fresh = newOf(expected, seq, labels);
+    if (typeof fresh !== 'string') return fresh;
+    this.#ports.report.telemetry.quirk('tail_missing');
+    if (fresh === 'another') {
+      await this.#anew();
+      return 'reset';
+    }
+    await this.#reset();
+    return labels;
+  }
+
+  async #control(frame: Exclude<LabelFrame, { kind: 'labels' }>): Promise<SessionOutcome | null> {
+    const { telemetry } = this.#ports.report;
+    this.#ports.pace.charge(this.#source.did, { controls: 1 });
+    await untilReadable(this.#source, this.#ports, this.#signal);
+    switch (frame.kind) {
+      case 'outdated_cursor':
+        telemetry.quirk('outdated_cursor');
+        this.#source.apply({ kind: 'tail_settled' });
+        // It answers the cursor that the connection was opened with: said again it means nothing.
+        if (!this.#outdated) await this.#reset();
+        this.#outdated = true;
+        return null;
+      case 'future_cursor':
+        telemetry.quirk('future_cursor');
+        return this.#anew();
+      case 'consumer_too_slow':
+        telemetry.quirk('consumer_too_slow');
+        return { kind: 'ended', progress: this.#progress };
+      case 'error':
+        return { kind: 'fault', fault: 'failed', why: 'error frame', retryAfterMs: null };
+      case 'unknown':
+        telemetry.quirk('unknown_frame');
+        return null;
+      case 'malformed':
+      case 'over_budget':
+        telemetry.quirk(frame.kind === 'malformed' ? 'malformed_frame' : 'frame_over_budget');
+        this.#malformed += 1;
+        return this.#malformed < mostMalformed
+          ? null
+          : { kind: 'fault', fault: 'rejecting', why: 'malformed frames', retryAfterMs: null };
+      default:
+        return frame satisfies never;
+    }
+  }
+}

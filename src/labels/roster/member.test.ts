@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { hour, micros } from '../../store/time.ts';
+import { noPosition, readPosition, writePosition } from '../label/position.ts';
+import { untracked } from '../state/reading-state.ts';
+import { Tracker } from '../state/tracker.ts';
+import { isEnrolled, type Member, memberOf, rowOf, standingFacts } from './member.ts';
+
+const now = micros(1_780_000_000_000_000);
+const member = (over: Partial<Member> = {}): Member => ({
+  did: 'did:plc:a',
+  origin: 'discovered',
+  provenance: new Set(['relay r.example', 'jetstream']),
+  finding: 'labeler',
+  endpoint: 'https://l.example',
+  pds: null,
+  handle: 'mod.example.com',
+  handleConfirmed: true,
+  denied: false,
+  tracker: new Tracker('did:plc:a', untracked(now)),
+  ...over,
+});
+
+test('a member comes back as it was kept, with the last page that its rows prove', () => {
+  const kept = member();
+  kept.tracker.asked(now);
+  kept.tracker.answered(now, { dated: 2, undated: 1 });
+  const later = micros(now + hour);
+  const { tracker, ...rest } = memberOf(rowOf(kept, now), later);
+  expect({ ...rest, tracker: null }).toEqual({ ...member(), tracker: null });
+  expect(tracker.tracked).toEqual({ ...kept.tracker.tracked, lastAnswered: later });
+});
+
+test('what was complete comes back no later than the last page that its rows prove', () => {
+  const kept = member();
+  kept.tracker.answered(now, { dated: 1, undated: 0 });
+  const complete = (answered: number | null, row = rowOf(kept, now)) =>
+    memberOf(row, answered === null ? null : micros(answered)).tracker.tracked.completeThrough;
+  expect(complete(now)).toBe(null);
+  kept.tracker.caughtUp(now, now);
+  expect([complete(now + hour), complete(now - hour), complete(null)]).toEqual([now, now - hour, now]);
+  const { completeThrough: _, ...before } = JSON.parse(rowOf(kept, now).detail) as Record<string, unknown>;
+  expect(complete(now + hour, { ...rowOf(kept, now), detail: JSON.stringify(before) })).toBe(now + hour);
+});
+
+test('a row from before first answers were kept takes the first try for the first answer, if there was an answer', () => {
+  const kept = member();
+  kept.tracker.asked(now);
+  const first = (answeredAt: number | null) => {
+    const {
+      firstAnswered: _,
+      failingSince: __,
+      ...before
+    } = JSON.parse(rowOf(kept, now).detail) as Record<string, unknown>;
+    const row = { ...rowOf(kept, now), detail: JSON.stringify(before) };
+    return memberOf(row, answeredAt === null ? null : micros(answeredAt)).tracker.tracked.firstAnswered;
+  };
+  expect([first(null), first(now + hour)]).toEqual([null, now]);
+});
+
+test('a labeler is seeded when the seeds file names it, whoever named it first', () => {
+  const named = (...provenance: string[]) => standingFacts(member({ provenance: new Set(provenance) })).seeded;
+  expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);
+});
+
+test('a row of another version is a labeler of which nothing is known', () => {
+  const row = { ...rowOf(member(), now), state: 'asleep', detail: 'not JSON' };
+  expect(memberOf(row, null)).toMatchObject({ finding: 'unresolved' });
+  expect(memberOf(row, null).tracker.tracked).toMatchObject({ state: 'probing', lastAnswered: null, firstAsked: null });
+});
+
+test.each([
+  ['labeler', true],
+  ['bad_endpoint', true],
+  ['no_labeler', false],
+  ['unresolved', false],
+] as const)('whose document says %s is enrolled: %s', (finding, enrolled) => {
+  expect(isEnrolled(member({ finding }), now)).toBe(enrolled);
+});
+
+test('a position comes back as it was written; anything else is none', () => {
+  const position = { seq: 7, seqTail: 'ab', cursor: 9, cursorTail: null };
+  expect([readPosition(writePosition(position)), readPosition(writePosition(noPosition))]).toEqual([
+    position,
+    noPosition,
+  ]);
+  const others = [
+    '',
+    '7',
+    '{}',
+    '[1,2]',
+    '[-1,null,null,null]',
+    '[1.5,null,null,null]',
+    '["1",null,null,null]',
+    '[1,2,3,4]',
+  ];
+  expect(others.map(readPosition)).toEqual(others.map(() => null));
+});
+
+test('a denied labeler is not enrolled, whatever its state', () => {
+  const answering = member();
+  answering.tracker.answered(now, { dated: 1, undated: 0 });
+  expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([true, true]);
+  answering.denied = true;
+  expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([false, false]);
+});

@@ -1,0 +1,51 @@
+import { isDid } from '../../contract/identifiers.ts';
+import { isObject } from '../../input/json-object.ts';
+import { inputLimits } from '../../input/limits.ts';
+import type { HttpClient } from '../../network/http/http.ts';
+
+/** The record by which an account says that it is a labeler. */
+export const labelerCollection = 'app.bsky.labeler.service';
+
+const pageSize = 1_000;
+const mostPages = 100;
+/** Characters of all DIDs that one relay may name: those of a hundred full pages. */
+const maxCharacters = 8_000_000;
+
+/** Labelers that a relay lists. */
+export interface RelayListing {
+  readonly dids: readonly string[];
+  /** False when it stopped answering half way: what it named so far counts all the same. */
+  readonly complete: boolean;
+}
+
+/** All accounts that a relay saw with a labeler's record, page by page. Never rejects. */
+export async function listLabelers(
+  http: HttpClient,
+  relay: string,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<RelayListing> {
+  const dids = new Set<string>();
+  const asked = new Set<string>();
+  let cursor = '';
+  let characters = 0;
+  for (let pages = 0; pages < mostPages && !asked.has(cursor); pages += 1) {
+    asked.add(cursor);
+    const url = new URL('/xrpc/com.atproto.sync.listReposByCollection', relay);
+    url.searchParams.set('collection', labelerCollection);
+    url.searchParams.set('limit', String(pageSize));
+    if (cursor !== '') url.searchParams.set('cursor', cursor);
+    const { relayList: limits } = inputLimits;
+    const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
+    if (answer.kind !== 'json' || !isObject(answer.value) || !Array.isArray(answer.value.repos)) break;
+    for (const repo of answer.value.repos as unknown[]) {
+      if (!isObject(repo) || typeof repo.did !== 'string' || !isDid(repo.did) || dids.has(repo.did)) continue;
+      characters += repo.did.length;
+      if (characters > maxCharacters) return { dids: [...dids], complete: false };
+      dids.add(repo.did);
+    }
+    const next = answer.value.cursor;
+    if (typeof next !== 'string' || next === '') return { dids: [...dids], complete: true };
+    cursor = next;
+  }
+  return { dids: [...dids], complete: false };
+}

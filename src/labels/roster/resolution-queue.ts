@@ -1,0 +1,106 @@
+import { registrableDomain } from '../../network/guard/registrable-domain.ts';
+
+/** A document that is to be resolved. */
+export interface DueResolution {
+  readonly did: string;
+  /** True if a cached document is not acceptable. */
+  readonly fresh: boolean;
+  readonly privileged: boolean;
+}
+
+/** Documents that are resolved at once in one lane; of did:web, from one registrable domain at most so many. */
+interface Lane {
+  readonly atOnce: number;
+  readonly perDomain: number;
+  readonly due: Map<string, Entry>;
+}
+
+interface Entry {
+  /** In milliseconds. */
+  readonly at: number;
+  readonly fresh: boolean;
+  /** Of the host of a did:web, else of no meaning. */
+  readonly domain: string;
+}
+
+/**
+ * Schedules the resolution of DID documents. The did:plc directory and the did:web hosts have separate lanes, each
+ * with a privileged part: neither hanging hosts nor many DIDs delay a privileged labeler's new key.
+ */
+export class ResolutionQueue {
+  readonly #lanes = {
+    plc: { privileged: createLane(8), other: createLane(16) },
+    web: { privileged: createLane(8, 4), other: createLane(16, 2) },
+  };
+  /** Under way, with what it was taken as. */
+  readonly #underWay = new Map<string, { readonly lane: Lane; readonly domain: string }>();
+
+  /** Time at which a document is due, in milliseconds; null if it is not queued. */
+  get(did: string): { readonly at: number; readonly fresh: boolean } | null {
+    const { privileged, other } = this.#lanesOf(did);
+    return privileged.due.get(did) ?? other.due.get(did) ?? null;
+  }
+
+  /** Queues a document, or changes when it is due. */
+  set(did: string, at: number, { fresh, privileged }: { readonly fresh: boolean; readonly privileged: boolean }): void {
+    const lanes = this.#lanesOf(did);
+    const [lane, other] = privileged ? [lanes.privileged, lanes.other] : [lanes.other, lanes.privileged];
+    other.due.delete(did);
+    lane.due.set(did, { at, fresh, domain: domainOf(did) });
+  }
+
+  delete(did: string): void {
+    const { privileged, other } = this.#lanesOf(did);
+    privileged.due.delete(did);
+    other.due.delete(did);
+  }
+
+  /** Takes what is due and may begin now; each is under way until `done`. */
+  take(now: number): DueResolution[] {
+    const taken: DueResolution[] = [];
+    for (const { privileged, other } of [this.#lanes.plc, this.#lanes.web]) {
+      this.#takeFrom(privileged, now, (did, fresh) => taken.push({ did, fresh, privileged: true }));
+      this.#takeFrom(other, now, (did, fresh) => taken.push({ did, fresh, privileged: false }));
+    }
+    return taken;
+  }
+
+  done(did: string): void {
+    this.#underWay.delete(did);
+  }
+
+  #takeFrom(lane: Lane, now: number, onTaken: (did: string, fresh: boolean) => void): void {
+    const same = [...this.#underWay.values()].filter((one) => one.lane === lane);
+    let free = lane.atOnce - same.length;
+    const ofDomain = new Map<string, number>();
+    for (const { domain } of same) ofDomain.set(domain, (ofDomain.get(domain) ?? 0) + 1);
+    for (const [did, { at, fresh, domain }] of lane.due) {
+      if (free <= 0) return;
+      const count = ofDomain.get(domain) ?? 0;
+      if (at > now || this.#underWay.has(did) || count >= lane.perDomain) continue;
+      lane.due.delete(did);
+      this.#underWay.set(did, { lane, domain });
+      ofDomain.set(domain, count + 1);
+      free -= 1;
+      onTaken(did, fresh);
+    }
+  }
+
+  #lanesOf(did: string): { readonly privileged: Lane; readonly other: Lane } {
+    return isWeb(did) ? this.#lanes.web : this.#lanes.plc;
+  }
+}
+
+function createLane(atOnce: number, perDomain = atOnce): Lane {
+  return { atOnce, perDomain, due: new Map() };
+}
+
+/** Returns true if a document comes from a host that the DID itself names. */
+export function isWeb(did: string): boolean {
+  return did.startsWith('did:web:');
+}
+
+/** The registrable domain of a did:web; the same for every DID of the directory. */
+export function domainOf(did: string): string {
+  return isWeb(did) ? registrableDomain(did.slice('did:web:'.length).replace(/%3A/i, ':')) : '';
+}

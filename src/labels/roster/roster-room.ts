@@ -1,0 +1,76 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { registrableDomain } from '../../network/guard/registrable-domain.ts';
+import { trialPeriod } from '../state/reading-state.ts';
+import { isPrivileged, standingOf } from '../state/standing.ts';
+import { isSeeded, type Member, standingFacts } from './member.ts';
+import { domainOf, isWeb } from './resolution-queue.ts';
+
+/**
+ * Shares of the roster that new labelers of one group keep while it is full: of the domain of their did:web, of their
+ * endpoint, and of the host of their records, which honest labelers have in common most.
+ */
+const shares = { did: 1 / 20, endpoint: 1 / 20, pds: 1 / 4 } as const;
+
+/** Labelers that give up their place in a full roster. Of each list the last one is the first to go. */
+export interface Dispensable {
+  /** Those that never answered in their trial, then those whose document names no labeler. */
+  readonly unused: string[];
+  /** The newest of groups that hold more than their share. */
+  readonly surplus: string[];
+  /** Domains of did:web that hold their share: one more of them displaces no surplus. */
+  readonly crowded: ReadonlySet<string>;
+}
+
+/** No labeler is dispensable. */
+export const noneDispensable: Dispensable = { unused: [], surplus: [], crowded: new Set() };
+
+/** Selects the labelers that lose their place in a full roster. Seeded and established labelers never do. */
+export function dispensable(members: Iterable<Member>, max: number, now: Micros): Dispensable {
+  const failed: string[] = [];
+  const none: string[] = [];
+  const others: Member[] = [];
+  for (const member of members) {
+    if (!isDispensable(member, now)) continue;
+    if (hasFailed(member, now)) failed.push(member.did);
+    else if (member.finding === 'no_labeler' && member.tracker.tracked.lastAnswered === null) none.push(member.did);
+    else others.push(member);
+  }
+  return { unused: [...none.reverse(), ...failed.reverse()], ...surplusOf(others, max) };
+}
+
+/** Returns true if a labeler may lose its place. */
+export function isDispensable(member: Member, now: Micros): boolean {
+  return !isPrivileged(standingOf(standingFacts(member), now));
+}
+
+/** Returns true if it was discovered and its trial ended without a response, or without a document. */
+function hasFailed(member: Member, now: Micros): boolean {
+  const { lastAnswered, firstAsked, stateSince } = member.tracker.tracked;
+  return !isSeeded(member) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
+}
+
+/** Those beyond the share of a group that they are in, in the order in which they came to be known. */
+function surplusOf(members: readonly Member[], max: number): Pick<Dispensable, 'surplus' | 'crowded'> {
+  const counts = new Map<string, number>();
+  const surplus: string[] = [];
+  const crowded = new Set<string>();
+  for (const member of members) {
+    const groups = groupsOf(member);
+    for (const { key } of groups) counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (groups.some(({ key, share }) => (counts.get(key) ?? 0) > share * max)) surplus.push(member.did);
+    if (isWeb(member.did) && (counts.get(`did ${domainOf(member.did)}`) ?? 0) >= shares.did * max) {
+      crowded.add(domainOf(member.did));
+    }
+  }
+  return { surplus, crowded };
+}
+
+function groupsOf({ did, endpoint, pds }: Member): { readonly key: string; readonly share: number }[] {
+  return [
+    ...(isWeb(did) ? [{ key: `did ${domainOf(did)}`, share: shares.did }] : []),
+    ...(endpoint === null
+      ? []
+      : [{ key: `endpoint ${registrableDomain(new URL(endpoint).host)}`, share: shares.endpoint }]),
+    ...(pds === null ? [] : [{ key: `pds ${registrableDomain(new URL(pds).host)}`, share: shares.pds }]),
+  ];
+}

@@ -1,0 +1,279 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { IdentityResolver, Resolution } from '../../network/identity/identity.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { minute } from '../../store/time.ts';
+import { untracked } from '../state/reading-state.ts';
+import { isPrivileged, standingOf } from '../state/standing.ts';
+import { Tracker } from '../state/tracker.ts';
+import { isEnrolled, type Member, memberOf, rowOf, standingFacts } from './member.ts';
+import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
+import { dispensable, isDispensable, noneDispensable } from './roster-room.ts';
+
+/** Most labelers that are known. */
+export const maxKnown = 20_000;
+
+/** Dependencies of the roster; times in milliseconds. */
+export interface RosterOptions {
+  readonly identities: Pick<IdentityResolver, 'resolve'>;
+  readonly clock: () => Micros;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** A known labeler's document is read again after this long. */
+  readonly refreshMs: number;
+  /** And after this long, where none could be had. */
+  readonly retryMs: number;
+  /** Minimum interval between refreshes of a document after change events. */
+  readonly freshMs: number;
+  /** Returns true if a labeler's document may be resolved now; others wait until it does. Default: always. */
+  readonly mayResolve?: (did: string) => boolean;
+  /** A document was read: start, move or leave the source as it is. */
+  readonly changed: (member: Member) => void;
+}
+
+/** The labelers that are known, and what their documents say. */
+export class Roster {
+  readonly #options: RosterOptions;
+  readonly #members = new Map<string, Member>();
+  readonly #due = new ResolutionQueue();
+  /** Number of consecutive failures of did:web hosts: hosts that hang are retried at growing intervals. */
+  readonly #webFailures = new Map<string, number>();
+  /** Time at which a document was last requested without the cache, in milliseconds. */
+  readonly #freshAt = new Map<string, number>();
+  /** Rows as they were last taken, as text. */
+  readonly #kept = new Map<string, string>();
+  #wake: (() => void) | null = null;
+  /** Those that were named beyond the bound on how many are known, up to as many again. */
+  readonly #dropped = new Set<string>();
+  /** Those that give up their place to others, as of the last look. */
+  #dispensable = noneDispensable;
+  #soughtAt = Number.NEGATIVE_INFINITY;
+  /** Those that gave up their place since rows were last taken. */
+  #gone: string[] = [];
+
+  constructor(options: RosterOptions) {
+    this.#options = options;
+  }
+
+  /** Labelers that were named beyond the bound on how many are known; counted up to as many again. */
+  get dropped(): number {
+    return this.#dropped.size;
+  }
+
+  get members(): Iterable<Member> {
+    return this.#members.values();
+  }
+
+  member(did: string): Member | undefined {
+    return this.#members.get(did);
+  }
+
+  /** Those that stand to be enrolled, in the order in which they came to be known. */
+  enrolled(now: Micros): Member[] {
+    return [...this.#members.values()].filter((member) => isEnrolled(member, now));
+  }
+
+  /** Takes over what the last run knew; `answered` says when the last page of each was accepted. */
+  load(rows: readonly RosterRow[], answered: ReadonlyMap<string, Micros>): void {
+    const now = this.#options.clock();
+    for (const row of rows) {
+      const member = memberOf(row, answered.get(row.did) ?? null);
+      member.tracker.restarted(now);
+      this.#members.set(row.did, member);
+      this.#due.set(row.did, 0, { fresh: false, privileged: this.#isPrivileged(member) });
+    }
+  }
+
+  /** Names a labeler. Known ones only gain a provenance; nothing that is known of them changes. */
+  add(did: string, origin: Member['origin'], provenance: string): void {
+    const known = this.#members.get(did);
+    if (known) {
+      known.provenance.add(provenance);
+      return;
+    }
+    if (this.#members.size >= maxKnown && !this.#makePlace(did, origin)) {
+      if (this.#dropped.size < maxKnown) this.#dropped.add(did);
+      return;
+    }
+    this.#dropped.delete(did);
+    const tracker = new Tracker(did, untracked(this.#options.clock()));
+    const member: Member = {
+      did,
+      origin,
+      provenance: new Set([provenance]),
+      finding: 'unresolved',
+      endpoint: null,
+      pds: null,
+      handle: null,
+      handleConfirmed: false,
+      denied: false,
+      tracker,
+    };
+    this.#members.set(did, member);
+    this.resolveSoon(did, false);
+  }
+
+  /**
+   * Makes room for one more labeler if possible: new labelers give way as `dispensable` selects, and for a seed any of
+   * them.
+   */
+  #makePlace(newcomer: string, origin: Member['origin']): boolean {
+    const now = this.#options.clock();
+    let displaced = this.#nextDispensable(newcomer, now);
+    if (displaced === null && now - this.#soughtAt >= minute) {
+      this.#soughtAt = now;
+      this.#dispensable = dispensable(this.#members.values(), maxKnown, now);
+      displaced = this.#nextDispensable(newcomer, now);
+    }
+    if (displaced !== null) {
+      this.#forget(displaced);
+      return true;
+    }
+    if (origin !== 'seeded') return false;
+    const others = [...this.#members.values()].filter((member) => isDispensable(member, now));
+    const last = others.findLast(({ tracker }) => tracker.tracked.lastAnswered === null) ?? others.at(-1);
+    if (last) this.#forget(last);
+    return true;
+  }
+
+  #nextDispensable(newcomer: string, now: Micros): Member | null {
+    const { unused, surplus, crowded } = this.#dispensable;
+    const lists = isWeb(newcomer) && crowded.has(domainOf(newcomer)) ? [unused] : [unused, surplus];
+    for (const list of lists) {
+      for (let did = list.pop(); did !== undefined; did = list.pop()) {
+        const member = this.#members.get(did);
+        if (member && isDispensable(member, now)) return member;
+      }
+    }
+    return null;
+  }
+
+  #isPrivileged(member: Member): boolean {
+    return isPrivileged(standingOf(standingFacts(member), this.#options.clock()));
+  }
+
+  #forget(member: Member): void {
+    const { did } = member;
+    this.#members.delete(did);
+    this.#due.delete(did);
+    this.#kept.delete(did);
+    this.#freshAt.delete(did);
+    this.#webFailures.delete(did);
+    this.#gone.push(did);
+    member.finding = 'no_labeler';
+    member.endpoint = null;
+    member.pds = null;
+    this.#options.changed(member);
+  }
+
+  /** Those whose rows are to be removed: they gave up their place since the last call. */
+  takeGone(): string[] {
+    const gone = this.#gone.filter((did) => !this.#members.has(did));
+    this.#gone = [];
+    return gone;
+  }
+
+  /** Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong. */
+  resolveSoon(did: string, fresh: boolean): void {
+    this.#resolveAt(did, 0, fresh);
+  }
+
+  /** A stream says that a document changed, which anybody may make it say as often as they like: it waits its time. */
+  saidToChange(did: string): void {
+    const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
+    const due = this.#due.get(did);
+    // An earlier scheduled refresh suffices.
+    if (!due?.fresh || due.at > at) this.#resolveAt(did, at, true);
+  }
+
+  #resolveAt(did: string, at: number, fresh: boolean): void {
+    const member = this.#members.get(did);
+    if (!member) return;
+    this.#due.set(did, at, { fresh, privileged: this.#isPrivileged(member) });
+    this.#wake?.();
+  }
+
+  /** Rows to keep: those that changed since the last call, and those whose state moves by itself. */
+  takeChanged(): RosterRow[] {
+    const now = this.#options.clock();
+    const rows: RosterRow[] = [];
+    for (const member of this.#members.values()) {
+      const row = rowOf(member, now);
+      const text = JSON.stringify(row);
+      if (this.#kept.get(member.did) === text) continue;
+      this.#kept.set(member.did, text);
+      rows.push(row);
+    }
+    return rows;
+  }
+
+  /** Resolves what is due until the signal aborts, some at a time. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      for (const due of this.#due.take(this.#options.clock() / 1000)) {
+        void this.#resolve(due, signal).finally(() => {
+          this.#due.done(due.did);
+          this.#wake?.();
+        });
+      }
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const pause = new AbortController();
+      await Promise.race([woken, this.#options.wait(1_000, AbortSignal.any([signal, pause.signal]))]);
+      pause.abort();
+    }
+  }
+
+  async #resolve({ did, fresh, privileged }: DueResolution, signal: AbortSignal): Promise<void> {
+    const { identities, clock, changed, retryMs, mayResolve = () => true } = this.#options;
+    const member = this.#members.get(did);
+    if (!member) return;
+    if (!mayResolve(did)) {
+      this.#due.set(did, clock() / 1000 + retryMs, { fresh, privileged });
+      return;
+    }
+    if (fresh) this.#freshAt.set(did, clock() / 1000);
+    const resolution = await identities.resolve(did, { signal, fresh, privileged });
+    // It may have given up its place meanwhile.
+    if (signal.aborted || this.#members.get(did) !== member) return;
+    const again = clock() / 1000 + this.#nextAfter(member, resolution);
+    if (this.#due.get(did) === null) this.#due.set(did, again, { fresh: true, privileged: this.#isPrivileged(member) });
+    const before = member.finding;
+    if (!apply(member, resolution)) return;
+    if (before === 'no_labeler' && member.finding !== before) member.tracker.returned(clock());
+    changed(member);
+  }
+
+  /**
+   * Time of a document's next resolution. A directory that is down is retried at the usual interval; a host that hangs
+   * is not.
+   */
+  #nextAfter(member: Member, resolution: Resolution): number {
+    const { refreshMs, retryMs } = this.#options;
+    const { did } = member;
+    if (resolution.kind !== 'failed') {
+      this.#webFailures.delete(did);
+      return refreshMs;
+    }
+    if (!isWeb(did) || this.#isPrivileged(member) || resolution.answer.kind === 'busy') return retryMs;
+    const failures = this.#webFailures.get(did) ?? 0;
+    this.#webFailures.set(did, failures + 1);
+    return Math.min(refreshMs, retryMs * 2 ** Math.min(failures, maxDoublings));
+  }
+}
+
+/** A host of did:web that hangs is asked at least this often: the wait doubles up to an hour and four minutes. */
+const maxDoublings = 6;
+
+/** Applies a resolution; returns true if it changed anything. A directory that does not respond changes nothing. */
+function apply(member: Member, resolution: Resolution): boolean {
+  if (resolution.kind === 'failed') return false;
+  const document = resolution.kind === 'resolved' ? resolution.document : null;
+  const endpoint = document?.labelerEndpoint?.origin ?? null;
+  member.finding = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
+  member.endpoint = endpoint;
+  member.pds = document?.pds?.origin ?? null;
+  const handle = document?.handle ?? null;
+  if (handle !== member.handle) member.handleConfirmed = false;
+  member.handle = handle;
+  return true;
+}

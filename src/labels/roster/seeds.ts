@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import { didInWords, isDid } from '../../contract/identifiers.ts';
+import { isObject } from '../../input/json-object.ts';
+import { OperatorError, systemWords } from '../../ops/errors.ts';
+
+/** Reads a seeds file: a JSON array of objects with a `did`; other keys are ignored. Throws OperatorError. */
+export async function readSeeds(path: string): Promise<readonly string[]> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new OperatorError(
+      `cannot read the seeds file ${path}: ${systemWords(error)}; choose another file with --seeds`,
+    );
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new OperatorError(`the seeds file ${path} is not JSON`);
+  }
+  if (!Array.isArray(value)) throw new OperatorError(`the seeds file ${path} is not a JSON array of {"did"} objects`);
+  const dids = value.map((entry, i) => {
+    if (isObject(entry) && typeof entry.did === 'string' && isDid(entry.did)) return entry.did;
+    throw new OperatorError(`entry ${i + 1} of the seeds file ${path} has no DID as its "did": ${didInWords}`);
+  });
+  return [...new Set(dids)];
+}

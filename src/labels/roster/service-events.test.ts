@@ -1,0 +1,162 @@
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { createNameResolver } from '../../network/dns/name-resolver.ts';
+import { silentLog } from '../../ops/log.ts';
+import { micros } from '../../store/time.ts';
+import { wait } from '../clock/wait.ts';
+import {
+  definitionsOf,
+  eventOf,
+  followServices,
+  parseServiceFrame,
+  type ServiceEvent,
+  type ServiceEventsOptions,
+} from './service-events.ts';
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const commit = {
+  did,
+  kind: 'commit',
+  commit: {
+    operation: 'create',
+    collection: 'app.bsky.labeler.service',
+    rkey: 'self',
+    record: { policies: { labelValues: ['spam'], labelValueDefinitions: [{ identifier: 'spam' }], other: 1 } },
+  },
+};
+const definitions = '{"labelValues":["spam"],"labelValueDefinitions":[{"identifier":"spam"}]}';
+const changed = (over: object) => ({ ...commit, commit: { ...commit.commit, ...over } });
+
+test.each([
+  ['a new declaration', commit, { kind: 'service', did, definitions }],
+  ['a changed one', changed({ operation: 'update' }), { kind: 'service', did, definitions }],
+  ['one without policies', changed({ record: {} }), { kind: 'service', did, definitions: null }],
+  [
+    'one with endless policies',
+    changed({ record: { policies: { labelValues: ['x'.repeat(300_000)] } } }),
+    { kind: 'service', did, definitions: null },
+  ],
+  ['an identity', { did, kind: 'identity' }, { kind: 'identity', did }],
+  ['one that was withdrawn', changed({ operation: 'delete' }), null],
+  ['another collection', changed({ collection: 'app.bsky.feed.post' }), null],
+  ['another record', changed({ rkey: 'other' }), null],
+  ['an account', { did, kind: 'account', account: { active: true, status: 'throttled' } }, { kind: 'account', did }],
+  ['no DID', { ...commit, did: 'alice' }, null],
+  ['no commit', { did, kind: 'commit' }, null],
+])('%s', (_, event, expected) => {
+  expect(eventOf(event)).toEqual(expected);
+});
+
+const method = 'network.bsky.jetstream.subscribeEvents';
+const time = '2026-08-13T06:47:43.959305Z';
+const timeUs = Date.UTC(2026, 7, 13, 6, 47, 43) * 1000 + 959_305;
+const { operation, collection, rkey, record } = commit.commit;
+const payload = (kind: string, over: object = {}) => ({ $type: `${method}#${kind}`, did, seq: 7, time, ...over });
+
+test.each([
+  [
+    'a declaration',
+    payload('commit', { operation, collection, rkey, record, rev: '3msx' }),
+    { kind: 'service', did, definitions },
+  ],
+  ['a withdrawn one', payload('commit', { operation: 'delete', collection, rkey, rev: '3msx' }), null],
+  ['an identity', payload('identity', { identity: { did } }), { kind: 'identity', did }],
+  ['an account', payload('account', { account: { did, active: false } }), { kind: 'account', did }],
+  [
+    'an event whose stamp was imported',
+    payload('identity', { time: '2020-01-01T00:00:00.000000Z', witnessedAt: time }),
+    { kind: 'identity', did },
+  ],
+  ['a sync', payload('sync', { sync: { did } }), null],
+])('a message of the present method is read as on the legacy wire: %s', (_, message, event) => {
+  const frame = Buffer.from(JSON.stringify({ $type: 'message', payload: message }));
+  expect(parseServiceFrame(frame)).toEqual({ time: timeUs, event });
+});
+
+test.each([
+  ['an information', { $type: 'message', payload: { $type: `${method}#info`, name: 'OutdatedCursor', message: 'x' } }],
+  ['an error', { $type: 'error', error: 'ConsumerTooSlow', message: 'x' }],
+  ['no payload', { $type: 'message', payload: [] }],
+  ['no type', { $type: 'message', payload: { did, time } }],
+  ['no time', { $type: 'message', payload: payload('identity', { time: '' }) }],
+])('a message of the present method that is %s says nothing', (_, frame) => {
+  expect(parseServiceFrame(Buffer.from(JSON.stringify(frame)))).toBe(null);
+});
+
+/** A value nested so many levels deep, as a JSON parser makes it. */
+function nested(levels: number): unknown {
+  return JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+}
+
+test.each([5_000, 100_000])('definitions nested %i levels deep are not taken', (levels) => {
+  expect(definitionsOf({ policies: { labelValues: nested(levels) } })).toBeNull();
+  expect(definitionsOf({ policies: { labelValueDefinitions: nested(levels) } })).toBeNull();
+});
+
+let server: WebSocketServer | null = null;
+let stop = new AbortController();
+afterEach(async () => {
+  stop.abort();
+  if (server === null) return;
+  for (const client of server.clients) client.terminate();
+  await new Promise((resolve) => server?.close(resolve));
+  server = null;
+});
+
+/** Follows a Jetstream that sends these frames. */
+async function follow(frames: readonly string[], options: Partial<ServiceEventsOptions> = {}) {
+  stop = new AbortController();
+  const host = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  server = host;
+  await new Promise((resolve) => host.once('listening', resolve));
+  host.on('connection', (socket) => {
+    for (const frame of frames) socket.send(frame);
+  });
+  const events: ServiceEvent[] = [];
+  const services = followServices({
+    jetstream: `ws://127.0.0.1:${(host.address() as AddressInfo).port}`,
+    resolve: createNameResolver({ hostsFile: null }).resolve,
+    policy: { allowLoopback: true },
+    userAgent: 'Almanac/test',
+    random: () => 0,
+    wait,
+    log: silentLog,
+    clock: () => micros(Date.UTC(2026, 6, 10) * 1000),
+    heardTime: () => undefined,
+    onEvent: (event) => void events.push(event),
+    cursor: null,
+    ...options,
+  });
+  void services.run(stop.signal);
+  return { events, services };
+}
+
+const atUs = Date.UTC(2026, 6, 10) * 1000;
+const good = (timeUs: number) => JSON.stringify({ ...commit, time_us: timeUs });
+const deep = (levels: number) =>
+  good(atUs).replace('"labelValues":["spam"]', `"labelValues":${'['.repeat(levels)}${']'.repeat(levels)}`);
+
+test('frames that exceed the limits, and a consumer that fails on an event, leave the following ones as they are', async () => {
+  let failing = true;
+  const events: ServiceEvent[] = [];
+  const onEvent = (event: ServiceEvent) => {
+    events.push(event);
+    if (failing) {
+      failing = false;
+      throw new RangeError('Maximum call stack size exceeded');
+    }
+  };
+  const wide = good(atUs).replace('"spam"', `"spam",${'[],'.repeat(100_000)}1`);
+  const { services } = await follow([deep(5_000), wide, good(atUs), good(atUs + 1)], { onEvent });
+  await expect.poll(() => events.length).toBe(2);
+  expect(services.cursor).toBe(atUs + 1);
+});
+
+test('a position in the far future is not resumed from, and does not move the cursor', async () => {
+  const { events, services } = await follow([good(Number.MAX_SAFE_INTEGER), good(atUs)], {
+    cursor: Number.MAX_SAFE_INTEGER - 1,
+  });
+  await expect.poll(() => events.length).toBe(2);
+  expect(services.cursor).toBe(atUs);
+});

@@ -1,0 +1,178 @@
+import { isDid } from '../../contract/identifiers.ts';
+import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
+import { isNestedDeeper } from '../../input/depth.ts';
+import { scanJson } from '../../input/json-budget.ts';
+import { isObject } from '../../input/json-object.ts';
+import { inputLimits } from '../../input/limits.ts';
+import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import { createBackoff } from '../../network/websocket/backoff.ts';
+import { openSocket } from '../../network/websocket/websocket.ts';
+import { errorFields, type Log } from '../../ops/log.ts';
+import { maxDefinitionsLength } from '../../store/roster.ts';
+import { labelerCollection } from './relay-list.ts';
+
+/** Labeler events of a Jetstream. */
+export type ServiceEvent =
+  /** An account wrote a labeler's record; `definitions` is its own account of its labels, as JSON. */
+  | { readonly kind: 'service'; readonly did: string; readonly definitions: string | null }
+  /** A document changed, perhaps with another endpoint or key, or the account did: it moved, or was deactivated. */
+  | { readonly kind: 'identity' | 'account'; readonly did: string };
+
+/** Dependencies of following a Jetstream. */
+export interface ServiceEventsOptions {
+  readonly jetstream: string;
+  readonly policy: AddressPolicy;
+  /** Sent with every handshake. */
+  readonly userAgent: string;
+  readonly resolve: Resolve;
+  readonly random: () => number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+  readonly clock: () => Micros;
+  readonly heardTime: (milliseconds: number) => void;
+  readonly onEvent: (event: ServiceEvent) => void;
+  /** Cursor at the end of the last run, in microseconds of the Jetstream's clock; null to start now. */
+  readonly cursor: number | null;
+}
+
+/** Reconnects begin this much earlier, in microseconds: events of one instant come in any order. */
+const rewind = 3_000_000;
+/** Positions further ahead of our clock than this many microseconds are not resumed from: a lie, or a wrong clock. */
+const maxAhead = 600_000_000;
+
+/** Follows a Jetstream's labeler records and identity events. */
+export interface ServiceEvents {
+  /** Cursor to resume from after a restart: all earlier events were delivered. */
+  readonly cursor: number | null;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes one that is not yet connected. */
+export function followServices(options: ServiceEventsOptions): ServiceEvents {
+  const { onEvent, heardTime, policy, userAgent, resolve, wait, log } = options;
+  const isNear = (time: number): boolean => time <= options.clock() + maxAhead;
+  let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
+  let hasFailed = false;
+
+  /** A socket's callback must not throw: whatever a frame holds, the following ones are read. */
+  function read(data: Buffer): void {
+    try {
+      readFrame(data);
+    } catch (error) {
+      if (!hasFailed) log.warn('a Jetstream frame could not be read', errorFields(error));
+      hasFailed = true;
+    }
+  }
+
+  function readFrame(data: Buffer): void {
+    const frame = parseServiceFrame(data);
+    if (frame === null) return;
+    if (isNear(frame.time)) cursor = Math.max(cursor ?? 0, frame.time);
+    heardTime(frame.time / 1000);
+    if (frame.event) onEvent(frame.event);
+  }
+
+  return {
+    get cursor() {
+      return cursor;
+    },
+    async run(signal) {
+      const patience = createBackoff({ firstMs: 1_000, capMs: 60_000, random: options.random });
+      while (!signal.aborted) {
+        try {
+          const socket = await openSocket(
+            {
+              url: subscription(options.jetstream, cursor),
+              policy,
+              userAgent,
+              resolve,
+              handshakeMs: 20_000,
+              closeMs: 2_000,
+              maxFrameBytes: inputLimits.serviceEvent.bytes,
+              pingMs: 30_000,
+              pongMs: 20_000,
+              idleMs: 3_600_000,
+              onFrame: read,
+            },
+            signal,
+          );
+          const opened = performance.now();
+          await socket.closed;
+          if (performance.now() - opened > 60_000) patience.reset();
+        } catch (error) {
+          if (signal.aborted) return;
+          log.debug('the Jetstream cannot be read', { why: error instanceof Error ? error.message : 'unknown' });
+        }
+        await wait(500 + patience.next(), signal);
+      }
+    },
+  };
+}
+
+/** Path of Jetstream's present method. Every other path is the legacy wire. */
+const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
+
+/** Builds the address of one connection. Both wires pass identity and account events, and commits of one collection. */
+function subscription(jetstream: string, cursor: number | null): string {
+  const url = new URL(jetstream);
+  if (url.pathname === '/' || url.pathname === '') url.pathname = methodPath;
+  if (url.pathname.endsWith(methodPath)) {
+    for (const kind of ['commit', 'identity', 'account']) url.searchParams.append('kinds', kind);
+    url.searchParams.set('collections', labelerCollection);
+  } else {
+    url.searchParams.set('wantedCollections', labelerCollection);
+  }
+  // A time, which both wires accept: sequence numbers are local to one host, and a repeated event changes nothing.
+  if (cursor !== null) url.searchParams.set('cursor', String(Math.max(0, cursor - rewind)));
+  return url.href;
+}
+
+/** A frame of either wire: the time at which the host saw the event, in microseconds, and what it says of a labeler. */
+interface ServiceFrame {
+  readonly time: number;
+  readonly event: ServiceEvent | null;
+}
+
+/** Reads a frame; null where it is no event, or exceeds the limits. */
+export function parseServiceFrame(data: Buffer): ServiceFrame | null {
+  if (scanJson(data, inputLimits.serviceEvent).fault !== null) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(data.toString('utf8'));
+  } catch {
+    return null;
+  }
+  if (!isObject(value)) return null;
+  if (value.$type === 'message') return isObject(value.payload) ? methodFrame(value.payload) : null;
+  if (typeof value.time_us !== 'number' || !Number.isSafeInteger(value.time_us)) return null;
+  return { time: value.time_us, event: eventOf(value) };
+}
+
+/** Reads a message of the present method, in which the fields of a commit are those of the event itself. */
+function methodFrame(payload: Readonly<Record<string, unknown>>): ServiceFrame | null {
+  const { $type, did, witnessedAt } = payload;
+  const time = parseTimestamp(witnessedAt ?? payload.time);
+  if (typeof $type !== 'string' || time === null) return null;
+  const kind = $type.slice($type.indexOf('#') + 1);
+  return { time, event: eventOf({ did, kind, ...(kind === 'commit' && { commit: payload }) }) };
+}
+
+/** Reads one event of a Jetstream, or null when it says nothing about a labeler. */
+export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent | null {
+  const { did, kind, commit } = value;
+  if (typeof did !== 'string' || !isDid(did)) return null;
+  if (kind === 'identity' || kind === 'account') return { kind, did };
+  if (kind !== 'commit' || !isObject(commit) || commit.collection !== labelerCollection) return null;
+  if (commit.rkey !== 'self' || (commit.operation !== 'create' && commit.operation !== 'update')) return null;
+  return { kind: 'service', did, definitions: definitionsOf(commit.record) };
+}
+
+/** Label definitions in a labeler's record, as JSON; null if there are none, or too many. */
+export function definitionsOf(record: unknown): string | null {
+  if (!isObject(record) || !isObject(record.policies)) return null;
+  const { labelValues, labelValueDefinitions } = record.policies;
+  // The record may come from a caller that did not bound it: `JSON.stringify` recurses, and would overflow the stack.
+  if (isNestedDeeper([labelValues, labelValueDefinitions], inputLimits.labelerRecord.depth)) return null;
+  const text = JSON.stringify({ labelValues: labelValues ?? [], labelValueDefinitions: labelValueDefinitions ?? [] });
+  return text.length <= maxDefinitionsLength ? text : null;
+}

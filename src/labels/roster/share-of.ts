@@ -1,0 +1,30 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { registrableDomain } from '../../network/guard/registrable-domain.ts';
+import type { ShareKey } from '../shares/shares.ts';
+import { standingOf } from '../state/standing.ts';
+import { type Member, standingFacts } from './member.ts';
+
+/** Domains of endpoints that are remembered. */
+const maxDomains = 20_000;
+
+/** Finds whose share a source counts against. A source that is not known any more counts as new, and for itself. */
+export function createShareOf(
+  labeler: (did: string) => Member | undefined,
+  clock: () => Micros,
+): (source: string) => ShareKey {
+  const domains = new Map<string, string>();
+  const domainOf = (endpoint: string): string => {
+    const known = domains.get(endpoint);
+    if (known !== undefined) return known;
+    const domain = registrableDomain(URL.parse(endpoint)?.host ?? endpoint);
+    if (domains.size >= maxDomains) domains.clear();
+    domains.set(endpoint, domain);
+    return domain;
+  };
+  return (source) => {
+    const known = labeler(source);
+    if (!known) return { standing: 'new', domain: source, source };
+    const domain = known.endpoint === null ? source : domainOf(known.endpoint);
+    return { standing: standingOf(standingFacts(known), clock()), domain, source };
+  };
+}

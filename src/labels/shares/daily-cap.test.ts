@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { hour, micros } from '../../store/time.ts';
+import { classShares, costOf, DailyCap, sourceShares } from './daily-cap.ts';
+import type { ShareKey, Standing } from './shares.ts';
+
+const noon = micros(Date.UTC(2026, 5, 1, 12) * 1000);
+const midnight = micros(noon + 12 * hour);
+const budget = 1_000_000_000;
+
+/** Sources are named by their standing, their domain and a number: `new.example.1`. */
+function shareOf(source: string): ShareKey {
+  const [standing = 'new', domain = source] = source.split('.');
+  return { standing: standing as Standing, domain, source };
+}
+
+function capAt({ maxRows = 2_000_000, at = noon } = {}) {
+  const state = { now: at, tight: false };
+  const cap = new DailyCap({
+    clock: () => state.now,
+    shareOf,
+    budgetBytes: () => budget,
+    isTight: () => state.tight,
+    maxRows,
+  });
+  return { state, cap };
+}
+
+const rows = (n: number) => ({ rows: n, bytes: n });
+
+describe('the share of one source', () => {
+  test('is given up to its rows, and no page beyond it; the others go on', () => {
+    const { cap } = capAt({ maxRows: 100 });
+    expect([cap.admits('seeded.a', rows(90)), cap.admits('seeded.a', rows(10))]).toEqual([true, true]);
+    expect(cap.isPaused('seeded.a')).toBe(false);
+    expect([cap.admits('seeded.a', rows(1)), cap.isPaused('seeded.a'), cap.pausedSources]).toEqual([
+      false,
+      true,
+      ['seeded.a'],
+    ]);
+    // Paused is paused: a smaller page would leave out what came before it.
+    expect([cap.admits('seeded.a', rows(0)), cap.admits('seeded.b', rows(50))]).toEqual([false, true]);
+    expect([cap.reasonOf('seeded.a'), cap.reasonOf('seeded.b')]).toEqual(['source', null]);
+  });
+
+  test('takes one page that is larger than it, so that no source is stopped for good', () => {
+    const { cap } = capAt({ maxRows: 100 });
+    expect([cap.admits('seeded.a', rows(500)), cap.admits('seeded.a', rows(1))]).toEqual([true, false]);
+  });
+
+  test('ends at midnight by our clock, and a clock that is set back does not open it again', () => {
+    const { cap, state } = capAt({ maxRows: 10 });
+    cap.admits('seeded.a', rows(10));
+    cap.admits('seeded.a', rows(1));
+    expect(cap.msLeft).toBe(12 * 3_600_000);
+    state.now = micros(noon - 24 * hour);
+    expect(cap.isPaused('seeded.a')).toBe(true);
+    state.now = midnight;
+    expect([cap.isPaused('seeded.a'), cap.admits('seeded.a', rows(10)), cap.pausedSources]).toEqual([false, true, []]);
+  });
+
+  test('is smaller for a new source than for an established one, in rows and in bytes', () => {
+    const { cap } = capAt();
+    const page = { rows: 1, bytes: 1_000_000 };
+    const pages = (source: string): number => {
+      for (let n = 0; ; n += 1) if (!cap.admits(source, page)) return n;
+    };
+    expect(pages('new.a')).toBe(20);
+    expect(pages('established.a')).toBe(150);
+    expect(pages('seeded.a')).toBe(400);
+    const { rows: most } = sourceShares.new;
+    expect([cap.admits('new.b', rows(most)), cap.admits('new.b', rows(1))]).toEqual([true, false]);
+  });
+
+  test('counts nothing that was not stored', () => {
+    const { cap } = capAt({ maxRows: 10 });
+    cap.admits('seeded.a', rows(10));
+    cap.refund('seeded.a', rows(4));
+    expect([cap.usedBytes.seeded, cap.admits('seeded.a', rows(4)), cap.admits('seeded.a', rows(1))]).toEqual([
+      6,
+      true,
+      false,
+    ]);
+  });
+});
+
+test('a domain has a share of its own, however many sources it runs', () => {
+  const { cap } = capAt();
+  const page = { rows: 1, bytes: 10_000_000 };
+  const admitted = Array.from({ length: 100 }, (_, i) => `new.crowd.${i}`).filter((source) => {
+    cap.admits(source, { rows: 1, bytes: 1 });
+    return cap.admits(source, page);
+  });
+  expect(admitted).toHaveLength(3);
+  expect(cap.admits('new.other.1', page)).toBe(true);
+});
+
+describe('the share of a class', () => {
+  const page = { rows: 100, bytes: 1_000_000 };
+  const flood = (cap: DailyCap, count: number): number =>
+    Array.from({ length: count }, (_, i) => `new.flood${i}`).filter((source) => cap.admits(source, page)).length;
+
+  test('bounds a crowd of new sources, and leaves established and seeded ones theirs', () => {
+    const { cap, state } = capAt({ at: micros(noon - 12 * hour) });
+    expect(flood(cap, 5_000)).toBe(Math.ceil((budget * classShares.new.part * classShares.new.atOnce) / page.bytes));
+    expect(cap.reasonOf('new.flood4999')).toBe('class');
+    expect([cap.admits('established.a', page), cap.admits('seeded.a', page)]).toEqual([true, true]);
+    // The whole of a day's share at most, however long they ask.
+    for (let minutes = 0; minutes < 24 * 60; minutes += 10) {
+      state.now = micros(state.now + 10 * 60_000_000);
+      if (minutes < 23 * 60) flood(cap, 5_000);
+    }
+    expect(cap.usedBytes.new).toBeLessThanOrEqual(budget * classShares.new.part + page.bytes);
+  });
+
+  test('opens in fair order: a small source does not wait for those that used much', () => {
+    const { cap, state } = capAt({ at: micros(noon - 12 * hour) });
+    flood(cap, 500);
+    expect(cap.admits('new.calm', { rows: 1, bytes: 250 })).toBe(false);
+    state.now = micros(state.now + hour / 30);
+    expect([cap.isPaused('new.calm'), cap.admits('new.calm', { rows: 1, bytes: 250 })]).toEqual([false, true]);
+    expect(cap.pausedSources.length).toBeGreaterThan(400);
+  });
+
+  test('of seeded sources may grow by what the others leave, and no further', () => {
+    const { cap } = capAt();
+    const large = { rows: 1, bytes: 10_000_000 };
+    let admitted = 0;
+    for (let i = 0; i < 100; i += 1) if (cap.admits(`seeded.${i}`, large)) admitted += 1;
+    expect(admitted).toBe(80);
+    expect(cap.admits('established.a', large)).toBe(true);
+  });
+});
+
+test('on a disk short of space new sources pause, and go on once there is room', () => {
+  const { cap, state } = capAt();
+  state.tight = true;
+  expect([cap.admits('new.a', rows(1)), cap.reasonOf('new.a'), cap.pausedSources]).toEqual([false, 'disk', ['new.a']]);
+  expect([cap.admits('established.a', rows(1)), cap.admits('seeded.a', rows(1))]).toEqual([true, true]);
+  state.tight = false;
+  expect([cap.isPaused('new.a'), cap.admits('new.a', rows(1)), cap.pausedSources]).toEqual([false, true, []]);
+});
+
+describe('after a restart', () => {
+  test('the rows of the day count', () => {
+    const { cap } = capAt({ maxRows: 10 });
+    cap.load([{ labeler: 'seeded.a', applied: 6, removed: 4 }]);
+    expect([cap.admits('seeded.a', rows(1)), cap.admits('seeded.b', rows(1))]).toEqual([false, true]);
+  });
+
+  test('so do their bytes as they were saved, and those of other rows at the mean', () => {
+    const before = capAt().cap;
+    before.admits('new.a', { rows: 5, bytes: 19_999_999 });
+    const { cap } = capAt();
+    cap.load(
+      [
+        { labeler: 'new.a', applied: 5, removed: 0 },
+        { labeler: 'new.b', applied: 2, removed: 0 },
+      ],
+      before.save(),
+    );
+    expect(cap.usedBytes.new).toBe(19_999_999 + 2 * 205);
+    expect([cap.admits('new.a', rows(2)), cap.admits('new.b', rows(2))]).toEqual([false, true]);
+  });
+
+  test('what was saved on another day, or is damaged, counts nothing', () => {
+    const before = capAt().cap;
+    before.admits('new.a', { rows: 5, bytes: 5_000_000 });
+    for (const saved of [before.save(), '{', '{"day":1}', 'null', '[]']) {
+      const { cap } = capAt({ at: midnight });
+      cap.load([{ labeler: 'new.a', applied: 1, removed: 0 }], saved);
+      expect(cap.usedBytes.new).toBe(205);
+    }
+  });
+});
+
+test('a row costs what it takes in the store: its fields, and what every row takes', () => {
+  const label = { src: 'did:web:a', uri: `did:web:${'b'.repeat(392)}`, val: 'v', cts: '' };
+  expect(costOf([{ label, signature: 'unsigned' }])).toEqual({ rows: 1, bytes: 9 + 400 + 1 + 64 });
+});

@@ -1,0 +1,81 @@
+import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
+import type { LabelKey } from '../../network/identity/label-key.ts';
+import type { SignedLabel } from '../label/label-signature.ts';
+import { derSignature } from './der-signature.ts';
+import { libsecp256k1, type VerifySecp256k1 } from './libsecp256k1.ts';
+
+/** Input of a signature check. */
+export type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
+
+/** Checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography). */
+export type SignatureCheck = (message: SignedMessage, key: LabelKey) => Promise<boolean>;
+
+/** Makes the check. While the library of secp256k1 is not there, OpenSSL does all of it. */
+export function createSignatureCheck(secp256k1: () => VerifySecp256k1 | null = libsecp256k1): SignatureCheck {
+  return async ({ message, signature }, key) => {
+    if (!isLowS(signature, key.curve)) return false;
+    const point = pointOf(key);
+    if (point === null) return false;
+    const here = key.curve === 'k256' ? secp256k1() : null;
+    // On this thread: the whole check takes less than the way to another one and back.
+    return here === null
+      ? checkInPool(message, signature, point.key)
+      : here(signature, hash('sha256', message, 'buffer'), point.bytes);
+  };
+}
+
+/** In libuv's pool, which is as fast as a thread of our own and needs none. */
+function checkInPool(message: Uint8Array, signature: Uint8Array, key: KeyObject): Promise<boolean> {
+  return new Promise((resolve) => {
+    verify('sha256', message, key, derSignature(signature), (error, valid) => resolve(!error && valid));
+  });
+}
+
+/** Half the order of each curve, rounded down: S is low up to and including it. */
+const halfOrder = {
+  k256: Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex'),
+  p256: Buffer.from('7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8', 'hex'),
+};
+
+function isLowS(signature: Uint8Array, curve: LabelKey['curve']): boolean {
+  return signature.length === 64 && Buffer.compare(signature.subarray(32), halfOrder[curve]) <= 0;
+}
+
+/** DER of a SubjectPublicKeyInfo up to the compressed point, for each curve (RFC 5480). */
+const publicKeyPrefix = {
+  k256: '3036301006072a8648ce3d020106052b8104000a032200',
+  p256: '3039301306072a8648ce3d020106082a8648ce3d030107032200',
+};
+
+/** A point of a curve as each library takes it. */
+interface Point {
+  readonly key: KeyObject;
+  /** Uncompressed: a compressed point would be expanded at each check. */
+  readonly bytes: Uint8Array;
+}
+
+/** Made points by curve and name: making one costs about as much as a check. */
+const made = new Map<string, Point | null>();
+const maxMade = 8192;
+
+function pointOf({ curve, point }: LabelKey): Point | null {
+  const name = `${curve} ${point}`;
+  const known = made.get(name);
+  if (known !== undefined) return known;
+  if (made.size >= maxMade) made.clear();
+  const object = makePoint(curve, point);
+  made.set(name, object);
+  return object;
+}
+
+/** Returns null if the point is not on its curve. */
+function makePoint(curve: LabelKey['curve'], point: string): Point | null {
+  try {
+    const der = Buffer.from(publicKeyPrefix[curve] + point, 'hex');
+    const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+    const { x = '', y = '' } = key.export({ format: 'jwk' });
+    return { key, bytes: Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]) };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import type { EarlierLabelKey } from '../../network/identity/audit-log.ts';
+import type { LabelKey } from '../../network/identity/label-key.ts';
+import { micros } from '../../store/time.ts';
+import { Signatures } from './signatures.ts';
+import type { LabelerKeys } from './verifier.ts';
+
+const did = 'did:web:labeler.example';
+
+/** What the directory says of one labeler, and which keys labels are then checked with. */
+function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSeen: number }[]) {
+  const used: LabelerKeys[] = [];
+  const asked: string[] = [];
+  let now = 1_780_000_000_000_000;
+  const directory: { current: LabelKey[]; log: EarlierLabelKey[] | null } = {
+    current: [{ curve: 'p256', point: 'new' }],
+    log: [],
+  };
+  const signatures = new Signatures({
+    identities: {
+      resolve: () => {
+        asked.push('document');
+        const document = { did, handle: null, labelerDeclared: true, labelerEndpoint: null, pds: null };
+        return Promise.resolve({ kind: 'resolved', document: { ...document, labelKeys: directory.current } });
+      },
+      earlierLabelKeys: () => {
+        asked.push('audit log');
+        return Promise.resolve(directory.log);
+      },
+    },
+    verifier: {
+      verify: (labels, keys) => {
+        used.push(keys);
+        return Promise.resolve(labels.map(() => 'invalid' as const));
+      },
+      stop: () => Promise.resolve(),
+    },
+    store: {
+      keys: () =>
+        Promise.resolve(
+          stored.map(({ key, firstSeen, lastSeen }) => {
+            return { did, key, firstSeen: micros(firstSeen), lastSeen: micros(lastSeen) };
+          }),
+        ),
+      putKey: () => Promise.resolve(),
+    },
+    clock: () => micros(now),
+    shareOf: (source) => ({ standing: 'new', domain: source, source }),
+  });
+  return {
+    ...{ used, asked, directory },
+    verify: () => signatures.verify(did, [{}], new AbortController().signal),
+    pass: (microseconds: number) => {
+      now += microseconds;
+    },
+  };
+}
+
+const minute = 60_000_000;
+const old = (point: string): LabelKey => ({ curve: 'k256', point });
+
+test('a key that a document named before is valid until the next one was first seen', async () => {
+  const labeler = signaturesFor([
+    { key: 'k256:first', firstSeen: 10, lastSeen: 20 },
+    { key: 'k256:second', firstSeen: 30, lastSeen: 40 },
+    { key: 'p256:new', firstSeen: 50, lastSeen: 60 },
+  ]);
+  await labeler.verify();
+  expect(labeler.used[0]).toEqual({
+    current: [{ curve: 'p256', point: 'new' }],
+    earlier: [
+      { key: old('second'), from: null, until: 50 },
+      { key: old('first'), from: null, until: 30 },
+    ],
+  });
+});
+
+test('after a label that no key verifies, the audit log is read, and its periods replace what was seen', async () => {
+  const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
+  const logged = [
+    { key: old('second'), from: micros(7), until: micros(9) },
+    { key: old('first'), from: micros(5), until: micros(7) },
+  ];
+  labeler.directory.log = logged;
+  await labeler.verify();
+  expect(labeler.asked).toEqual(['document', 'document', 'audit log']);
+  expect(labeler.used.map(({ earlier }) => earlier)).toEqual([[{ key: old('first'), from: null, until: 20 }], logged]);
+});
+
+test('the audit log is read once in an hour at most, and kept while the directory does not answer', async () => {
+  const labeler = signaturesFor([]);
+  const logged = [{ key: old('first'), from: micros(5), until: micros(7) }];
+  labeler.directory.log = logged;
+  const logReads = () => labeler.asked.filter((what) => what === 'audit log').length;
+  await labeler.verify();
+  labeler.pass(11 * minute);
+  await labeler.verify();
+  expect(logReads()).toBe(1);
+  labeler.pass(60 * minute);
+  labeler.directory.log = null;
+  await labeler.verify();
+  expect([logReads(), labeler.used.at(-1)?.earlier]).toEqual([2, logged]);
+});
+
+test('a key that was valid twice keeps both periods of the audit log', async () => {
+  const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
+  const logged = [
+    { key: old('first'), from: micros(8), until: micros(9) },
+    { key: old('second'), from: micros(7), until: micros(8) },
+    { key: old('first'), from: micros(5), until: micros(7) },
+  ];
+  labeler.directory.log = logged;
+  await labeler.verify();
+  expect(labeler.used.at(-1)?.earlier).toEqual(logged);
+});
+
+test('a key that the document names again is checked as the current one alone', async () => {
+  const labeler = signaturesFor([{ key: 'p256:new', firstSeen: 10, lastSeen: 20 }]);
+  labeler.directory.log = [{ key: { curve: 'p256', point: 'new' }, from: micros(5), until: micros(7) }];
+  await labeler.verify();
+  expect(labeler.used.at(-1)).toEqual({ current: [{ curve: 'p256', point: 'new' }], earlier: [] });
+});

@@ -1,0 +1,130 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { isObject } from '../../input/json-object.ts';
+import type { EarlierLabelKey } from '../../network/identity/audit-log.ts';
+import type { IdentityResolver } from '../../network/identity/identity.ts';
+import type { LabelKey } from '../../network/identity/label-key.ts';
+import type { SignatureVerdict } from '../../store/label.ts';
+import type { StoreWriter } from '../../store/port.ts';
+import type { LabelerKey } from '../../store/roster.ts';
+import type { ShareKey } from '../shares/shares.ts';
+import { isPrivileged } from '../state/standing.ts';
+import type { LabelerKeys, Verifier } from './verifier.ts';
+
+/** Dependencies of checking signatures. */
+export interface SignatureOptions {
+  readonly identities: IdentityResolver;
+  readonly verifier: Verifier;
+  readonly store: Pick<StoreWriter, 'keys' | 'putKey'>;
+  readonly clock: () => Micros;
+  /** The share that the checks of a labeler count against. */
+  readonly shareOf: (source: string) => ShareKey;
+}
+
+/** Minimum interval between refreshes of a document after a signature that matches no key: 10 minutes. */
+const askAgain = 600_000_000;
+/** The directory's audit log of a labeler is read at most this often: 1 hour. */
+const readLogAgain = 3_600_000_000;
+/** A key that was written down is written again at most this often to move when it was last seen: 1 hour. */
+const writeAgain = 3_600_000_000;
+/** Labelers whose times are remembered. */
+const maxRemembered = 20_000;
+
+/** Judges labels of many labelers: finds the keys, remembers them, and looks again when one does not fit. */
+export class Signatures {
+  readonly #options: SignatureOptions;
+  readonly #keys = new Map<string, LabelerKeys>();
+  /** Earlier keys by labeler, from the directory's audit log, and when it was read. */
+  readonly #logged = new Map<string, { readonly keys: readonly EarlierLabelKey[]; readonly at: Micros }>();
+  readonly #askedAt = new Map<string, Micros>();
+  /** Time at which keys were last stored, by labeler, with the key names. */
+  readonly #written = new Map<string, { readonly names: string; readonly at: Micros }>();
+
+  constructor(options: SignatureOptions) {
+    this.#options = options;
+  }
+
+  /** One verdict for each row, in order. `unverified` where no key could be had. */
+  async verify(did: string, rows: readonly unknown[], signal: AbortSignal): Promise<readonly SignatureVerdict[]> {
+    const { verifier, clock, shareOf } = this.#options;
+    const share = shareOf(did);
+    const labels = rows.filter(isObject);
+    const keys = this.#keys.get(did) ?? (await this.#learn(did, false, signal));
+    const verdicts = await verifier.verify(labels, keys, signal, share);
+    if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
+    if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return verdicts;
+    // The key may have changed, now or before we first saw the labeler: read the document and the audit log, and check again.
+    return verifier.verify(labels, await this.#learn(did, true, signal), signal, share);
+  }
+
+  /** Forgets what is known of a labeler's keys: its document changed. */
+  forget(did: string): void {
+    this.#keys.delete(did);
+    this.#logged.delete(did);
+  }
+
+  async #learn(did: string, fresh: boolean, signal: AbortSignal): Promise<LabelerKeys> {
+    const { identities, store, clock, shareOf } = this.#options;
+    if (fresh) {
+      if (this.#askedAt.size >= maxRemembered) this.#askedAt.clear();
+      this.#askedAt.set(did, clock());
+    }
+    const privileged = isPrivileged(shareOf(did).standing);
+    const resolution = await identities.resolve(did, { signal, fresh, privileged });
+    const current = resolution.kind === 'resolved' ? resolution.document.labelKeys : [];
+    await this.#keep(did, current);
+    if (fresh) await this.#readLog(did, { signal, privileged });
+    const names = new Set(current.map(write));
+    // A key may have several periods in the log, which knows them better than we do.
+    const logged = (this.#logged.get(did)?.keys ?? []).filter(({ key }) => !names.has(write(key)));
+    for (const { key } of logged) names.add(write(key));
+    const seen = seenEarlier(await store.keys(did)).filter(({ key }) => !names.has(write(key)));
+    const earlier = [...logged, ...seen];
+    const keys = { current, earlier };
+    if (current.length + earlier.length > 0) this.#keys.set(did, keys);
+    return keys;
+  }
+
+  /** Reads the audit log of a labeler, unless it was read in the last hour. Without an answer, what it gave before is kept. */
+  async #readLog(did: string, how: { readonly signal: AbortSignal; readonly privileged: boolean }): Promise<void> {
+    const now = this.#options.clock();
+    const logged = this.#logged.get(did);
+    if (logged !== undefined && now - logged.at < readLogAgain) return;
+    const keys = await this.#options.identities.earlierLabelKeys(did, how);
+    if (keys === null) return;
+    if (this.#logged.size >= maxRemembered) this.#logged.clear();
+    this.#logged.set(did, { keys, at: now });
+  }
+
+  /** Writes down the keys of a document, unless the same ones were written just now: a document is read often. */
+  async #keep(did: string, current: readonly LabelKey[]): Promise<void> {
+    const now = this.#options.clock();
+    const names = current.map(write).join(' ');
+    const written = this.#written.get(did);
+    if (written?.names === names && now >= written.at && now - written.at < writeAgain) return;
+    for (const key of current) {
+      await this.#options.store.putKey({ did, key: write(key), firstSeen: now, lastSeen: now });
+    }
+    if (this.#written.size >= maxRemembered) this.#written.clear();
+    this.#written.set(did, { names, at: now });
+  }
+}
+
+/**
+ * Keys that documents named while we observed, newest first. Each was valid until the next one was first seen; the newest
+ * may be the current one. When a key was added is not known.
+ */
+function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
+  const newestFirst = seen.toSorted((a, b) => b.lastSeen - a.lastSeen);
+  return newestFirst.flatMap(({ key: text, lastSeen }, i) =>
+    read(text).map((key) => ({ key, from: null, until: newestFirst[i - 1]?.firstSeen ?? lastSeen })),
+  );
+}
+
+function write({ curve, point }: LabelKey): string {
+  return `${curve}:${point}`;
+}
+
+function read(text: string): LabelKey[] {
+  const [curve, point] = text.split(':');
+  return (curve === 'k256' || curve === 'p256') && point !== undefined ? [{ curve, point }] : [];
+}

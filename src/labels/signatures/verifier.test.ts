@@ -1,0 +1,215 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { encode, toBytes } from '@atcute/cbor';
+import { describe, expect, it } from 'vitest';
+import type { LabelKey } from '../../network/identity/label-key.ts';
+import { micros } from '../../store/time.ts';
+import type { ReceivedLabel } from '../label/label-signature.ts';
+import { createVerifier } from './verifier.ts';
+
+const never = new AbortController().signal;
+
+/** A labeler of our own: its key, and its way to sign. */
+function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve });
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
+  const odd = (Buffer.from(y, 'base64url').at(-1) ?? 0) & 1;
+  const key: LabelKey = {
+    curve: namedCurve === 'secp256k1' ? 'k256' : 'p256',
+    point: `0${2 + odd}${Buffer.from(x, 'base64url').toString('hex')}`,
+  };
+  return {
+    key,
+    sign(label: ReceivedLabel): ReceivedLabel {
+      for (;;) {
+        const sig = sign('sha256', encode(label), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+        // Half of all signatures are high; another try gives another one.
+        if ((sig[32] ?? 0) < 0x7f) return { ...label, sig: toBytes(sig) };
+      }
+    },
+  };
+}
+
+/** The current keys of a labeler that never had others. */
+const only = (current: readonly LabelKey[]) => ({ current, earlier: [] });
+
+const label = (val: string): ReceivedLabel => ({
+  ver: 1,
+  src: 'did:web:a.test',
+  uri: 'did:web:b.test',
+  val,
+  neg: false,
+});
+
+describe('a verifier', () => {
+  it('gives a verdict on each label, in their order', async () => {
+    const [ours, older, stranger] = [labeler('secp256k1'), labeler('prime256v1'), labeler('secp256k1')];
+    const verifier = createVerifier();
+    const labels = [
+      ours.sign(label('a')),
+      older.sign(label('b')),
+      stranger.sign(label('c')),
+      label('d'),
+      { ...label('e'), sig: 'x' },
+      ours.sign(label('f')),
+    ];
+    const verdicts = await verifier.verify(labels, { current: [ours.key, older.key], earlier: [] }, never);
+    expect(verdicts).toEqual(['verified', 'verified', 'invalid', 'unsigned', 'invalid', 'verified']);
+    expect(await verifier.verify(labels, only([]), never)).toEqual([
+      'unverified',
+      'unverified',
+      'unverified',
+      'unsigned',
+      'invalid',
+      'unverified',
+    ]);
+    expect(await verifier.verify([], only([ours.key]), never)).toEqual([]);
+    await verifier.stop();
+  });
+
+  describe('a label that the current key does not verify', () => {
+    const [ours, older] = [labeler('secp256k1'), labeler('prime256v1')];
+    const period = { from: micros(Date.parse('2026-03-01') * 1000), until: micros(Date.parse('2026-04-01') * 1000) };
+    const signedAt = (cts: unknown) => older.sign({ ...label('a'), ...(cts === undefined ? {} : { cts }) });
+
+    it.each([
+      ['inside the period', '2026-03-15T00:00:00Z', 'verified_earlier_key'],
+      ['in another offset', '2026-04-01T01:00:00+02:00', 'verified_earlier_key'],
+      ['within 5 minutes before it', '2026-02-28T23:55:00Z', 'verified_earlier_key'],
+      ['more than 5 minutes before it', '2026-02-28T23:54:59.999Z', 'invalid'],
+      ['within 5 minutes after it', '2026-04-01T00:05:00Z', 'verified_earlier_key'],
+      ['more than 5 minutes after it', '2026-04-01T00:05:00.001Z', 'invalid'],
+      ['unusable', 'yesterday', 'invalid'],
+      ['missing', undefined, 'invalid'],
+    ])('is checked with an earlier key by its period: a cts %s (%s) is %s', async (_, cts, verdict) => {
+      const verifier = createVerifier();
+      const keys = { current: [ours.key], earlier: [{ key: older.key, ...period }] };
+      expect(await verifier.verify([signedAt(cts)], keys, never)).toEqual([verdict]);
+      await verifier.stop();
+    });
+
+    it('is verified by an earlier key though there is no current one', async () => {
+      const verifier = createVerifier();
+      const keys = { current: [], earlier: [{ key: older.key, from: null, until: period.until }] };
+      expect(await verifier.verify([signedAt('2020-01-01T00:00:00Z')], keys, never)).toEqual(['verified_earlier_key']);
+      await verifier.stop();
+    });
+
+    it('is checked with four earlier keys at most', async () => {
+      let checks = 0;
+      const verifier = createVerifier({ check: () => Promise.resolve(++checks < 0) });
+      const earlier = Array.from({ length: 16 }, () => ({ key: older.key, ...period }));
+      const keys = { current: [ours.key], earlier };
+      expect(await verifier.verify([signedAt('2026-03-15T00:00:00Z')], keys, never)).toEqual(['invalid']);
+      expect(checks).toBe(5);
+      await verifier.stop();
+    });
+  });
+
+  it('takes a signature that covers what the lexicon does not name, and one that was made before that was added', async () => {
+    const ours = labeler('secp256k1');
+    const verifier = createVerifier();
+    const labels = [
+      ours.sign({ ...label('a'), id: 7 }),
+      { ...ours.sign(label('b')), id: 7 },
+      { ...ours.sign(label('c')), id: 7, val: 'd' },
+    ];
+    expect(await verifier.verify(labels, only([ours.key]), never)).toEqual(['verified', 'verified', 'invalid']);
+    await verifier.stop();
+  });
+
+  it('lets a small batch pass a large one, and keeps many apart', async () => {
+    const { key, sign: signed } = labeler('secp256k1');
+    const verifier = createVerifier({ concurrency: 1 });
+    const one = signed(label('a'));
+    const order: string[] = [];
+    await Promise.all([
+      verifier.verify(Array<ReceivedLabel>(400).fill(one), only([key]), never).then(() => order.push('large')),
+      verifier.verify([one, label('b')], only([key]), never).then((verdicts) => order.push(verdicts.join())),
+    ]);
+    expect(order).toEqual(['verified,unsigned', 'large']);
+    await verifier.stop();
+  });
+
+  it('lets sockets and timers have their turn while a large batch is checked, with either curve', async () => {
+    const [k256, p256] = [labeler('secp256k1'), labeler('prime256v1')];
+    for (const { key, sign: signed } of [k256, p256]) {
+      const verifier = createVerifier();
+      let turns = 0;
+      let over = false;
+      const count = (): void => {
+        turns += 1;
+        if (!over) setImmediate(count);
+      };
+      setImmediate(count);
+      await verifier.verify(Array<ReceivedLabel>(640).fill(signed(label('a'))), only([key]), never);
+      over = true;
+      // Two at once, 32 checks in one go each.
+      expect(turns).toBeGreaterThanOrEqual(10);
+      await verifier.stop();
+    }
+  });
+
+  it('lets them have it as often where a few labels are checked with many keys', async () => {
+    const { sign: signed, key } = labeler('secp256k1');
+    let [checks, turns] = [0, 0];
+    const check = () => {
+      checks += 1;
+      return Promise.resolve(false);
+    };
+    const verifier = createVerifier({ concurrency: 1, check });
+    let over = false;
+    const count = (): void => {
+      turns += 1;
+      if (!over) setImmediate(count);
+    };
+    setImmediate(count);
+    const few = Array<ReceivedLabel>(4).fill(signed({ ...label('a'), id: 7 }));
+    await verifier.verify(few, only(Array<LabelKey>(128).fill(key)), never);
+    over = true;
+    expect(checks).toBe(4 * 128 * 2);
+    expect(turns).toBeGreaterThanOrEqual(checks / 32);
+    await verifier.stop();
+  });
+
+  it('checks the label of a seeded source next, however many others wait with however many keys', async () => {
+    const { key, sign: signed } = labeler('secp256k1');
+    const one = signed(label('a'));
+    const checked: string[] = [];
+    const counts = new Map<string, number>();
+    const verifier = createVerifier({
+      concurrency: 1,
+      check: () => Promise.resolve(false),
+      onChecked: (source, checks) => {
+        checked.push(source);
+        counts.set(source, (counts.get(source) ?? 0) + checks);
+      },
+    });
+    const flood = Array.from({ length: 500 }, (_, i) => {
+      const share = { standing: 'new', domain: `flood${i}`, source: `flood${i}` } as const;
+      return verifier.verify([one, one, one], only([key, key, key, key, key]), never, share);
+    });
+    const share = { standing: 'seeded', domain: 'seed', source: 'seed' } as const;
+    await verifier.verify([one, one, one], only([key]), never, share);
+    // Those that were under way, and one turn of the others for each of its own at most.
+    expect(checked.length).toBeLessThanOrEqual(8);
+    await Promise.all(flood);
+    expect([counts.get('seed'), counts.get('flood0')]).toEqual([3, 15]);
+    await verifier.stop();
+  });
+
+  it('rejects what is aborted, or under way at its stop, and goes on with the rest', async () => {
+    const { key, sign: signed } = labeler('secp256k1');
+    const verifier = createVerifier({ concurrency: 1 });
+    const many = Array<ReceivedLabel>(1000).fill(signed(label('a')));
+    const stop = new AbortController();
+    const aborted = verifier.verify(many, only([key]), stop.signal);
+    const other = verifier.verify(many.slice(0, 3), only([key]), never);
+    stop.abort(new Error('given up'));
+    await expect(aborted).rejects.toThrow('given up');
+    expect(await other).toEqual(['verified', 'verified', 'verified']);
+    const underWay = expect(verifier.verify(many, only([key]), never)).rejects.toThrow('aborted');
+    await verifier.stop();
+    await underWay;
+    await expect(verifier.verify(many, only([key]), never)).rejects.toThrow('aborted');
+  });
+});

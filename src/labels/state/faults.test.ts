@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import type { JsonAnswer } from '../../network/http/http.ts';
+import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { connectFault, httpFault, worseOf } from './faults.ts';
+import type { Fault } from './reading-events.ts';
+
+const status = (code: number) => ({ kind: 'status', status: code, retryAfterMs: null, error: null }) as const;
+
+test.each<[string | null, Exclude<JsonAnswer, { kind: 'json' }>[]]>([
+  ['refusing', [status(401), status(403), { kind: 'refused_address', why: '' }, { kind: 'bad_url', why: '' }]],
+  ['rejecting', [status(400), status(404), status(501), status(302), { kind: 'not_json' }, { kind: 'too_large' }]],
+  ['failed', [status(500), status(503), status(429), { kind: 'dns', code: '' }, { kind: 'tls', code: '' }]],
+  [
+    'failed',
+    [
+      { kind: 'connect', code: 'ECONNREFUSED' },
+      { kind: 'timeout', phase: 'answer' },
+    ],
+  ],
+  [null, [{ kind: 'busy' }, { kind: 'aborted' }]],
+])('%s: an answer that is no page', (fault, answers) => {
+  expect(answers.map((answer) => httpFault(answer).fault)).toEqual(answers.map(() => fault));
+});
+
+test.each<[string | null, ConnectError[]]>([
+  [
+    'refusing',
+    [
+      new ConnectError('handshake_status', '', 401),
+      new ConnectError('refused_address', ''),
+      new ConnectError('bad_url', ''),
+    ],
+  ],
+  ['rejecting', [new ConnectError('handshake_status', '', 501), new ConnectError('handshake_status', '', 200)]],
+  [
+    'failed',
+    [
+      new ConnectError('dns', ''),
+      new ConnectError('tls', ''),
+      new ConnectError('timeout', ''),
+      new ConnectError('handshake_status', '', 502),
+    ],
+  ],
+  [null, [new ConnectError('aborted', ''), new ConnectError('busy', '')]],
+])('%s: a stream that did not open', (fault, errors) => {
+  expect(errors.map((error) => connectFault(error).fault)).toEqual(errors.map(() => fault));
+});
+
+test.each([
+  ['rejecting', 'rejecting', 'rejecting'],
+  ['rejecting', 'failed', 'failed'],
+  ['rejecting', 'refusing', 'refusing'],
+  ['failed', 'rejecting', 'failed'],
+  ['failed', 'order_unverified', 'order_unverified'],
+  ['silent', 'rejecting', 'rejecting'],
+  ['silent', 'busy', null],
+  ['rejecting', 'busy', null],
+  ['failed', 'busy', null],
+  ['busy', 'busy', null],
+  ['busy', 'rejecting', null],
+  ['busy', 'refusing', 'refusing'],
+  ['busy', 'failed', 'failed'],
+  ['busy', 'order_unverified', 'order_unverified'],
+] as const)('a stream that is %s and polls that are %s make %s', (stream, poll, together) => {
+  const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
+  expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
+});

@@ -1,0 +1,80 @@
+import type { JsonAnswer } from '../../network/http/http.ts';
+import { ConnectError } from '../../network/websocket/connect-error.ts';
+import type { Fault } from './reading-events.ts';
+
+/** Failure of a source, as shown by a response that is not a page, or a connection that could not be established. */
+export interface SourceFault {
+  /** Null: it was our own doing and says nothing. */
+  readonly fault: Fault | null;
+  /** For the log: a word or a number, nothing that the peer wrote. */
+  readonly why: string;
+  readonly retryAfterMs: number | null;
+}
+
+/** Judges an HTTP answer that is not the JSON asked for. */
+export function httpFault(answer: Exclude<JsonAnswer, { kind: 'json' }>): SourceFault {
+  switch (answer.kind) {
+    case 'status':
+      return { ...statusFault(answer.status), retryAfterMs: answer.retryAfterMs };
+    case 'bad_url':
+    case 'refused_address':
+      return fault('refusing', answer.kind);
+    case 'not_json':
+    case 'too_large':
+      return fault('rejecting', answer.kind);
+    case 'busy':
+    case 'aborted':
+      return fault(null, answer.kind);
+    case 'dns':
+    case 'tls':
+    case 'connect':
+    case 'timeout':
+      return fault('failed', answer.kind);
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** Judges a websocket that did not open. */
+export function connectFault(error: unknown): SourceFault {
+  if (!(error instanceof ConnectError)) return fault('failed', 'unknown');
+  switch (error.kind) {
+    case 'handshake_status':
+      return statusFault(error.status ?? 0);
+    case 'bad_url':
+    case 'refused_address':
+      return fault('refusing', error.kind);
+    case 'busy':
+    case 'aborted':
+      return fault(null, error.kind);
+    default:
+      return fault('failed', error.kind);
+  }
+}
+
+function statusFault(status: number): SourceFault {
+  if (status === 401 || status === 403) return fault('refusing', String(status));
+  if (status === 429 || status === 408 || (status >= 500 && status !== 501)) return fault('failed', String(status));
+  // Redirects are not followed, and 200 to a websocket's handshake is no websocket: neither is what was asked for.
+  return fault('rejecting', String(status));
+}
+
+function fault(kind: Fault | null, why: string): SourceFault {
+  return { fault: kind, why, retryAfterMs: null };
+}
+
+/**
+ * Combines the failures of both transports. A source whose pages are out of order was at least read; a transient
+ * failure of one transport leaves its result open; a refusal is worse than a server that does not support the method.
+ * `stream` is null if the stream opened and sent nothing.
+ *
+ * A transport that our own limits blocked says nothing about the source: without a poll the question stays open, and
+ * without a stream attempt it is unknown whether the source rejects streams too.
+ */
+export function worseOf(stream: SourceFault | null, poll: SourceFault): Fault | null {
+  if (poll.fault === null || (stream?.fault === null && poll.fault === 'rejecting')) return null;
+  for (const fault of ['order_unverified', 'failed', 'refusing', 'rejecting'] as const) {
+    if (stream?.fault === fault || poll.fault === fault) return fault;
+  }
+  return null;
+}

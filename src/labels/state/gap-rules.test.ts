@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { micros, minute } from '../../store/time.ts';
+import { gapChangeOf, gapRules } from './gap-rules.ts';
+import type { Fault, ReadingEvent } from './reading-events.ts';
+import { type ReadingState, readingOf, untracked } from './reading-state.ts';
+import { step } from './step.ts';
+
+const did = 'did:plc:a';
+const t = (minutes: number) => micros(1_780_000_000_000_000 + minutes * minute);
+const epoch = t(-10_000);
+const page = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');
+
+/** The rows of the page's table whose heading begins with `event` and `only if`. */
+function documented(): string[][] {
+  const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
+  const heading = rows.findIndex((cells) => cells[1] === 'event' && cells[2] === 'only if');
+  const end = rows.findIndex((cells, at) => at > heading && cells.length < 2);
+  return rows.slice(heading + 2, end).map((cells) => cells.slice(1, -1));
+}
+
+test('the table of the documentation has these rows, in this order, and no others', () => {
+  const rows = gapRules.map(({ event, when, change, reason, from, until }) => [
+    ...[event, when.words, `${change} ${reason}`, from.words, until.words],
+  ]);
+  expect(documented()).toEqual(rows);
+});
+
+const never = readingOf(untracked(t(-100)));
+/** Answered at 0, complete up to -5. */
+const answered: ReadingState = readingOf({
+  ...{ ...never.tracked, state: 'established', firstAnswered: t(-50), lastAnswered: t(0), completeThrough: t(-5) },
+});
+const failing: ReadingState = { ...answered, failing: { since: t(1), tries: 1 } };
+const behind: ReadingState = { ...failing, behindSince: t(-5) };
+/** As a version without `completeThrough` left it. */
+const incomplete: ReadingState = { ...failing, tracked: { ...failing.tracked, completeThrough: null } };
+
+const failed = (minutes: number): ReadingEvent => ({ kind: 'failed', now: t(minutes), fault: 'failed' });
+const heard = (minutes: number): ReadingEvent => ({
+  ...{ kind: 'answered', now: t(minutes), dated: 1, undated: 0, live: true },
+});
+const began = (since: number, target: number): ReadingEvent => ({
+  ...{ kind: 'reading_began', before: { since: t(since), target: t(target) } },
+});
+const caughtUp = (now: number, reached: number, since: number, target: number): ReadingEvent => ({
+  ...{ kind: 'caught_up', now: t(now), reached: t(reached), before: { since: t(since), target: t(target) } },
+});
+const ours = (kind: 'reset' | 'throttled' | 'share_used_up', minutes: number): ReadingEvent => ({
+  ...{ kind, now: t(minutes), epoch, live: true },
+});
+
+/** A case: the state, the event, and the gap in minutes. */
+type Case = readonly [string, ReadingState, ReadingEvent, readonly [number, string, number, number] | null];
+
+const outage = 'record source_unavailable';
+const cases: readonly Case[] = [
+  ['15 minutes after the last answer', answered, failed(15), null],
+  ['later than that', answered, failed(15.1), [0, outage, -5, 15.1]],
+  ['in an outage, from its start', behind, failed(16), [0, outage, -5, 16]],
+  ['with nothing known to be complete, from the last answer', incomplete, failed(16), [0, outage, 0, 16]],
+  ['before any answer', never, failed(99), null],
+  ['after a failure, 15 minutes after the last answer', failing, heard(15), null],
+  ['after a failure, later than that', failing, heard(16), [1, outage, -5, 16]],
+  ['after silence, however long', answered, heard(9_000), null],
+  ['with labels too old', answered, began(-5, 3), [2, 'record not_observed', -5, 3]],
+  [
+    'for the first time, after failures',
+    { ...never, failing: failing.failing },
+    began(-9, -3),
+    [2, 'record not_observed', -9, -3],
+  ],
+  ['with nothing too old', answered, began(-5, -5), null],
+  ['in a delay, which becomes an outage or none', failing, began(-5, 3), null],
+  ['in an outage', behind, began(-5, 3), null],
+  ['after an outage that is not yet filled in', { ...behind, failing: null }, began(-5, 3), null],
+  ['after an outage', behind, caughtUp(20, -90, -5, -90), [3, 'withdraw source_unavailable', -5, 20]],
+  ['after an outage with labels too old', behind, caughtUp(20, 3, -5, 3), [3, 'withdraw source_unavailable', 3, 20]],
+  ['after nothing but silence', answered, caughtUp(20, -90, -5, -90), null],
+  ['after labels were too old', answered, caughtUp(20, 4, -5, 3), [4, 'record not_observed', -5, 4]],
+  ['with a stream alone', answered, { kind: 'not_filled_in', since: t(-5), opened: t(2) }, [5, outage, -5, 2]],
+  ['since it was complete', answered, ours('reset', 7), [6, 'record cursor_reset', -5, 7]],
+  ['since the outage', behind, ours('reset', 7), [6, 'record cursor_reset', -5, 7]],
+  ['of all that we know', never, ours('reset', 7), [6, 'record cursor_reset', -10_000, 7]],
+  ['since it was complete', answered, ours('throttled', 7), [7, 'record ingest_paused', -5, 7]],
+  ['since the epoch', never, ours('throttled', 7), [7, 'record ingest_paused', -10_000, 7]],
+  ['since it was complete', answered, ours('share_used_up', 7), [8, 'record ingest_paused', -5, 7]],
+  ['at the instant at which it was complete', answered, ours('share_used_up', -5), null],
+  ['since it was complete', answered, { kind: 'displaced', now: t(7) }, [9, 'record ingest_paused', -5, 7]],
+  ['since its last answer', incomplete, { kind: 'displaced', now: t(7) }, [9, 'record ingest_paused', 0, 7]],
+  ['before any answer', never, { kind: 'displaced', now: t(7) }, null],
+  ['since it was complete', answered, { kind: 'left', now: t(7) }, [10, outage, -5, 7]],
+  ['before any answer', never, { kind: 'left', now: t(7) }, null],
+];
+
+describe('the gap of an event', () => {
+  test.each(cases.map((one) => [one[2].kind, ...one] as const))('%s: %s', (_kind, _name, state, event, expected) => {
+    if (expected === null) {
+      expect(gapChangeOf(did, state, event)).toBe(null);
+      return;
+    }
+    const [row, change, start, end] = expected;
+    const [kind, reason] = change.split(' ');
+    expect(gapRules[row]).toMatchObject({ event: event.kind, change: kind, reason });
+    expect(gapChangeOf(did, state, event)).toEqual({
+      kind,
+      gap: { source: did, start: t(start), end: t(end), reason },
+    });
+  });
+
+  test('is tested for every row of the table', () => {
+    const rows = cases.flatMap(([, , , expected]) => (expected === null ? [] : [expected[0]]));
+    expect([...new Set(rows)].sort((a, b) => a - b)).toEqual(gapRules.map((_, row) => row));
+  });
+});
+
+const instant = fc.integer({ min: 1, max: 200 });
+const faults: readonly Fault[] = ['refusing', 'rejecting', 'failed', 'order_unverified'];
+/** An event some minutes after the one before it. */
+const events = fc.array(
+  fc.tuple(
+    instant,
+    fc.oneof(
+      fc.constantFrom(...(['asked', 'returned', 'moved', 'restarted', 'gave_new', 'displaced', 'left'] as const)),
+      fc.constantFrom(
+        ...(['answered', 'failed', 'caught_up', 'fell_behind', 'gave_up', 'reset', 'reading_began'] as const),
+      ),
+    ),
+    fc.nat(99),
+  ),
+  { maxLength: 40 },
+);
+
+function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: ReadingState): ReadingEvent {
+  const now = t(at);
+  const since = state.behindSince ?? state.tracked.completeThrough ?? epoch;
+  switch (kind) {
+    case 'answered':
+      return { kind, now, dated: choice % 3, undated: choice % 2, live: choice % 5 === 0 };
+    case 'failed':
+      return { kind, now, fault: faults[choice % 4] ?? 'failed' };
+    case 'caught_up':
+    case 'reading_began': {
+      const before = { since, target: t(at - choice * 10) };
+      return kind === 'caught_up' ? { kind, now, reached: before.target, before } : { kind, before };
+    }
+    case 'fell_behind':
+      return { kind, since };
+    case 'gave_up':
+      return { kind, through: now };
+    case 'reset':
+      return { kind, now, epoch, live: choice % 2 === 0 };
+    case 'asked':
+    case 'returned':
+    case 'moved':
+    case 'restarted':
+    case 'gave_new':
+    case 'displaced':
+    case 'left':
+      return { kind, now };
+    default:
+      throw new Error(`no such event here: ${kind}`);
+  }
+}
+
+test('whatever happens, what is complete never becomes less, and what is taken back was recorded', () => {
+  fc.assert(
+    fc.property(events, (happened) => {
+      let state = never;
+      let at = 0;
+      let outageFrom = Number.POSITIVE_INFINITY;
+      for (const [minutes, kind, choice] of happened) {
+        at += minutes;
+        const event = eventOf(kind, at, choice, state);
+        const [next, change] = step(did, Object.freeze(state), event);
+        expect(step(did, state, event)).toEqual([next, change]);
+        expect(next.tracked.completeThrough ?? 0).toBeGreaterThanOrEqual(state.tracked.completeThrough ?? 0);
+        if (change !== null) expect(change.gap.start).toBeLessThan(change.gap.end);
+        if (change?.gap.reason === 'source_unavailable' && change.kind === 'record')
+          outageFrom = Math.min(outageFrom, change.gap.start);
+        // A source that the stream fills in is behind from where `not_filled_in` recorded its gap.
+        if (event.kind === 'fell_behind') outageFrom = Math.min(outageFrom, event.since);
+        if (change?.kind === 'withdraw') expect(change.gap.start).toBeGreaterThanOrEqual(outageFrom);
+        state = next;
+      }
+    }),
+  );
+});

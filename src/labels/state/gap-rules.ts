@@ -1,0 +1,135 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { GapChange, StoredGap } from '../../store/port.ts';
+import { micros } from '../../store/time.ts';
+import type { ReadingEvent } from './reading-events.ts';
+import { delayLimit, type ReadingState, unreadSince } from './reading-state.ts';
+
+/** One row of the table: a gap that an event records or takes back. */
+export interface GapRule<E extends ReadingEvent = ReadingEvent> {
+  readonly event: E['kind'];
+  /** The condition, checked against the state before the event. */
+  readonly when: Part<E, boolean>;
+  readonly change: GapChange['kind'];
+  readonly reason: StoredGap['reason'];
+  readonly from: Part<E, Micros | null>;
+  readonly until: Part<E, Micros>;
+}
+
+/** A part of a row, in words and as it is computed. */
+interface Part<E extends ReadingEvent, Value> {
+  readonly words: string;
+  of(state: ReadingState, event: E): Value;
+}
+
+const always = { words: 'always', of: () => true };
+const now = { words: 'now', of: (_: ReadingState, event: { readonly now: Micros }) => event.now };
+/** The last answer is the nearest bound for a source that never was complete. */
+const complete = {
+  words: 'last complete',
+  of: (state: ReadingState) => unreadSince(state) ?? state.tracked.lastAnswered,
+};
+const completeOrEpoch = {
+  words: 'last complete, else our epoch',
+  of: (state: ReadingState, event: { readonly epoch: Micros }) => unreadSince(state) ?? event.epoch,
+};
+const answeredBefore = {
+  words: 'it has answered before',
+  of: ({ tracked }: ReadingState) => tracked.lastAnswered !== null,
+};
+
+/** Only an observation that had started can be interrupted. */
+function isOverdue({ behindSince, tracked }: ReadingState, event: { readonly now: Micros }): boolean {
+  const heard = behindSince ?? tracked.lastAnswered;
+  return heard !== null && event.now - heard > delayLimit;
+}
+
+/** Checks a row against the event that it names. */
+function rule<K extends ReadingEvent['kind']>(
+  event: K,
+  row: Omit<GapRule<Extract<ReadingEvent, { kind: K }>>, 'event'>,
+): GapRule {
+  return { event, ...row };
+}
+
+/**
+ * The one table of the gaps that reading a source leaves. The first row of an event whose condition holds applies. A gap
+ * without a length is not recorded.
+ */
+export const gapRules: readonly GapRule[] = [
+  rule('failed', {
+    when: { words: 'its last answer, or the start of its outage, is more than 15 minutes ago', of: isOverdue },
+    ...{ change: 'record', reason: 'source_unavailable', from: complete, until: now },
+  }),
+  rule('answered', {
+    when: {
+      words: 'it was failing, and that is more than 15 minutes ago',
+      of: (state, event) => state.failing !== null && isOverdue(state, event),
+    },
+    ...{ change: 'record', reason: 'source_unavailable', from: complete, until: now },
+  }),
+  rule('reading_began', {
+    when: {
+      // An outage records its own gap, with its own reason.
+      words: 'no outage is under way',
+      of: ({ behindSince, failing, tracked }) =>
+        behindSince === null && (failing === null || tracked.lastAnswered === null),
+    },
+    ...{ change: 'record', reason: 'not_observed' },
+    from: { words: 'complete when reading began', of: (_, { before }) => before.since },
+    until: { words: 'the oldest label that was then taken', of: (_, { before }) => before.target },
+  }),
+  rule('caught_up', {
+    when: {
+      words: 'an outage was filled in',
+      of: ({ behindSince }, event) => behindSince !== null && event.now > event.reached,
+    },
+    ...{ change: 'withdraw', reason: 'source_unavailable' },
+    from: {
+      words: 'last complete, or the oldest label that was taken if that is later',
+      of: ({ behindSince }, { reached }) => micros(Math.max(behindSince ?? reached, reached)),
+    },
+    until: now,
+  }),
+  rule('caught_up', {
+    when: {
+      words: 'labels were too old when reading began',
+      of: (_, { before }) => before.since < before.target,
+    },
+    ...{ change: 'record', reason: 'not_observed' },
+    from: { words: 'complete when reading began', of: (_, { before }) => before.since },
+    // Labels that aged while it was read are part of it.
+    until: { words: 'the oldest label that was taken', of: (_, { reached }) => reached },
+  }),
+  rule('not_filled_in', {
+    ...{ when: always, change: 'record', reason: 'source_unavailable' },
+    from: { words: 'complete when the stream opened', of: (_, { since }) => since },
+    until: { words: 'the stream opened', of: (_, { opened }) => opened },
+  }),
+  rule('reset', { when: always, change: 'record', reason: 'cursor_reset', from: completeOrEpoch, until: now }),
+  rule('throttled', {
+    ...{ when: always, change: 'record', reason: 'ingest_paused' },
+    ...{ from: completeOrEpoch, until: now },
+  }),
+  rule('share_used_up', {
+    ...{ when: always, change: 'record', reason: 'ingest_paused' },
+    ...{ from: completeOrEpoch, until: now },
+  }),
+  // It was our own bound that ended it.
+  rule('displaced', {
+    ...{ when: answeredBefore, change: 'record', reason: 'ingest_paused' },
+    ...{ from: complete, until: now },
+  }),
+  rule('left', {
+    ...{ when: answeredBefore, change: 'record', reason: 'source_unavailable' },
+    ...{ from: complete, until: now },
+  }),
+];
+
+/** The gap that an event records or takes back, by the table; null where there is none. */
+export function gapChangeOf(source: string, state: ReadingState, event: ReadingEvent): GapChange | null {
+  const row = gapRules.find((one) => one.event === event.kind && one.when.of(state, event));
+  if (row === undefined) return null;
+  const [start, end] = [row.from.of(state, event), row.until.of(state, event)];
+  if (start === null || start >= end) return null;
+  return { kind: row.change, gap: { source, start, end, reason: row.reason } };
+}

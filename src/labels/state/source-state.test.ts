@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import {
+  type SourceEvent,
+  type SourceState,
+  sourceEvents,
+  sourceStateOf,
+  sourceStates,
+  transition,
+} from './source-state.ts';
+
+const events = Object.keys(sourceEvents) as SourceEvent[];
+const page = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');
+
+/** The rows of the page's table whose first column is a state, by state and event. */
+function documented(): Map<string, string> {
+  const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
+  const heading = rows.find((cells) => cells[1] === 'state \\ event') ?? [];
+  const table = new Map<string, string>();
+  for (const cells of rows) {
+    if (!sourceStates.some((state) => state === cells[1])) continue;
+    for (const [column, event] of heading.entries()) {
+      if (column > 1 && event !== '') table.set(`${cells[1]} ${event}`, cells[column] ?? '');
+    }
+  }
+  return table;
+}
+
+describe('the transition of every state by every event', () => {
+  const table = documented();
+  const pairs = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
+
+  test('is in the documentation, and nothing else is', () => {
+    expect([...table.keys()].sort()).toEqual(pairs.map((pair) => pair.join(' ')).sort());
+  });
+
+  test.each(pairs)('%s by %s', (state, event) => {
+    expect(transition(state, event)).toBe(table.get(`${state} ${event}`));
+  });
+});
+
+describe('the rules behind the table', () => {
+  test.each(sourceStates)('%s: the newest fact decides', (state) => {
+    const then = (event: SourceEvent): SourceState => transition(state, event);
+    expect(then('answered')).toBe('established');
+    expect(then('refusing')).toBe('refused');
+    expect(then('rejecting')).toBe('provider_rejects');
+    expect(then('failed_long')).toBe('unavailable');
+    expect(then('order_unverified')).toBe('cursor_order_unverified');
+    expect(then('only_undated')).toBe('undated_only');
+  });
+
+  test('nothing is established but by an answer', () => {
+    const ways = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
+    for (const [state, event] of ways) {
+      if (transition(state, event) === 'established')
+        expect([event, state]).toContain(event === 'answered' ? event : 'established');
+    }
+  });
+
+  test('a restart never keeps a source established, and one that was never asked stays so', () => {
+    for (const state of sourceStates) expect(transition(state, 'restarted')).not.toBe('established');
+    expect(transition('unstarted', 'restarted')).toBe('unstarted');
+  });
+
+  test('a state of another version is read as probing', () => {
+    expect([sourceStateOf('established'), sourceStateOf('asleep')]).toEqual(['established', 'probing']);
+  });
+});

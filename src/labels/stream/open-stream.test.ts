@@ -1,0 +1,68 @@
+import { createServer } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { createNameResolver } from '../../network/dns/name-resolver.ts';
+import type { Resolve } from '../../network/guard/address-policy.ts';
+import { createSlots } from '../../network/guard/slots.ts';
+import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { createStreamOpener } from './open-stream.ts';
+
+const server = createServer((socket) => socket.on('error', () => undefined));
+const stop = new AbortController();
+
+afterEach(() => {
+  stop.abort();
+  server.close();
+});
+
+test('as many handshakes are under way as may be, however many endpoints accept connections and never answer', async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
+  const openStream = createStreamOpener({
+    policy: { allowLoopback: true },
+    userAgent: 'Almanac/test',
+    resolve: createNameResolver({ hostsFile: null }).resolve,
+    handshakes: createSlots({ total: 4, perHost: 4, reserved: 2, maxWaiting: 100 }),
+    rhythm: { requestMs: 300 },
+  });
+  const open = async (name: string, privileged: boolean): Promise<string> => {
+    const source = { endpoint: `http://${name}.localhost:${port}`, peer: { source: name, privileged } };
+    const error: unknown = await openStream(source, null, { onFrame: () => undefined }, stop.signal).catch(
+      (reason: unknown) => reason,
+    );
+    return error instanceof ConnectError ? error.kind : 'opened';
+  };
+  const strangers = Array.from({ length: 6 }, (_, i) => open(`l${i}.hostile${i}`, false));
+  await expect.poll(() => connections).toBe(2);
+  const seed = open('seed', true);
+  await expect.poll(() => connections).toBe(3);
+  const outcomes = [...(await Promise.all(strangers)), await seed].sort();
+  expect([...new Set(outcomes)]).toEqual(['busy', 'timeout']);
+});
+
+test('the turn of a handshake is free again, whichever way the handshake failed', async () => {
+  const handshakes = createSlots({ total: 1, perHost: 1, maxWaiting: 0 });
+  const source = { endpoint: 'https://labeler.example', peer: { source: 'a', privileged: false } };
+  const open = (resolve: Resolve, signal = new AbortController().signal): Promise<unknown> =>
+    createStreamOpener({
+      ...{ policy: { allowLoopback: false }, userAgent: 'Almanac/test', rhythm: { requestMs: 20 } },
+      ...{ resolve, handshakes },
+    })(source, null, { onFrame: () => undefined }, signal).catch((error: unknown) =>
+      error instanceof ConnectError ? error.kind : error,
+    );
+  const hang: Resolve = () => undefined;
+  const over = new AbortController();
+  const aborted = open(hang, over.signal);
+  over.abort();
+  const outcomes = [
+    await aborted,
+    await open((_name, _options, done) => done(new Error('no such name'), [])),
+    await open((_name, _options, done) => done(null, [{ address: '10.0.0.1', family: 4 }])),
+    await open(hang),
+  ];
+  expect(outcomes).toEqual(['aborted', 'dns', 'refused_address', 'timeout']);
+});

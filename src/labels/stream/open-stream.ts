@@ -1,0 +1,73 @@
+import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import type { Slots } from '../../network/guard/slots.ts';
+import type { Peer } from '../../network/http/http.ts';
+import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
+import type { Rhythm } from './rhythm.ts';
+import { maxFrameBytes, streamUrl } from './stream-url.ts';
+
+/** Dependencies of opening streams. */
+export interface StreamOpenerOptions {
+  readonly policy: AddressPolicy;
+  /** Sent with every handshake. */
+  readonly userAgent: string;
+  /** Resolves names that strangers chose. */
+  readonly resolve: Resolve;
+  /** Handshakes under way at once: a host that accepts connections and never answers holds up no other. */
+  readonly handshakes: Slots;
+  readonly rhythm: Pick<Rhythm, 'requestMs'>;
+}
+
+/** The labeler whose stream is opened. */
+export interface StreamOwner {
+  readonly endpoint: string;
+  readonly peer: Peer;
+}
+
+/** Callbacks of a stream's reader for its messages: see `SocketOptions`. */
+export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onPartial' | 'partialMs'>;
+
+/** Opens the stream of a source behind a cursor, or live. Rejects with ConnectError; as `busy` when no turn came. */
+export type OpenStream = (
+  source: StreamOwner,
+  cursor: number | null,
+  events: StreamEvents,
+  signal: AbortSignal,
+) => Promise<GuardedSocket>;
+
+/** An honest server answers a handshake within this time, in milliseconds; waiting longer serves those that never do. */
+const maxHandshakeMs = 15_000;
+
+/** Makes the one way in which streams of labelers are opened. */
+export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
+  const { policy, userAgent, resolve, handshakes, rhythm } = options;
+  return async ({ endpoint, peer }, cursor, events, signal) => {
+    const handshakeMs = Math.min(rhythm.requestMs, maxHandshakeMs);
+    const turn = await handshakes.acquire({ host: new URL(endpoint).host, ...peer }, rhythm.requestMs, signal);
+    if (typeof turn === 'string') throw new ConnectError(turn, `cannot open a stream: ${turn}`);
+    let answered = false;
+    try {
+      const socket = await openSocket(
+        {
+          ...{
+            url: streamUrl(endpoint, cursor),
+            policy,
+            userAgent,
+            resolve,
+            handshakeMs,
+            closeMs: 2_000,
+            maxFrameBytes,
+            ...events,
+          },
+          // A quiet stream is not idle: its tail is read by polls.
+          ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
+        },
+        signal,
+      );
+      answered = true;
+      return socket;
+    } finally {
+      turn(answered);
+    }
+  };
+}

@@ -1,0 +1,88 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ReadingTelemetry } from '../../account/reading/reading-pool.ts';
+import type { CutReason } from '../../http/connections/connection-table.ts';
+import { connectionCount, connectionCuts } from '../connection-metrics.ts';
+
+/** Metrics of the account process: bounded names and dimensions, without clients or accounts. */
+export interface AccountMetrics extends ReadingTelemetry {
+  answered(route: string, status: number): void;
+  /** Registers the function that returns the number of waiting requests. */
+  waiting(count: () => number): void;
+  /** Counts a connection that was closed to protect the server and its other clients. */
+  cut(reason: CutReason): void;
+  /** Registers the function that returns the number of open connections. */
+  connections(count: () => number): void;
+  /** Counts a request that came through a proxy although none is trusted. */
+  untrustedProxy(): void;
+}
+
+/** Name of the metric, for the doctor. */
+export const untrustedProxyMetric = 'almanac_account_untrusted_proxy_requests_total';
+
+const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10];
+
+/** Registers the metrics of the account process. */
+export function accountMetrics(registry: Registry): AccountMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'almanac_account_requests_total',
+    help: 'Responses sent, by route of the closed list and status.',
+    labelNames: ['route', 'status'],
+    registers,
+  });
+  const waited = new Histogram({
+    name: 'almanac_account_wait_duration_seconds',
+    help: 'Time that turns waited in the queue.',
+    buckets: seconds,
+    registers,
+  });
+  const read = new Histogram({
+    name: 'almanac_account_read_duration_seconds',
+    help: 'Duration of turns at the store.',
+    buckets: seconds,
+    registers,
+  });
+  const busy = new Counter({
+    name: 'almanac_account_busy_total',
+    help: 'Turns refused, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of ['full', 'waited', 'deadline']) busy.inc({ reason }, 0);
+  const restarts = new Counter({
+    name: 'almanac_account_reader_deaths_total',
+    help: 'Store-reading processes that were killed at a deadline, or died.',
+    registers,
+  });
+  const cut = connectionCuts('almanac_account_connections_cut_total', registry);
+  const connections = connectionCount('almanac_account_connections', registry);
+  const untrusted = new Counter({
+    name: untrustedProxyMetric,
+    help: 'Requests that came through a local proxy although --trust-proxy is 0: all its clients count as one.',
+    registers,
+  });
+  let ask = (): number => 0;
+  new Gauge({
+    name: 'almanac_account_waiting',
+    help: 'Requests waiting for the store.',
+    registers,
+    collect() {
+      this.set(ask());
+    },
+  });
+  return {
+    cut: (reason) => cut.inc({ reason }),
+    connections,
+    untrustedProxy: () => untrusted.inc(),
+    answered: (route, status) => requests.inc({ route, status: String(status) }),
+    turn: (waitedMs, ranMs) => {
+      waited.observe(waitedMs / 1000);
+      read.observe(ranMs / 1000);
+    },
+    busy: (reason) => busy.inc({ reason }),
+    restarted: () => restarts.inc(),
+    waiting: (count) => {
+      ask = count;
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { type AccountApp, createAccountApp } from '../../account/app.ts';
+import { createClientBudget } from '../../account/budget/client-budget.ts';
+import { createCostBudget } from '../../account/budget/cost-budget.ts';
+import { createCursors } from '../../account/cursor/cursor.ts';
+import { readSecrets } from '../../account/cursor/secret.ts';
+import type { FindHandle } from '../../account/page/handle.ts';
+import { accountPages, pageStyles } from '../../account/page/pages.tsx';
+import { createReadingPool, type ReadingPool, type ReadingTelemetry } from '../../account/reading/reading-pool.ts';
+import { accountCommonHeaders, accountError } from '../../account/replies.ts';
+import { clientAddress } from '../../http/connections/client-address.ts';
+import { assetFile } from '../../http/representation/asset-file.ts';
+import { createHttpServer, type HttpServer } from '../../http/server.ts';
+import { errorFields, type Log } from '../../ops/log.ts';
+import type { Values } from '../../ops/setting.ts';
+import { parseStoreUrl } from '../../store/open.ts';
+import { packageRoot } from '../command.ts';
+import { connectionBounds } from '../connection-bounds.ts';
+import { userAgentFor } from '../contact-setting.ts';
+import { basePath, graceMs, listenOn } from '../listen.ts';
+import { directoriesOf } from '../plc-setting.ts';
+import type { AccountMetrics } from './account-metrics.ts';
+import type { accountSettings } from './account-settings.ts';
+import { handleFinder } from './handle-finder.ts';
+
+/** A listening account server. */
+export interface RunningAccount {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
+
+/** Divisor of the unsent bytes: the share that one client may hold. */
+const clientShare = 8;
+
+/** A turn at the store that lasts longer must not be one of several: a process is kept for turns that are short. */
+const readSliceMs = 1_000;
+
+/** Maximum delay of listening for the warm-up, in milliseconds. */
+const warmMs = 5_000;
+
+type AccountValues = Values<typeof accountSettings>;
+
+/** Settings and outputs that every part of the account server uses. */
+interface Parts {
+  readonly settings: AccountValues;
+  readonly log: Log;
+  readonly metrics: AccountMetrics | null;
+}
+
+/**
+ * Starts the account-view surface over a store. `asked` is aborted if the process must stop during the start. Throws
+ * OperatorError if it cannot listen or has no secret.
+ */
+export async function startAccount(
+  settings: AccountValues,
+  log: Log,
+  metrics: AccountMetrics | null,
+  asked: AbortSignal,
+): Promise<RunningAccount> {
+  parseStoreUrl(settings.store);
+  const parts: Parts = { settings, log, metrics };
+  const reading = poolOf(parts);
+  const handles = settings.noHandles ? null : handleFinder(directoriesOf(settings.plc), userAgentFor(settings));
+  const app = appOf(parts, reading, handles?.find ?? null);
+  const server = serverOf(parts, app);
+  const { host, port } = settings;
+  // Without the warm-up, an early client would wait longer than the queue allows.
+  await app.warm(Date.now(), AbortSignal.any([asked, AbortSignal.timeout(warmMs)]));
+  const listening = await (asked.aborted ? Promise.reject(asked.reason) : listenOn(server, { host, port })).catch(
+    async (error: unknown) => {
+      await reading.stop();
+      await handles?.close();
+      throw error;
+    },
+  );
+  log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
+  return {
+    port: listening,
+    async stop() {
+      await server.stop(graceMs);
+      await reading.stop();
+      await handles?.close();
+      log.info('stopped');
+    },
+  };
+}
+
+/** Makes the processes that read the store. */
+function poolOf({ settings, log, metrics }: Parts): ReadingPool {
+  const telemetry = metrics ?? noTelemetry;
+  const reading = createReadingPool({
+    url: settings.store,
+    readers: settings.readers,
+    maxWaiting: settings.queue,
+    waitMs: settings.queueMs,
+    deadlineMs: settings.readMs,
+    sliceMs: readSliceMs,
+    monotonic: () => performance.now(),
+    telemetry: {
+      ...telemetry,
+      restarted: () => {
+        log.warn('a store-reading process ended and is being replaced');
+        telemetry.restarted();
+      },
+    },
+  });
+  metrics?.waiting(reading.waiting);
+  return reading;
+}
+
+/** Makes the application. Throws OperatorError without a secret. */
+function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHandle: FindHandle | null): AccountApp {
+  const alarm = (route: string, error: unknown): void =>
+    log.error('a request failed', { route, ...errorFields(error) });
+  return createAccountApp({
+    reading,
+    cursors: createCursors(readSecrets(settings.secretFile ?? join(settings.data, 'account-secret'))),
+    budget: createClientBudget(settings.clientAccounts === 0 ? null : settings.clientAccounts),
+    cost: createCostBudget(settings.clientCost === 0 ? null : settings.clientCost),
+    clock: Date.now,
+    bounds: {
+      maxExportRows: settings.maxExportRows,
+      pageRows: settings.pageRows,
+      ttlMs: settings.exportTtlSeconds * 1000,
+    },
+    basePath: basePath(settings.basePath),
+    openapi: assetFile(join(packageRoot(), 'assets', 'account-openapi.json')),
+    pages: accountPages({
+      base: basePath(settings.basePath),
+      styles: new Map(pageStyles.map((name) => [name, assetFile(join(packageRoot(), 'assets', name))])),
+      findHandle,
+      alarm,
+    }),
+    alarm,
+    answered: (route, status) => {
+      metrics?.answered(route, status);
+      if (settings.accessLog) log.info('answered', { route, status });
+    },
+  });
+}
+
+/** Makes the server, which does not listen yet. */
+function serverOf({ settings, log, metrics }: Parts, app: AccountApp): HttpServer {
+  const unsentBytes = settings.unsentMegabytes * 1024 * 1024;
+  const server = createHttpServer({
+    answerLater: app.answer,
+    common: accountCommonHeaders,
+    clock: Date.now,
+    failed: (error) => log.error('a response failed', errorFields(error)),
+    clientOf: clientAddress(settings.trustProxy, untrustedProxy(log, metrics)),
+    proxies: settings.trustProxy,
+    connections: connectionBounds(settings),
+    unsent: { perClient: unsentBytes / clientShare, total: unsentBytes },
+    overloaded: accountError('store_busy', { retryAfterSeconds: 5 }),
+    ...(metrics ? { onCut: metrics.cut } : {}),
+  });
+  metrics?.connections(server.connections);
+  return server;
+}
+
+/** Counts requests through a proxy that is not trusted, and logs the first: all of them count as one client. */
+function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
+  let logged = false;
+  return () => {
+    metrics?.untrustedProxy();
+    if (logged) return;
+    logged = true;
+    log.warn(
+      'requests come through a proxy although --trust-proxy is 0: all its clients count as one; set --trust-proxy',
+    );
+  };
+}

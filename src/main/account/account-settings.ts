@@ -1,0 +1,72 @@
+import { integer, optionalText, text, toggle } from '../../ops/setting.ts';
+import { contactSetting } from '../contact-setting.ts';
+import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
+import { plcSetting } from '../plc-setting.ts';
+
+/** Settings of `almanac account`. */
+export const accountSettings = {
+  host: factsSettings.host,
+  port: integer('port', 'PORT', 8401, { min: 0, max: 65_535 }, 'port to listen on; 0 takes a free one'),
+  basePath: factsSettings.basePath,
+  store: text('store', 'URL', `sqlite:${defaultData}/labels`, 'the observation store, sqlite:DIR'),
+  data: text('data', 'DIR', defaultData, 'data directory'),
+  secretFile: optionalText(
+    'secret-file',
+    'FILE',
+    'secrets of the cursors, 64 hex digits per line, the current one first; default: account-secret in --data',
+  ),
+  maxExportRows: integer('max-export-rows', 'N', 50_000, { min: 1, max: 1_000_000 }, 'maximum rows of one export'),
+  pageRows: integer('page-rows', 'N', 500, { min: 1, max: 500 }, 'maximum rows of one page of an export'),
+  exportTtlSeconds: integer('export-ttl-seconds', 'S', 900, { min: 1, max: 43_200 }, 'lifetime of an export'),
+  plc: plcSetting,
+  contact: contactSetting,
+  noHandles: toggle('no-handles', 'accept only DIDs: do not resolve handles'),
+  clientAccounts: integer(
+    'client-accounts',
+    'N',
+    500,
+    { min: 0, max: 1_000_000 },
+    'distinct accounts that one client may look up in a day; 0: unlimited',
+  ),
+  clientCost: integer(
+    'client-cost',
+    'MS',
+    6_000,
+    { min: 0, max: 60_000 },
+    "milliseconds of store reading per client and minute, up to five minutes' worth at once; 50 kB sent count as one; 0: unlimited",
+  ),
+  maxConnections: integer('max-connections', 'N', 4_096, { min: 1, max: 1_000_000 }, 'maximum connections'),
+  clientConnections: integer(
+    'client-connections',
+    'N',
+    64,
+    { min: 0, max: 1_000_000 },
+    'maximum connections of one client, without --trust-proxy; 0: unlimited',
+  ),
+  unsentMegabytes: integer(
+    'unsent-megabytes',
+    'MB',
+    64,
+    { min: 32, max: 1_024 },
+    'maximum memory of responses that clients have not read yet; an eighth of it for one client',
+  ),
+  readers: integer('readers', 'N', 2, { min: 1, max: 16 }, 'processes that read the store'),
+  queue: integer(
+    'queue',
+    'N',
+    64,
+    { min: 0, max: 10_000 },
+    'maximum requests waiting for the store; more get store_busy',
+  ),
+  queueMs: integer('queue-ms', 'MS', 400, { min: 1, max: 60_000 }, 'maximum time that a request waits for the store'),
+  readMs: integer(
+    'read-ms',
+    'MS',
+    5_000,
+    { min: 10, max: 60_000 },
+    'maximum time of one turn at the store; then its process is killed',
+  ),
+  trustProxy: factsSettings.trustProxy,
+  accessLog: toggle('access-log', 'log the route and status of every request, never a client or an account'),
+  ...serverSettings,
+};

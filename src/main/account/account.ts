@@ -1,0 +1,30 @@
+import { createLog } from '../../ops/log.ts';
+import { resolveSettingsAlone } from '../../ops/settings.ts';
+import type { Command } from '../command.ts';
+import { addressOf } from '../listen.ts';
+import { serveUntilStopped } from '../serve.ts';
+import { accountSettings } from './account-settings.ts';
+
+/** `almanac account`: the account-view surface over a store. */
+export const accountCommand: Command = {
+  summary: 'the account-view surface over a store: observed labels on one account, and exports',
+  operands: '',
+  settings: accountSettings,
+  async run({ args, env, knownFlags, print }) {
+    const values = resolveSettingsAlone(accountSettings, { args, env, knownFlags });
+    // Loaded on demand: other commands do not need these modules.
+    const { startAccount } = await import('./account-process.ts');
+    const log = createLog('account', values.logLevel);
+    return serveUntilStopped({
+      metricsPort: values.metricsPort,
+      collectMetrics: values.metricsPort !== null,
+      log,
+      start: async (registry, asked) => {
+        const metrics = registry ? (await import('./account-metrics.ts')).accountMetrics(registry) : null;
+        const running = await startAccount(values, log, metrics, asked);
+        print(`almanac account listening on ${addressOf(values, running.port)}`);
+        return running;
+      },
+    });
+  },
+};

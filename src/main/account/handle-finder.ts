@@ -1,0 +1,29 @@
+import type { FindHandle } from '../../account/page/handle.ts';
+import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
+import { createHttpClient } from '../../network/http/http.ts';
+import { createIdentityResolver } from '../../network/identity/identity.ts';
+import { resolveHandle } from '../../network/identity/resolve-handle.ts';
+import type { Directories } from '../plc-setting.ts';
+
+/** Resolves handles through the guarded client, few at a time because any client may request it. */
+export function handleFinder(
+  { plc: plcUrl, plcReplicas }: Directories,
+  userAgent: string,
+): { readonly find: FindHandle; close(): Promise<void> } {
+  const policy = { allowLoopback: false };
+  const own = createNameResolver({ hostsFile: systemHostsFile });
+  const strangers = createNameResolver({ hostsFile: null, total: 32, perDomain: 4 });
+  const bounds = { policy, total: 8, perHost: 2, maxWaiting: 64, userAgent };
+  const http = createHttpClient({ ...bounds, perDomain: 4, resolve: strangers.resolve });
+  // Hosts in handles are foreign and may hang; the directory must stay available.
+  const directory = createHttpClient({ ...bounds, perHost: 4, resolve: own.resolve });
+  const web = { http, timeoutMs: 5_000 };
+  const identity = createIdentityResolver({ http: directory, web, plcUrl, plcReplicas, policy, clock: Date.now });
+  const { resolveTxt } = strangers;
+  return {
+    find: (handle, signal) => resolveHandle(handle, { http, identity, resolveTxt }, signal),
+    async close() {
+      await Promise.all([http.close(), directory.close()]);
+    },
+  };
+}

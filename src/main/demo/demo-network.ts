@@ -1,0 +1,102 @@
+import { OperatorError } from '../../ops/errors.ts';
+import type { LogLevel } from '../../ops/log.ts';
+import type { Running } from '../serve.ts';
+import type { SampleAccount } from '../sim/sample-accounts.ts';
+import { storeOf } from '../up/observatory-parts.ts';
+import { startPart } from '../up/part-process.ts';
+
+/** Parameters of the demo's network. */
+const network = { seed: 1, rate: 120, labelers: 12, labelRate: 0.02, historyHours: 26 * 24 } as const;
+/** Time until a stopping network is killed, in milliseconds. */
+const killAfterMs = 1_000;
+
+/** The simulated network of a demo, in a separate process, and the history that it has written. */
+export interface DemoNetwork extends Running {
+  readonly jetstream: string;
+  readonly plc: string;
+  readonly relay: string;
+  /** Path of the seeds file. */
+  readonly seeds: string;
+  /** Sample accounts, with what each shows. */
+  readonly accounts: readonly SampleAccount[];
+  /** Rejects if the network process ends: the instruments would observe nothing. */
+  readonly failed: Promise<never>;
+}
+
+/** Starts the network and writes its history into the stores of a directory; rejects when asked to stop. */
+export async function startDemoNetwork(
+  data: string,
+  logLevel: LogLevel,
+  stderr: 'inherit' | number,
+  asked: AbortSignal,
+): Promise<DemoNetwork> {
+  const { seed, rate, labelers, labelRate, historyHours } = network;
+  const endUs = Math.floor(Date.now() / 1000) * 1_000_000;
+  const numbers = { seed, rate, labelers, 'label-rate': labelRate, 'history-hours': historyHours };
+  const sim = startPart(
+    {
+      name: 'sim',
+      args: [
+        ...Object.entries(numbers).flatMap(([flag, number]) => [`--${flag}`, String(number)]),
+        ...['--label-history', storeOf(data), '--host', '127.0.0.1', '--log-level', logLevel],
+      ],
+    },
+    stderr,
+  );
+  let stopping = false;
+  const failed = new Promise<never>((_resolve, reject) => {
+    sim.process.once('exit', () => {
+      if (!stopping) reject(new OperatorError('the simulated network ended; start the demo again'));
+    });
+  });
+  failed.catch(() => undefined);
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    await sim.stop(killAfterMs);
+  };
+  const giveUp = (): void => void stop();
+  asked.addEventListener('abort', giveUp);
+  try {
+    asked.throwIfAborted();
+    const addresses = parse(await sim.nextLine());
+    const jetstream = textOf(addresses, 'jetstream');
+    // The network itself writes the label history.
+    await writeWeather(data, jetstream, endUs);
+    const { accounts } = parse(await sim.nextLine());
+    return {
+      jetstream,
+      plc: textOf(addresses, 'plc'),
+      relay: textOf(addresses, 'relay'),
+      seeds: textOf(addresses, 'seeds'),
+      accounts: Array.isArray(accounts) ? (accounts as SampleAccount[]) : [],
+      failed,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    asked.removeEventListener('abort', giveUp);
+  }
+}
+
+async function writeWeather(data: string, endpoint: string, endUs: number): Promise<void> {
+  // Loaded only here: no other command needs the simulated network.
+  const [{ createSim }, { writeWeatherHistory }] = await Promise.all([
+    import('../../../sim/index.ts'),
+    import('./weather-history.ts'),
+  ]);
+  const { seed, rate } = network;
+  await writeWeatherHistory({ data, endpoint, sim: createSim({ seed, rate }), endUs, missed: true });
+}
+
+function parse(line: string | null): Readonly<Record<string, unknown>> {
+  if (line === null) throw new OperatorError('the simulated network could not start');
+  return JSON.parse(line) as Readonly<Record<string, unknown>>;
+}
+
+function textOf(addresses: Readonly<Record<string, unknown>>, name: string): string {
+  const value = addresses[name];
+  if (typeof value !== 'string') throw new Error(`the simulated network has no ${name}`);
+  return value;
+}

@@ -1,0 +1,89 @@
+import { accountPaths } from '../../contract/account.ts';
+import { silentLog } from '../../ops/log.ts';
+import { optionalText } from '../../ops/setting.ts';
+import { resolveSettingsAlone } from '../../ops/settings.ts';
+import type { Command } from '../command.ts';
+import { assertFree } from '../listen.ts';
+import { type Running, serveUntilStopped } from '../serve.ts';
+import { takeDemoFolder } from '../up/demo-folder.ts';
+import { startObservatory } from '../up/observatory.ts';
+import { openLog } from '../up/observatory-log.ts';
+import { type Extra, observatoryParts, observatorySettings } from '../up/observatory-parts.ts';
+import { showsScreen } from '../up/screen.ts';
+import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
+
+const demoSettings = {
+  data: optionalText('data', 'DIR', 'data directory, emptied at each start; default: a temporary directory'),
+  ...observatorySettings,
+};
+
+/** `almanac demo`: the observatory over a simulated network with a simulated history. */
+export const demoCommand: Command = {
+  summary: 'the observatory over a simulated network with a simulated past, marked as simulated everywhere',
+  operands: '',
+  settings: demoSettings,
+  run({ args, env, knownFlags, print }) {
+    const values = resolveSettingsAlone(demoSettings, { args, env, knownFlags });
+    const screen = showsScreen(process.stdout.isTTY, env);
+    return serveUntilStopped({
+      metricsPort: null,
+      collectMetrics: false,
+      log: silentLog,
+      start: async (_, asked) => {
+        // Checked before data of an earlier demo is deleted.
+        await assertFree(values.host, { port: values.port, 'account-port': values.accountPort });
+        const folder = await takeDemoFolder(values.data);
+        const log = openLog('demo', values.logLevel, folder.path, screen);
+        const started: Running[] = [];
+        const stop = async (): Promise<void> => {
+          for (const one of started.reverse()) await one.stop();
+          log.close();
+          folder.release();
+        };
+        try {
+          print('almanac demo: simulating a network and its past; none of its data is real');
+          const network = await startDemoNetwork(folder.path, values.logLevel, log.stderr, asked);
+          started.push(network);
+          started.push(
+            await startObservatory({
+              name: 'demo',
+              data: folder.path,
+              endpoint: network.jetstream,
+              parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network)),
+              remarks: (urls) => [
+                'SIMULATED: none of this data is real',
+                ...network.accounts.map(({ did, shows }) => `account  ${pageOf(did, urls.get('account'))}  ${shows}`),
+              ],
+              screen,
+              print,
+              log,
+            }),
+          );
+          return { stop, failed: network.failed };
+        } catch (error) {
+          await stop();
+          throw error;
+        }
+      },
+    });
+  },
+};
+
+/** Returns the address of an account's page, or only its DID if no account part is listening. */
+function pageOf(did: string, url: string | undefined): string {
+  return url === undefined ? did : `${url}${accountPaths.account}?did=${did}`;
+}
+
+/** Returns flags that make the parts observe the simulated network, regardless of variables and config file. */
+function extraOf({ jetstream, plc, relay, seeds, accounts }: DemoNetwork): Extra {
+  return {
+    linksAccounts: true,
+    facts: accounts.flatMap(({ did, shows }) => ['--sample-account', `${did} ${shows}`]),
+    account: ['--plc', plc],
+    weather: ['--jetstream', jetstream, '--allow-loopback', '--backfill-hours', '1', '--publish-seconds', '5'],
+    labels: [
+      ...['--jetstream', jetstream, '--allow-loopback', '--plc', plc, '--relay', relay, '--seeds', seeds],
+      ...['--min-free-megabytes', '64', '--publish-seconds', '5'],
+    ],
+  };
+}

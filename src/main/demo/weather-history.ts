@@ -1,0 +1,66 @@
+import type { Sim } from '../../../sim/index.ts';
+import { metricNames } from '../../weather/classify/metric-names.ts';
+import { dayUs, emptyDelta, type WindowDelta, windowFlag, windowUs } from '../../weather/window/window.ts';
+import { openWindowStore } from '../../weather/window/window-store.ts';
+
+/** Days of history: more than a supported comparison requires. */
+const historyDays = 24;
+/** An unobserved period of the last day, in windows before the end, so that the demo shows unobserved time. */
+const unwatched = { from: 431, to: 412 } as const;
+
+/** Input and output of a history. */
+export interface WeatherHistory {
+  /** Directory of the instrument's store. */
+  readonly data: string;
+  /** The simulated host as the instrument names it: seed and rate equal those of the running host. */
+  readonly endpoint: string;
+  readonly sim: Sim;
+  /** End of the history, in microseconds on a whole second; the instrument continues from there. */
+  readonly endUs: number;
+  /** True to leave a period of the last day unobserved. */
+  readonly missed: boolean;
+}
+
+/**
+ * Writes what a running instrument would have stored: the exact counts of the simulated host's minutes, the observed
+ * spans, and the stream position. Yields between days, so that the process can be stopped.
+ */
+export async function writeWeatherHistory({ data, endpoint, sim, endUs, missed }: WeatherHistory): Promise<void> {
+  const store = openWindowStore(data);
+  try {
+    const { id } = store.series(endpoint);
+    const lastUs = sim.truth.newestBefore(endUs);
+    const live = { kind: 'time', value: lastUs, counted: 1, timeUs: lastUs } as const;
+    const open = endUs - (endUs % windowUs);
+    const gap = missed
+      ? { from: open - unwatched.from * windowUs, to: open - unwatched.to * windowUs }
+      : { from: endUs, to: endUs };
+    let revision = 0;
+    for (let from = open - historyDays * dayUs; from < endUs; from += dayUs) {
+      const to = Math.min(from + dayUs, endUs);
+      const watched = [
+        { from, to: Math.min(to, gap.from) },
+        { from: Math.max(from, gap.to), to },
+      ].filter((span) => span.from < span.to);
+      const windows = watched.flatMap((span) => windowsOf(sim, span.from, span.to));
+      // After the newest event, silence of the host cannot be distinguished from its absence.
+      const observed = watched.map((span) => ({ from: span.from, to: Math.min(span.to, lastUs + 1) }));
+      store.commit({ series: id, after: revision, gains: [{ windows, observed }], live, backfill: null });
+      revision += 1;
+      await new Promise(setImmediate);
+    }
+  } finally {
+    store.close();
+  }
+}
+
+function windowsOf(sim: Sim, fromUs: number, toUs: number): WindowDelta[] {
+  return sim.truth.minutesBetween(fromUs, toUs).map(({ startUs, events, notJson, noTime, metrics }) => {
+    const delta = emptyDelta(startUs);
+    delta.events = events;
+    delta.malformed = notJson + noTime;
+    delta.flags = delta.malformed > 0 ? windowFlag.malformed : 0;
+    for (const [i, name] of metricNames.entries()) delta.counts[i] = metrics[name];
+    return delta;
+  });
+}

@@ -1,0 +1,29 @@
+import { integer, optionalInteger, optionalText, text, toggle } from '../../ops/setting.ts';
+import { defaultData, factsSettings, freshnessSettings } from '../facts/facts-settings.ts';
+import { labelsSettings } from '../labels/labels-settings.ts';
+
+/** Settings of `almanac doctor`: those of the commands that it checks. */
+export const doctorSettings = {
+  json: toggle('json', 'print the findings as one JSON object'),
+  data: text('data', 'DIR', defaultData, 'data directory'),
+  store: optionalText('store', 'URL', 'the observation store; default: "labels" in --data'),
+  artifacts: optionalText('artifacts', 'DIR', 'directory of the artifacts; default: "artifacts" in --data'),
+  host: factsSettings.host,
+  port: integer('port', 'PORT', 8400, { min: 1, max: 65_535 }, 'port of the facts API'),
+  basePath: factsSettings.basePath,
+  accountPort: integer('account-port', 'PORT', 8401, { min: 1, max: 65_535 }, 'port of the account-view surface'),
+  metricsPort: optionalInteger(
+    'metrics-port',
+    'PORT',
+    { min: 1, max: 65_000 },
+    'first of the four metrics ports (facts, weather, labels, account); default: not checked',
+  ),
+  jetstream: labelsSettings.jetstream,
+  relay: labelsSettings.relay,
+  plc: labelsSettings.plc,
+  seeds: labelsSettings.seeds,
+  contact: labelsSettings.contact,
+  minFreeMegabytes: labelsSettings.minFreeMegabytes,
+  ...freshnessSettings,
+  allowLoopback: labelsSettings.allowLoopback,
+};

@@ -1,0 +1,171 @@
+import type { ExportManifest } from '../../contract/account.ts';
+import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
+import { type Micros, parseInstant } from '../../contract/timestamp.ts';
+import type { FailureKind } from '../../export/failure.ts';
+import type { PartSummary } from '../../export/format.ts';
+import type { AskedInterval } from '../../export/interval.ts';
+import type { ExportOrder } from '../../export/run.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import { firstSignal } from '../../ops/lifecycle.ts';
+import { resolveSettings } from '../../ops/settings.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { type ExportValues, exportSettings as settings } from './export-settings.ts';
+
+/** Exit codes of `almanac export`. A command line error is 1, as for all commands. */
+export const exportExitCodes = {
+  complete: 0,
+  refused: 2,
+  unreachable: 3,
+  expired: 4,
+  damaged: 5,
+  unwritable: 6,
+  interrupted: 130,
+} as const satisfies Record<FailureKind | 'complete' | 'interrupted', number>;
+
+/** `almanac export DID`: saves the observations of one account as a verified file. */
+export const exportCommand: Command = {
+  summary: 'downloads and verifies the observations on one account from an account-view service',
+  operands: 'DID',
+  settings,
+  exitCodes: [
+    { code: exportExitCodes.complete, meaning: 'the file is complete and verified' },
+    { code: 1, meaning: 'an error in the command line' },
+    {
+      code: exportExitCodes.refused,
+      meaning: 'the service refuses the request, or the address is not that of an account-view service',
+    },
+    { code: exportExitCodes.unreachable, meaning: 'no usable response in time; try later' },
+    { code: exportExitCodes.expired, meaning: 'the export expired before its last page, each time' },
+    {
+      code: exportExitCodes.damaged,
+      meaning: 'the response was altered in transit, or is inconsistent',
+    },
+    { code: exportExitCodes.unwritable, meaning: 'the file cannot be written' },
+    { code: exportExitCodes.interrupted, meaning: 'interrupted by a signal' },
+  ],
+  async run(context) {
+    const { values, positionals } = resolveSettings(settings, context);
+    const [named] = positionals;
+    if (named === undefined || positionals.length > 1) throw new OperatorError('export requires exactly one DID');
+    if (!isDid(named))
+      throw new OperatorError(`export requires a DID: ${didInWords}; resolve a handle to its DID first`);
+    const account = canonicalDid(named);
+    const order: ExportOrder = {
+      account,
+      interval: intervalOf(values),
+      filters: filtersOf(values),
+      format: values.format,
+    };
+    return exported(order, values.out ?? fileName(account, values.format), baseOf(values.from), values, context);
+  },
+};
+
+async function exported(
+  order: ExportOrder,
+  out: string,
+  base: string,
+  values: ExportValues,
+  { print }: CommandContext,
+): Promise<number> {
+  // Loaded on demand: other commands do not need these modules.
+  const [{ saveExport }, { ExportFailure }, { number, showProgress }, { setTimeout: wait }] = await Promise.all([
+    import('../../export/save.ts'),
+    import('../../export/failure.ts'),
+    import('../../export/progress.ts'),
+    import('node:timers/promises'),
+  ]);
+  const writeLine = (text: string): unknown => process.stderr.write(text);
+  const progress = showProgress({ write: writeLine, terminal: process.stderr.isTTY === true, clock: Date.now });
+  const stopping = new AbortController();
+  const interrupted = new Error('interrupted');
+  void firstSignal().then(() => stopping.abort(interrupted));
+  try {
+    const parts = await saveExport(
+      order,
+      out,
+      {
+        base,
+        fetch: globalThis.fetch,
+        timeoutMs: values.timeoutSeconds * 1000,
+        giveUpMs: values.giveUpSeconds * 1000,
+        clock: Date.now,
+        random: Math.random,
+        wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
+        waiting: progress.waiting,
+        signal: stopping.signal,
+      },
+      progress,
+    );
+    progress.end();
+    for (const line of summary(parts, out, number)) print(line);
+    return exportExitCodes.complete;
+  } catch (error) {
+    progress.end();
+    const kind = stopping.signal.aborted ? 'interrupted' : error instanceof ExportFailure ? error.kind : null;
+    if (kind === null) throw error;
+    const why = kind !== 'interrupted' && error instanceof Error ? error.message : 'interrupted';
+    writeLine(`almanac: export incomplete, nothing was written: ${why}\n`);
+    return exportExitCodes[kind];
+  }
+}
+
+function summary(parts: readonly PartSummary[], out: string, number: (value: number) => string): string[] {
+  const rows = parts.reduce((sum, { count }) => sum + count, 0);
+  const [first, last] = [parts[0]?.manifest, parts.at(-1)?.manifest];
+  const statuses = [...new Set(parts.map(({ manifest }) => manifest.coverage.status))].join(', ');
+  const clipped = parts.some(({ manifest }) => manifest.clipped) ? ', shorter than requested' : '';
+  // Rows accepted after the frontier are still within the interval: a later export would include them.
+  const open =
+    last && last.frontier < last.interval.end ? `; rows accepted from ${last.frontier} on are not included` : '';
+  return [
+    `${out}: ${number(rows)} rows${parts.length > 1 ? ` in ${parts.length} parts` : ''}, verified`,
+    `interval: ${first?.interval.start} to ${last?.interval.end}${clipped}${open}`,
+    `coverage: ${statuses}${observedUntil(last)}; the manifest lists the time that was not observed`,
+    ...(rows === 0 ? ['None were observed. This does not mean that no labels exist.'] : []),
+  ];
+}
+
+/**
+ * Returns a note with the end of the observation if it precedes the end of the interval. Older services do not report
+ * it.
+ */
+function observedUntil(manifest: ExportManifest | undefined): string {
+  const through = manifest?.coverage.covered_through;
+  return manifest && through && through < manifest.interval.end ? `, nothing observed after ${through}` : '';
+}
+
+function intervalOf({ days, start, end }: ExportValues): AskedInterval {
+  if (start === null && end === null) return { kind: 'days', days: days ?? 30 };
+  if (days !== null || start === null || end === null) {
+    throw new OperatorError('export requires --days, or --start and --end together');
+  }
+  const [from, to]: (Micros | null)[] = [parseInstant(start), parseInstant(end)];
+  if (from === null || from === undefined || to === null || to === undefined || from >= to) {
+    throw new OperatorError('--start and --end require RFC 3339 instants with a zone, the end after the start');
+  }
+  return { kind: 'explicit', start, end };
+}
+
+function filtersOf({ labeler, value, action, targetKind }: ExportValues): ExportOrder['filters'] {
+  if (labeler !== null && !isDid(labeler)) throw new OperatorError(`--labeler requires a DID: ${didInWords}`);
+  return {
+    ...(labeler === null ? {} : { labeler: canonicalDid(labeler) }),
+    ...(value === null ? {} : { value }),
+    ...(action === null ? {} : { action }),
+    ...(targetKind === null ? {} : { target_kind: targetKind }),
+  };
+}
+
+/** Parses the operator's own address; plain http and loopback are therefore allowed. */
+function baseOf(from: string): string {
+  const url = URL.canParse(from) ? new URL(from) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new OperatorError('--from requires an http or https URL without a user');
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Returns a file name for a DID that is valid on any file system. */
+function fileName(account: string, format: string): string {
+  return `${account.replaceAll(/[^A-Za-z0-9.-]/g, '_').slice(0, 200)}.${format}`;
+}

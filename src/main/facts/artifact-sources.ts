@@ -1,0 +1,123 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileSource } from '../../artifact/file-source.ts';
+import type { Reading, Recogniser } from '../../artifact/reading.ts';
+import {
+  type LabelArtifact,
+  recogniseLabels,
+  recogniseWeather,
+  type WeatherArtifact,
+} from '../../artifact/recognise.ts';
+import type { ArtifactSource } from '../../artifact/source.ts';
+import { urlSource } from '../../artifact/url-source.ts';
+import { artifactNames } from '../../artifact/write.ts';
+import { OperatorError, systemWords } from '../../ops/errors.ts';
+import { makeFolder } from '../../ops/folder.ts';
+import type { Log } from '../../ops/log.ts';
+import { userAgentFor } from '../contact-setting.ts';
+import { defaultData } from './facts-settings.ts';
+
+/** Locations of the two artifacts. */
+export interface ArtifactSettings {
+  readonly artifacts: string | null;
+  readonly labelsArtifact: string | null;
+  readonly weatherArtifact: string | null;
+  readonly contact: string | null;
+  readonly maxArtifactBytes: number;
+  readonly pollSeconds: number;
+  readonly unreachableSeconds: number;
+}
+
+/** Dependencies of the sources. */
+interface SourceContext {
+  readonly log: Log;
+  readonly clock: () => number;
+  readonly observed?: (instrument: string, reading: Reading<unknown>) => void;
+}
+
+/** Creates the two sources of a facts process. Throws OperatorError if a directory or file cannot be used at all. */
+export function artifactSources(
+  settings: ArtifactSettings,
+  { log, clock, observed }: SourceContext,
+): { labels: ArtifactSource<LabelArtifact>; weather: ArtifactSource<WeatherArtifact> } {
+  const folder = usableFolder(settings);
+  const source = <A>(instrument: 'labels' | 'weather', place: string | null, recognise: Recogniser<A>) => {
+    const observe = (reading: Reading<A>): void => {
+      logReading(instrument, reading, log);
+      observed?.(instrument, reading);
+    };
+    const common = { recognise, maxBytes: settings.maxArtifactBytes, clock, observe };
+    const url = place === null ? null : httpUrl(place);
+    if (url) {
+      return urlSource({
+        ...common,
+        url,
+        userAgent: userAgentFor(settings),
+        pollMs: settings.pollSeconds * 1000,
+        timeoutMs: 10_000,
+        graceMs: settings.unreachableSeconds * 1000,
+        firstAnswerMs: 2_000,
+      });
+    }
+    return fileSource({
+      ...common,
+      path: place === null ? join(folder, artifactNames[instrument]) : usableFile(place),
+    });
+  };
+  return {
+    labels: source('labels', settings.labelsArtifact, recogniseLabels),
+    weather: source('weather', settings.weatherArtifact, recogniseWeather),
+  };
+}
+
+/** Logs every change of a reading in one line: the problem with the artifact, never its content. */
+function logReading(instrument: string, reading: Reading<unknown>, log: Log): void {
+  if (reading.kind === 'readable') {
+    log.info('artifact readable', { instrument, digest: reading.digest.slice(0, 12) });
+    return;
+  }
+  const pointer = reading.kind === 'malformed' ? reading.pointer : undefined;
+  log.warn('artifact refused', { instrument, reading: reading.kind, why: reading.why, pointer });
+}
+
+function httpUrl(place: string): URL | null {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return null;
+  const url = URL.canParse(place) ? new URL(place) : null;
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new OperatorError(`not an http or https URL: ${place}`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new OperatorError('an artifact URL with credentials is not supported; let a proxy add them');
+  }
+  return url;
+}
+
+function usableFolder({ artifacts, labelsArtifact, weatherArtifact }: ArtifactSettings): string {
+  if (artifacts === null) {
+    const folder = join(defaultData, 'artifacts');
+    if (labelsArtifact === null || weatherArtifact === null) makeFolder(folder);
+    return folder;
+  }
+  requireFolder(artifacts);
+  return artifacts;
+}
+
+/** The artifact may not exist yet, but its directory must. */
+function usableFile(path: string): string {
+  requireFolder(dirname(path));
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats && !stats.isFile()) throw new OperatorError(`not a file: ${path}`);
+    if (stats) accessSync(path, constants.R_OK);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`cannot read the artifact ${path}: ${systemWords(error)}`);
+  }
+  return path;
+}
+
+function requireFolder(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) throw new OperatorError(`no such directory: ${path}`);
+  if (!stats.isDirectory()) throw new OperatorError(`not a directory: ${path}`);
+}

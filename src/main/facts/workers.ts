@@ -1,0 +1,78 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { firstSignal, stopInTime } from '../../ops/lifecycle.ts';
+import type { Log } from '../../ops/log.ts';
+import { serveMetrics } from '../../ops/metrics.ts';
+import type { Values } from '../../ops/setting.ts';
+import type { factsSettings } from './facts-settings.ts';
+
+/** Delay before a dead worker is restarted, in milliseconds, which bounds the cost of a crash loop. */
+const restartAfterMs = 500;
+
+/**
+ * Runs N processes on one port. Announces the port once all of them listen; replaces a worker that dies later. Resolves
+ * with 1 if a worker cannot start; that worker has reported the reason.
+ */
+export async function runWorkers(
+  { workers, metricsPort }: Values<typeof factsSettings>,
+  log: Log,
+  announce: (port: number) => void,
+): Promise<number> {
+  let stopping = false;
+  // From here on, a signal is handled once the start has completed.
+  const asked = firstSignal();
+  // The first worker starts alone: an error that affects all of them is reported once.
+  const port = await startWorker();
+  const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, () => startWorker()));
+  if (port === null || others.includes(null)) {
+    await stopWorkers();
+    return 1;
+  }
+  cluster.on('exit', (worker, code, signal) => {
+    if (!stopping) void replace(worker, code, signal);
+  });
+  const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, await workersText());
+  if (metrics) log.info('metrics listening', { port: metrics.port });
+  announce(port);
+
+  async function replace(worker: Worker, code: number, signal: string): Promise<void> {
+    log.error('a worker died and is being replaced', { worker: worker.id, code, signal });
+    await delay(restartAfterMs);
+    if (!stopping) await startWorker();
+  }
+
+  await asked;
+  await stopInTime(async () => {
+    stopping = true;
+    await stopWorkers();
+    await metrics?.stop();
+  });
+  return 0;
+}
+
+/** Starts one worker; resolves with its port once it listens, or null if it ended before. */
+async function startWorker(): Promise<number | null> {
+  const worker = cluster.fork();
+  const listening = once(worker, 'listening').then(([address]) => (address as { port: number }).port);
+  const ended = once(worker, 'exit').then(() => null);
+  return Promise.race([listening, ended]);
+}
+
+async function stopWorkers(): Promise<void> {
+  const alive = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+  await Promise.all(
+    alive.map(async (worker) => {
+      if (worker.isDead()) return;
+      const ended = once(worker, 'exit');
+      worker.process.kill('SIGTERM');
+      await ended;
+    }),
+  );
+}
+
+async function workersText() {
+  const { AggregatorRegistry } = await import('prom-client');
+  const registry = new AggregatorRegistry();
+  return { contentType: registry.contentType, text: () => registry.clusterMetrics() };
+}

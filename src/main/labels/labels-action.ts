@@ -1,0 +1,26 @@
+import { statSync } from 'node:fs';
+import { OperatorError } from '../../ops/errors.ts';
+import type { Values } from '../../ops/setting.ts';
+import { parseStoreUrl } from '../../store/open.ts';
+import type { CommandContext } from '../command.ts';
+import type { labelsSettings } from './labels-settings.ts';
+
+/** Resolved settings of `almanac labels`. */
+export type LabelsValues = Values<typeof labelsSettings>;
+
+/** An action of `almanac labels`: resolves with the exit code. `operands` are the arguments after its name. */
+export type LabelsAction = (
+  values: LabelsValues,
+  print: CommandContext['print'],
+  operands: readonly string[],
+) => Promise<number>;
+
+/**
+ * Returns the directory of the store at a URL. Throws an OperatorError if it does not exist, which may be a typing
+ * error.
+ */
+export function storeFolder(url: string): string {
+  const { folder } = parseStoreUrl(url);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return folder;
+  throw new OperatorError(`${folder} contains no store; set it with --store sqlite:DIR`);
+}

@@ -1,0 +1,120 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { artifactNames } from '../../artifact/write.ts';
+import { formatTimestamp } from '../../contract/timestamp.ts';
+import { createLabels } from '../../labels/labels.ts';
+import { requireDenyList } from '../../labels/operator/deny-file.ts';
+import { readHold, releaseHold, setHold } from '../../labels/operator/hold.ts';
+import { readSeeds } from '../../labels/roster/seeds.ts';
+import { noTelemetry } from '../../labels/shares/telemetry.ts';
+import { liveRhythm } from '../../labels/stream/rhythm.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import { createLog, type Log } from '../../ops/log.ts';
+import { type FileEvent, openStoreWriter, parseStoreUrl } from '../../store/open.ts';
+import { micros } from '../../store/time.ts';
+import { type CommandContext, packageRoot } from '../command.ts';
+import { userAgentFor } from '../contact-setting.ts';
+import { directoriesOf } from '../plc-setting.ts';
+import { serveUntilStopped } from '../serve.ts';
+import type { LabelsValues } from './labels-action.ts';
+import { opened, refused } from './opened-store.ts';
+
+const windowDays = 30;
+
+/** Observes every labeler until asked to stop. */
+export async function observe(values: LabelsValues, print: CommandContext['print']): Promise<number> {
+  const log = createLog('labels', values.logLevel);
+  return serveUntilStopped({
+    metricsPort: values.metricsPort,
+    collectMetrics: values.metricsPort !== null,
+    log,
+    start: async (registry) => {
+      const telemetry = registry ? (await import('./labels-metrics.ts')).labelsMetrics(registry) : noTelemetry;
+      const settings = {
+        folder: parseStoreUrl(values.store).folder,
+        artifacts: values.artifacts,
+        windowDays,
+        seeds: await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json')),
+        relays: values.relay.map((relay) => address('relay', relay, ['https:', 'http:'])),
+        ...directoriesOf(values.plc),
+        jetstream: values.jetstream === '' ? null : address('jetstream', values.jetstream, ['wss:', 'ws:']),
+        userAgent: userAgentFor(values),
+        publishSeconds: values.publishSeconds,
+        discoverySeconds: values.discoverySeconds,
+        origin: values.allowLoopback ? ('simulated' as const) : ('live' as const),
+        dailyBytes: values.dayMegabytes === 0 ? null : values.dayMegabytes * 1_000_000,
+        minFreeBytes: values.minFreeMegabytes * 1_000_000,
+        rhythm: liveRhythm,
+      };
+      // Before the store is opened: with a damaged list, denied labelers would be read.
+      await requireDenyList(settings.folder);
+      const store = opened(values.store, () =>
+        openStoreWriter(values.store, { at: wall(), windowDays, onFile: logFile(log) }),
+      );
+      const labels = createLabels({
+        settings,
+        store,
+        policy: { allowLoopback: values.allowLoopback },
+        clocks: { wall, monotonic: () => Math.round(performance.now() * 1000) },
+        random: Math.random,
+        // The simulated network has its own names, which no public resolver knows.
+        ...(values.allowLoopback && { resolveTxt: null }),
+        log,
+        telemetry,
+      });
+      await labels.start().catch((error: unknown) => {
+        throw refused(values.store, error);
+      });
+      print('almanac labels observing');
+      return labels;
+    },
+  });
+}
+
+/** Returns a handler that logs each file that the store removes, moves, or leaves in place. */
+function logFile(log: Log) {
+  return ({ action, ...file }: FileEvent): void => {
+    if (action === 'removed' || action === 'rewritten') log.info(`store file ${action}`, { ...file });
+    else log.warn(`store file ${action === 'left' ? 'left alone' : 'moved aside'}`, { ...file });
+  };
+}
+
+/** Withholds the label facts, with a reason. */
+export async function hold({ artifacts, reason }: LabelsValues, print: CommandContext['print']): Promise<number> {
+  if (reason === null || reason.trim() === '') {
+    throw new OperatorError('hold requires a reason: almanac labels hold --reason "…"');
+  }
+  assertFolder(artifacts);
+  const before = await readHold(artifacts);
+  await setHold(artifacts, artifactNames.labels, { reason, since: formatTimestamp(Date.now()) });
+  if (before !== null) print(`replaces the hold since ${before.since || 'an unknown time'}: ${before.reason}`);
+  print(`the label facts of ${artifacts} are held; almanac labels release ends the hold`);
+  if (!existsSync(join(artifacts, artifactNames.labels)))
+    print(`no ${artifactNames.labels} exists there yet: is it the directory that the facts API reads?`);
+  return 0;
+}
+
+/** Releases a hold. */
+export async function release({ artifacts }: LabelsValues, print: CommandContext['print']): Promise<number> {
+  assertFolder(artifacts);
+  const released = await releaseHold(artifacts, artifactNames.labels);
+  print(released ? `the label facts of ${artifacts} are released` : `the label facts of ${artifacts} were not held`);
+  return 0;
+}
+
+/** Throws if the directory does not exist: with a typing error in its name, the hold would have no effect. */
+function assertFolder(artifacts: string): void {
+  if (statSync(artifacts, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new OperatorError(`${artifacts} is not a directory; set the artifact directory with --artifacts`);
+}
+
+function wall() {
+  return micros(Date.now() * 1000);
+}
+
+function address(flag: string, url: string, protocols: readonly string[]): string {
+  const parsed = URL.parse(url);
+  if (parsed && protocols.includes(parsed.protocol)) return url;
+  throw new OperatorError(`--${flag} requires a URL that begins with ${protocols[0]}//; got ${JSON.stringify(url)}`);
+}

@@ -1,0 +1,109 @@
+import { formatTimestamp } from '../../contract/timestamp.ts';
+import { changeDenyFile, requireDenyList } from '../../labels/operator/deny-file.ts';
+import { type DenyEntry, DenyList, maxDenyReasonLength } from '../../labels/operator/deny-list.ts';
+import { parseDenyTarget, targetText } from '../../labels/operator/deny-target.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import { openStoreReader } from '../../store/open.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { type LabelsAction, storeFolder } from './labels-action.ts';
+import { refuseWhileRemoved } from './labels-purge.ts';
+
+/** Maximum number of labelers listed below a denied domain, which may have thousands. */
+const maxNamed = 10;
+
+/** Denies labelers by DID or domain; without an operand, lists the denials. */
+export const deny: LabelsAction = async ({ store: url, reason }, print, operands) => {
+  const folder = storeFolder(url);
+  if (operands.length === 0) {
+    list(await requireDenyList(folder), print);
+    return 0;
+  }
+  if (reason !== null && reason.length > maxDenyReasonLength) {
+    throw new OperatorError(`--reason takes at most ${maxDenyReasonLength} characters`);
+  }
+  const targets = operands.map(parseDenyTarget);
+  const since = formatTimestamp(Date.now());
+  const { before } = await changeDenyFile(folder, (denied) =>
+    targets.reduce((all, target) => {
+      const old = all.entryOf(target);
+      // An existing denial keeps its time, because its gap began then.
+      return all.with({
+        target,
+        reason: reason ?? old?.reason ?? null,
+        since: old?.since ?? since,
+        purge: old?.purge ?? null,
+      });
+    }, denied),
+  );
+  const known = await knownLabelers(url);
+  for (const target of targets) {
+    print(`${targetText(target)} ${before.entryOf(target) ? 'was denied already' : 'is denied'}`);
+    if (known !== null) printMatches(new DenyList([{ target, reason: null, since, purge: null }]), known, print);
+  }
+  print('a running instrument stops reading within 10 s; almanac labels allow resumes it');
+  return 0;
+};
+
+/** Allows labelers that were denied by this DID or domain. */
+export const allow: LabelsAction = async ({ store: url }, print, operands) => {
+  if (operands.length === 0)
+    throw new OperatorError('allow requires a DID or a domain: almanac labels allow DID-or-domain');
+  const folder = storeFolder(url);
+  const targets = operands.map(parseDenyTarget);
+  const { before, after } = await changeDenyFile(folder, async (denied) => {
+    for (const target of targets) {
+      const entry = denied.entryOf(target);
+      if (target.kind === 'did' && entry !== null && entry.purge !== null) await refuseWhileRemoved(url, target.did);
+    }
+    return targets.reduce((all, target) => all.without(target), denied);
+  });
+  const known = (await knownLabelers(url)) ?? [];
+  for (const target of targets) {
+    print(`${targetText(target)} ${before.entryOf(target) ? 'is allowed' : 'was not denied'}`);
+    if (target.kind !== 'did') continue;
+    const row = known.find(({ did }) => did === target.did);
+    const still = after.entryFor({ did: target.did, endpoint: row?.endpoint ?? null });
+    if (still) print(`  it is still denied by ${targetText(still.target)}`);
+  }
+  return 0;
+};
+
+function list({ entries }: DenyList, print: (line: string) => void): void {
+  if (entries.length === 0) print('no labeler is denied');
+  for (const entry of entries) print(describe(entry));
+}
+
+function describe({ target, since, reason, purge }: DenyEntry): string {
+  const removal = purge === null ? '' : `, removal of its rows requested ${purge}`;
+  return `${targetText(target)} since ${since}${removal}${reason === null ? '' : `: ${oneLine(reason)}`}`;
+}
+
+/** Returns a reason as one line, with control characters escaped. */
+function oneLine(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function printMatches(denied: DenyList, known: readonly RosterRow[], print: (line: string) => void): void {
+  const matching = known.filter((row) => denied.entryFor(row) !== null);
+  if (matching.length === 0) {
+    print('  no known labeler matches');
+    return;
+  }
+  for (const { did, endpoint } of matching.slice(0, maxNamed))
+    print(`  ${did}${endpoint === null ? '' : ` at ${endpoint}`}`);
+  if (matching.length > maxNamed) print(`  and ${matching.length - maxNamed} more`);
+}
+
+/** Returns the labelers in the store; null if it cannot be read now, which does not affect the denial. */
+async function knownLabelers(url: string): Promise<readonly RosterRow[] | null> {
+  try {
+    const store = openStoreReader(url);
+    try {
+      return await store.roster();
+    } finally {
+      await store.close();
+    }
+  } catch {
+    return null;
+  }
+}

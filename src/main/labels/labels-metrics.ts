@@ -1,0 +1,154 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { standings } from '../../labels/shares/shares.ts';
+import { findWays, quirks, sourceParts, type Telemetry } from '../../labels/shares/telemetry.ts';
+import { sourceStates } from '../../labels/state/source-state.ts';
+import { refusalReasons } from '../../store/port.ts';
+
+/** Registers the metrics of the labels process: bounded names and dimensions, without identities. */
+export function labelsMetrics(registry: Registry, clock: () => number = Date.now): Telemetry {
+  const registers = [registry];
+  const accepted = new Counter({ name: 'almanac_labels_accepted_total', help: 'Labels stored.', registers });
+  const refused = new Counter({
+    name: 'almanac_labels_refused_total',
+    help: 'Labels not stored, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of refusalReasons) refused.inc({ reason }, 0);
+  const pages = new Counter({
+    name: 'almanac_labels_pages_total',
+    help: 'Pages and groups of frames read, by transport.',
+    labelNames: ['way'],
+    registers,
+  });
+  const oddities = new Counter({
+    name: 'almanac_labels_quirks_total',
+    help: 'Server deviations from the protocol that were worked around.',
+    labelNames: ['quirk'],
+    registers,
+  });
+  for (const quirk of quirks) oddities.inc({ quirk }, 0);
+  const hostFull = new Counter({
+    name: 'almanac_labels_host_full_total',
+    help: 'Streams not opened and polls postponed because of the limits per host.',
+    labelNames: ['way'],
+    registers,
+  });
+  for (const way of ['stream', 'poll'] as const) hostFull.inc({ way }, 0);
+  const sourceFailures = new Counter({
+    name: 'almanac_labels_source_failures_total',
+    help: 'Errors that the data of one labeler caused, by the part that read it.',
+    labelNames: ['part'],
+    registers,
+  });
+  for (const part of sourceParts) sourceFailures.inc({ part }, 0);
+  const commits = new Histogram({
+    name: 'almanac_labels_commit_duration_seconds',
+    help: 'Duration of commits.',
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
+    registers,
+  });
+  const paused = new Gauge({
+    name: 'almanac_labels_paused',
+    help: '1 while acceptance is paused for the reason, else 0.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const sources = new Gauge({
+    name: 'almanac_labels_sources',
+    help: 'Enrolled sources by state; also labelers that are not_enrolled, waiting for a place, paused for the day, or denied by the operator.',
+    labelNames: ['state'],
+    registers,
+  });
+  const found = new Gauge({
+    name: 'almanac_labels_found',
+    help: 'Enrolled labelers by the way in which they were found; a labeler counts for each way.',
+    labelNames: ['way'],
+    registers,
+  });
+  const throttled = new Gauge({
+    name: 'almanac_labels_throttled_sources',
+    help: 'Sources that are paused or waiting because a share is used up, by standing.',
+    labelNames: ['standing'],
+    registers,
+  });
+  const dayBytes = new Gauge({
+    name: 'almanac_labels_day_bytes',
+    help: 'Bytes added to the store since midnight UTC, by standing of their source.',
+    labelNames: ['standing'],
+    registers,
+  });
+  const dayBudget = new Gauge({
+    name: 'almanac_labels_day_budget_bytes',
+    help: 'Bytes that all sources together may add in a UTC day.',
+    registers,
+  });
+  const notWritten = new Counter({
+    name: 'almanac_labels_artifact_failures_total',
+    help: 'Artifacts that could not be written.',
+    registers,
+  });
+  const purgesPending = new Gauge({
+    name: 'almanac_labels_purges_pending',
+    help: "Labelers whose rows are being removed on the operator's request.",
+    registers,
+  });
+  const purgeDaysLeft = new Gauge({
+    name: 'almanac_labels_purge_days_left',
+    help: 'Days left to purge, summed over labelers.',
+    registers,
+  });
+  const denyListDamaged = new Gauge({
+    name: 'almanac_labels_deny_list_damaged',
+    help: '1 while the list of denied labelers is invalid and the last valid one is in force, else 0.',
+    registers,
+  });
+  let publishedAt: number | null = null;
+  new Gauge({
+    name: 'almanac_labels_artifact_age_seconds',
+    help: 'Time since this process last wrote the artifact; NaN before the first.',
+    registers,
+    collect() {
+      this.set(publishedAt === null ? Number.NaN : (clock() - publishedAt) / 1000);
+    },
+  });
+  return {
+    committed: (rows, duplicates, milliseconds) => {
+      accepted.inc(rows);
+      refused.inc({ reason: 'duplicate' }, duplicates);
+      commits.observe(milliseconds / 1000);
+    },
+    refused: (reason, count) => refused.inc({ reason }, count),
+    page: (way) => pages.inc({ way }),
+    quirk: (quirk) => oddities.inc({ quirk }),
+    hostFull: (way) => hostFull.inc({ way }),
+    sourceFailed: (part) => sourceFailures.inc({ part }),
+    paused: (reason) => {
+      paused.reset();
+      if (reason !== null) paused.set({ reason }, 1);
+    },
+    sources: (counts, others) => {
+      for (const state of sourceStates) sources.set({ state }, counts[state]);
+      for (const [state, count] of Object.entries(others)) sources.set({ state }, count);
+    },
+    found: (counts) => {
+      for (const way of findWays) found.set({ way }, counts[way]);
+    },
+    shares: (held, used, budgetBytes) => {
+      for (const standing of standings) {
+        throttled.set({ standing }, held[standing]);
+        dayBytes.set({ standing }, used[standing]);
+      }
+      dayBudget.set(budgetBytes);
+    },
+    published: (atMs) => {
+      publishedAt = atMs;
+    },
+    purges: (pending, daysLeft) => {
+      purgesPending.set(pending);
+      purgeDaysLeft.set(daysLeft);
+    },
+    denyListDamaged: (damaged) => denyListDamaged.set(damaged ? 1 : 0),
+    notWritten: () => notWritten.inc(),
+  };
+}

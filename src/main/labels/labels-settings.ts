@@ -1,0 +1,57 @@
+import { integer, list, optionalText, type Setting, text, toggle } from '../../ops/setting.ts';
+import { contactSetting } from '../contact-setting.ts';
+import { defaultData, serverSettings } from '../facts/facts-settings.ts';
+import { plcSetting } from '../plc-setting.ts';
+
+/** Settings of `almanac labels`. */
+export const labelsSettings = {
+  store: text('store', 'URL', `sqlite:${defaultData}/labels`, 'the observation store, sqlite:DIR'),
+  artifacts: text('artifacts', 'DIR', `${defaultData}/artifacts`, 'directory of the artifacts'),
+  seeds: optionalText('seeds', 'FILE', 'JSON array of {"did"} objects; default: the list in the package'),
+  relay: list(
+    'relay',
+    'URL',
+    ['https://relay1.us-west.bsky.network', 'https://relay1.us-east.bsky.network'],
+    'relay that lists labelers; repeatable',
+  ),
+  plc: plcSetting,
+  jetstream: {
+    ...text(
+      'jetstream',
+      'URL',
+      'wss://jetstream.us-east.bsky.network/subscribe',
+      'Jetstream that announces new labelers, the first if there are two; the path decides how: none for the present method, /subscribe for the legacy one; empty for none',
+    ),
+    // The same variable may name two hosts for the weather instrument.
+    repeatable: true,
+    parse: ([first = '']) => first,
+  } satisfies Setting<string>,
+  contact: contactSetting,
+  publishSeconds: integer('publish-seconds', 'S', 60, { min: 1, max: 3600 }, 'how often the artifact is written'),
+  discoverySeconds: integer(
+    'discovery-seconds',
+    'S',
+    3600,
+    { min: 1, max: 86_400 },
+    "how often the relays' labeler lists are fetched",
+  ),
+  minFreeMegabytes: integer(
+    'min-free-megabytes',
+    'N',
+    2048,
+    { min: 0, max: 100_000_000 },
+    "acceptance pauses while the store's disk has less free space",
+  ),
+  dayMegabytes: integer(
+    'disk-budget-megabytes-per-day',
+    'N',
+    0,
+    { min: 0, max: 100_000_000 },
+    'maximum that all labelers together may add to the store in a UTC day; 0: an equal part of the disk per retained day',
+  ),
+  allowLoopback: toggle('allow-loopback', 'allow connections to this machine, for the simulated network and tests'),
+  json: toggle('json', 'print JSON (almanac labels sources)'),
+  reason: optionalText('reason', 'TEXT', 'reason (almanac labels hold and almanac labels deny)'),
+  repair: toggle('repair', 'recompute everything that is derived from the rows (almanac labels verify)'),
+  ...serverSettings,
+};

@@ -1,0 +1,51 @@
+import { OperatorError } from '../../ops/errors.ts';
+import { resolveSettings } from '../../ops/settings.ts';
+import type { Command } from '../command.ts';
+import type { LabelsAction } from './labels-action.ts';
+import { labelsSettings } from './labels-settings.ts';
+
+/** An action: its operands in the help, their maximum number, and its module, loaded on demand. */
+interface ActionEntry {
+  readonly usage?: string;
+  readonly operands: number;
+  readonly load: () => Promise<LabelsAction>;
+}
+
+const observe = async (): Promise<LabelsAction> => (await import('./labels-actions.ts')).observe;
+const many = Number.POSITIVE_INFINITY;
+
+/** Actions by name, in the order of the help. Other commands do not need the store. */
+const actions: Readonly<Record<string, ActionEntry>> = {
+  hold: { operands: 0, load: async () => (await import('./labels-actions.ts')).hold },
+  release: { operands: 0, load: async () => (await import('./labels-actions.ts')).release },
+  verify: { operands: 0, load: async () => (await import('./labels-verify.ts')).verify },
+  'new-epoch': { operands: 0, load: async () => (await import('./labels-new-epoch.ts')).newEpoch },
+  restore: { usage: 'FROM', operands: 1, load: async () => (await import('./labels-restore.ts')).restoreFrom },
+  deny: { operands: many, load: async () => (await import('./labels-deny.ts')).deny },
+  allow: { operands: many, load: async () => (await import('./labels-deny.ts')).allow },
+  sources: { operands: 0, load: async () => (await import('./labels-sources.ts')).sources },
+  purge: { operands: many, load: async () => (await import('./labels-purge.ts')).purge },
+};
+const names = Object.keys(actions);
+const usages = Object.entries(actions).map(([name, { usage }]) => [name, usage].filter(Boolean).join(' '));
+
+/** `almanac labels`: the label instrument and its administration. */
+export const labelsCommand: Command = {
+  summary: 'the label instrument: observes every labeler and writes labels-overview.json',
+  operands: `[${usages.join(' | ')}]`,
+  settings: labelsSettings,
+  async run({ args, env, knownFlags, print }) {
+    const { values, positionals } = resolveSettings(labelsSettings, { args, env, knownFlags });
+    const [name, ...operands] = positionals;
+    if (name === undefined) return (await observe())(values, print, []);
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (!action) {
+      const known = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+      throw new OperatorError(`unknown action ${JSON.stringify(name)}: use ${known}, or no action to observe`);
+    }
+    if (operands.length > action.operands) {
+      throw new OperatorError(`unexpected ${JSON.stringify(operands[action.operands])} after ${name}`);
+    }
+    return (await action.load())(values, print, operands);
+  },
+};

@@ -1,0 +1,16 @@
+import { OperatorError } from '../../ops/errors.ts';
+import { StoreError } from '../../store/errors.ts';
+
+/** Opens a store; converts an error that the operator can correct to one line. */
+export function opened<T>(url: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw refused(url, error);
+  }
+}
+
+/** Converts a store error to one line for the operator; returns any other error unchanged. */
+export function refused(url: string, error: unknown): unknown {
+  return error instanceof StoreError ? new OperatorError(`cannot open the store ${url}: ${error.message}`) : error;
+}

@@ -1,0 +1,165 @@
+import type { Sim } from '../../../sim/index.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import type { OddKind } from '../../../sim/labelers/odd-labels.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import { split } from '../../labels/ingest/acceptance.ts';
+import { type AdmissionReason, admit } from '../../labels/ingest/admission.ts';
+import { writePosition } from '../../labels/label/position.ts';
+import { markOf } from '../../labels/poll/last-row.ts';
+import { type Member, rowOf } from '../../labels/roster/member.ts';
+import { Tracker } from '../../labels/state/tracker.ts';
+import type { SignatureVerdict } from '../../store/label.ts';
+import type { NewObservation, PositionChange, StoreWriter } from '../../store/port.ts';
+import { day, hour, micros, minute } from '../../store/time.ts';
+import { type SampleAccounts, sampleAccounts } from './sample-accounts.ts';
+
+/** Age of the epoch: shorter than the window, so that the window has a warm-up. */
+export const epochAge = 23 * day + 7 * hour;
+/** Interval of pages in the history. */
+const pageEvery = 10 * minute;
+/** Interruptions of the observation, before the end. */
+const interruptions = [
+  { start: 19 * day + 3 * hour, end: 19 * day + 2 * hour, reason: 'maintenance' },
+  { start: 8 * day + 11 * hour, end: 8 * day + 6 * hour, reason: 'ingest_paused' },
+] as const;
+/** Age of the failure of labelers that are unreachable today. */
+const deadFor = 31 * hour;
+
+/** Input and output of a history. */
+export interface LabelHistory {
+  /** A new store whose epoch began `epochAge` before the end. */
+  readonly store: StoreWriter;
+  /** The listening labelers. */
+  readonly labelers: Sim['labelers'];
+  /** End of the history; the instrument continues from there. */
+  readonly end: Micros;
+}
+
+/** A labeler and the progress of reading it. */
+interface Reading {
+  readonly labeler: Labeler;
+  /** Number of labels read. */
+  read: number;
+  /** Time of its last response; null for a labeler that never responded. */
+  readonly until: Micros | null;
+}
+
+/**
+ * Writes what a running instrument would have stored: the labels that it would have accepted and refused, by its own
+ * rules; its interruptions, and the labels read after them; its roster and positions.
+ */
+export async function writeLabelHistory({ store, labelers, end }: LabelHistory): Promise<SampleAccounts> {
+  const { startedAt } = await store.epoch();
+  const samples = sampleAccounts();
+  const readings = labelers.list.map((labeler): Reading => {
+    const until = lastAnswer(labeler, end);
+    return { labeler, read: labeler.log.pace.edge(startedAt - 1), until };
+  });
+  const accept = (at: number): Promise<void> =>
+    acceptPages({ store, readings, epoch: startedAt, at: micros(at), samples });
+  let from = startedAt + pageEvery;
+  for (const { reason, ...before } of interruptions) {
+    const gap = { start: micros(end - before.start), end: micros(end - before.end) };
+    for (let at = from; at < gap.start; at += pageEvery) await accept(at);
+    await store.recordGap({ source: null, ...gap, reason });
+    from = gap.end;
+  }
+  for (let at = from; at < end; at += pageEvery) await accept(at);
+  await accept(end);
+  await store.append({ at: end, observations: [], refusals: [], positions: positionsOf(readings, end) });
+  await store.putRoster(readings.map((reading) => rowOf(memberOf(reading, startedAt), end)));
+  for (const { labeler, until } of readings) {
+    if (until === null || until === end) continue;
+    await store.recordGap({ source: labeler.did, start: until, end, reason: 'source_unavailable' });
+  }
+  await store.beat(end);
+  return samples;
+}
+
+function lastAnswer({ profile: { ailment } }: Labeler, end: Micros): Micros | null {
+  if (ailment === 'none' || ailment === 'no_stream' || ailment === 'no_query') return end;
+  return ailment === 'dead' ? micros(end - deadFor) : null;
+}
+
+interface PagesOfAll {
+  readonly store: StoreWriter;
+  readonly readings: readonly Reading[];
+  readonly epoch: Micros;
+  readonly at: Micros;
+  readonly samples: SampleAccounts;
+}
+
+/** Accepts every labeler's remaining labels at that instant. */
+async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll): Promise<void> {
+  const observations: NewObservation[] = [];
+  const refused = new Map<string, { source: string; reason: AdmissionReason; count: number }>();
+  for (const reading of readings) {
+    const { labeler, until } = reading;
+    if (until === null) continue;
+    const edge = labeler.log.pace.edge(Math.min(at, until));
+    for (let n = reading.read + 1; n <= edge; n++) {
+      // Replaced since the last page: an account-replacing labeler no longer serves it.
+      if (labeler.profile.software === 'ozone' && labeler.log.replaced(n, edge)) continue;
+      labeler.served.add({ from: n, to: n + 1 });
+      const admission = admit(labeler.serve(n), { source: labeler.did, epoch, now: at });
+      if (admission.kind === 'refused') {
+        const { reason } = admission;
+        const key = `${labeler.did} ${reason}`;
+        refused.set(key, { source: labeler.did, reason, count: (refused.get(key)?.count ?? 0) + 1 });
+        continue;
+      }
+      observations.push({ label: admission.label, signature: verdictOf(labeler.log.oddity(n)) });
+      samples.add(admission.label);
+    }
+    reading.read = edge;
+  }
+  const page = { source: '', observations, refusals: [...refused.values()], positions: [], clockEra: 0 };
+  for (const { observations, refusals, positions } of split(page)) {
+    await store.append({ at, observations, refusals, positions });
+  }
+}
+
+/** Expected result of the signature check: simulated labelers sign every label except those with a signature fault. */
+function verdictOf(odd: OddKind | null): SignatureVerdict {
+  if (odd === 'unsigned') return 'unsigned';
+  return odd === 'bad_signature' || odd === 'high_s' ? 'invalid' : 'verified';
+}
+
+function positionsOf(readings: readonly Reading[], end: Micros): PositionChange[] {
+  return readings
+    .filter(({ read, until }) => read > 0 && until === end)
+    .map(({ labeler, read }) => {
+      const tail = markOf(labeler.serve(read));
+      const cursor = labeler.database.seqOf(read);
+      const seq = labeler.profile.ailment === 'no_stream' ? null : cursor;
+      const value = writePosition({ seq, seqTail: seq === null ? null : tail, cursor, cursorTail: tail });
+      return { source: labeler.did, endpoint: labeler.endpoint, value };
+    });
+}
+
+function memberOf({ labeler, until, read }: Reading, startedAt: Micros): Member {
+  const { did, endpoint, profile } = labeler;
+  const tracked = {
+    stateSince: until ?? startedAt,
+    firstAsked: startedAt,
+    firstAnswered: until === null ? null : startedAt,
+    lastAnswered: until,
+    failingSince: null,
+    completeThrough: until,
+    dated: read > 0,
+    undated: false,
+  };
+  const state = until === null ? 'refused' : profile.ailment === 'dead' ? 'unavailable' : 'established';
+  return {
+    did,
+    origin: profile.seeded ? 'seeded' : 'discovered',
+    provenance: new Set([profile.seeded ? 'seeds' : profile.relays.length > 0 ? 'relay 127.0.0.1' : 'jetstream']),
+    finding: 'labeler',
+    endpoint,
+    pds: null,
+    handle: null,
+    handleConfirmed: false,
+    denied: false,
+    tracker: new Tracker(did, { ...tracked, state }),
+  };
+}

@@ -1,0 +1,116 @@
+import type { Sim, SimAddresses } from '../../../sim/index.ts';
+import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
+import { stopOnSignal } from '../../ops/lifecycle.ts';
+import { createLog, logLevels } from '../../ops/log.ts';
+import { choice, integer, number, optionalText, text, toggle, type Values } from '../../ops/setting.ts';
+import { resolveSettingsAlone } from '../../ops/settings.ts';
+import type { Command } from '../command.ts';
+import type { SampleAccount } from './sample-accounts.ts';
+
+/** Settings of `almanac sim`. */
+export const simSettings = {
+  seed: integer('seed', 'N', 1, { min: 0, max: 2 ** 31 - 1 }, 'the same seed gives the same traffic'),
+  labelers: integer(
+    'labelers',
+    'N',
+    0,
+    { min: 0, max: 5000 },
+    'number of simulated labelers, with the usual faults of the network',
+  ),
+  rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events per second over a day'),
+  labelRate: number('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels per second of all labelers'),
+  historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back a replay can start'),
+  labelHistory: optionalText(
+    'label-history',
+    'URL',
+    'write into this new store, sqlite:DIR, what an instrument that had watched the past would have kept, and then ' +
+      'print sample accounts',
+  ),
+  replay: optionalText('replay', 'FILE', 'serve these recorded frames, one per line, instead of generated ones'),
+  host: text('host', 'HOST', '127.0.0.1', 'address to listen on'),
+  jetstreamPort: integer(
+    'jetstream-port',
+    'PORT',
+    0,
+    { min: 0, max: 65_535 },
+    'port of the Jetstream; 0 takes a free one',
+  ),
+  seqCursors: toggle('seq-cursors', 'send sequence numbers in frames, as version 2 of Jetstream does'),
+  logLevel: choice('log-level', logLevels, 'info', 'minimum level of the log on stderr'),
+};
+
+/** `almanac sim`: only the simulated network. */
+export const simCommand: Command = {
+  summary: 'the simulated network alone, on loopback',
+  operands: '',
+  settings: simSettings,
+  async run({ args, env, knownFlags, print }) {
+    const values = resolveSettingsAlone(simSettings, { args, env, knownFlags });
+    const log = createLog('sim', values.logLevel);
+    const sim = await createFrom(values);
+    const addresses = await sim.start().catch((error: unknown) => {
+      throw new OperatorError(
+        `cannot listen on ${values.host}:${values.jetstreamPort}: ${systemWords(error)}; ` +
+          'choose another address with --host and --jetstream-port',
+      );
+    });
+    print(announcement(addresses));
+    log.info('listening', { host: values.host, seed: values.seed, rate: values.rate });
+    if (values.labelHistory !== null) print(JSON.stringify({ accounts: await writeHistory(sim, values.labelHistory) }));
+    await stopOnSignal(() => sim.stop());
+    log.info('stopped');
+    return 0;
+  },
+};
+
+/** Loaded only here: no other command needs the simulated network. */
+async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
+  const { createSim } = await import('../../../sim/index.ts');
+  const { seed, rate, historyHours, host, jetstreamPort: port, seqCursors, replay, labelers, labelRate } = values;
+  try {
+    return createSim({
+      seed,
+      rate,
+      historyHours,
+      host,
+      port,
+      seqCursors,
+      labelers,
+      labelRate,
+      population: 'troubled',
+      relays: 1,
+      ...(replay === null ? {} : { replay }),
+    });
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === null || replay === null) throw error;
+    throw new OperatorError(
+      `cannot read the recorded frames ${replay}: ${systemWords(error)}; choose another file with --replay`,
+    );
+  }
+}
+
+/** Writes the history into a new store; resolves with sample accounts. */
+async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccount[]> {
+  const [{ openStoreWriter }, { opened }, { claimOrigin }, { micros }, { epochAge, writeLabelHistory }] =
+    await Promise.all([
+      import('../../store/open.ts'),
+      import('../labels/opened-store.ts'),
+      import('../../store/origin.ts'),
+      import('../../store/time.ts'),
+      import('./label-history.ts'),
+    ]);
+  const end = micros(Date.now() * 1000);
+  const store = opened(url, () => openStoreWriter(url, { at: micros(end - epochAge), durable: false }));
+  try {
+    await claimOrigin(store, 'simulated');
+    return (await writeLabelHistory({ store, labelers, end })).choose();
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns the first line on stdout: the addresses of the simulated network's parts; null for absent ones. */
+function announcement({ jetstream, plc, relays, labelers, seeds }: SimAddresses): string {
+  return JSON.stringify({ jetstream, plc, relay: relays[0] ?? null, labelers, seeds });
+}

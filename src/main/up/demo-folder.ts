@@ -1,0 +1,83 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperatorError, systemWords } from '../../ops/errors.ts';
+import { makeFolder } from '../../ops/folder.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { WriterLock } from '../../store/sqlite/base/lock.ts';
+
+/** Name of the file that marks a demo's directory: all its content is simulated and may be deleted. */
+const markName = 'SIMULATED.txt';
+const mark = `Everything in this directory is simulated: it was written by \`almanac demo\`, which empties it at each start.\n`;
+
+/** Name of the lock file of a running demo. */
+const lockName = 'demo.lock';
+
+/** Directory of one demo. */
+export interface DemoFolder {
+  readonly path: string;
+  /** Releases the directory for another demo; removes it if it is temporary. */
+  release(): void;
+}
+
+/**
+ * Returns an empty, marked directory: a temporary one, or the named one without an earlier demo's files. Rejects with
+ * OperatorError if the named one has other content, or a running demo.
+ */
+export async function takeDemoFolder(named: string | null): Promise<DemoFolder> {
+  if (named === null) {
+    const path = temporaryFolder();
+    return { path, release: () => rmSync(path, { recursive: true, force: true }) };
+  }
+  let lock: WriterLock | null = null;
+  try {
+    makeFolder(named);
+    const entries = readdirSync(named);
+    if (entries.length > 0 && !entries.includes(markName)) {
+      throw new OperatorError(
+        `${named} contains files that no demo wrote; choose another directory with --data, or omit it`,
+      );
+    }
+    lock = await takeLock(named);
+    // The mark is created before other files, and removed last.
+    for (const entry of entries.filter((name) => name !== markName && name !== lockName))
+      rmSync(join(named, entry), { recursive: true });
+    writeFileSync(join(named, markName), mark);
+    const { release } = lock;
+    return { path: named, release };
+  } catch (error) {
+    lock?.release();
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`cannot use the directory ${named}: ${systemWords(error)}`);
+  }
+}
+
+function temporaryFolder(): string {
+  try {
+    const path = mkdtempSync(join(tmpdir(), 'almanac-demo-'));
+    writeFileSync(join(path, markName), mark);
+    return path;
+  } catch (error) {
+    throw new OperatorError(`cannot create a directory in ${tmpdir()}: ${systemWords(error)}; choose one with --data`);
+  }
+}
+
+/** Takes the store's kind of lock, which ends with its process for any reason. Loaded only here. */
+async function takeLock(folder: string): Promise<WriterLock> {
+  const { takeWriterLock } = await import('../../store/sqlite/base/lock.ts');
+  try {
+    return takeWriterLock(join(folder, lockName));
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'second_writer') throw error;
+    throw new OperatorError(
+      `a demo is running in ${folder}; stop it first, choose another directory with --data, or omit it`,
+    );
+  }
+}
+
+/** Throws OperatorError for a demo's directory: simulated data must never be mixed with live data. */
+export function refuseDemoFolder(data: string): void {
+  if (existsSync(join(data, markName))) {
+    throw new OperatorError(`${data} contains the simulated data of a demo; choose another directory with --data`);
+  }
+}

@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { integer, optionalInteger, text, type Values } from '../../ops/setting.ts';
+import { contactSetting } from '../contact-setting.ts';
+import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
+import type { SupervisedPart } from './supervisor.ts';
+
+/** Settings of `almanac up` and `almanac demo`. */
+export const observatorySettings = {
+  host: factsSettings.host,
+  port: factsSettings.port,
+  accountPort: integer('account-port', 'PORT', 8401, { min: 0, max: 65_535 }, 'port of the account-view surface'),
+  metricsPort: optionalInteger(
+    'metrics-port',
+    'PORT',
+    { min: 1, max: 65_000 },
+    "serve the facts API's Prometheus metrics on this loopback port, and those of the other parts on the next ports",
+  ),
+  contact: contactSetting,
+  logLevel: serverSettings.logLevel,
+};
+
+/** Data directory of commands that always use one. */
+export const dataSetting = text('data', 'DIR', defaultData, 'data directory');
+
+/** Resolved settings of an observatory. */
+export type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
+
+/** Additional arguments of an observatory's parts, by the name of their command. */
+export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {
+  /** True if the observatory's page links to this machine's account part once that listens. */
+  readonly linksAccounts?: boolean;
+};
+
+/**
+ * Reading hundreds of labelers at the start creates garbage; the runtime would otherwise keep 100 MB for young objects.
+ */
+const smallNursery = ['--max-semi-space-size=4'] as const;
+
+/** Requests leave garbage, and under a flood of them the runtime would keep 130 MB of room for the next. */
+const boundedNursery = ['--max-semi-space-size=8'] as const;
+
+/**
+ * Returns the processes of an observatory. Their settings are passed as flags, which take precedence over variables and
+ * the config file of the parts; the flags from `args` come last and therefore win.
+ */
+export function observatoryParts(
+  values: ObservatoryValues,
+  args: readonly string[],
+  extra: Extra = {},
+): SupervisedPart[] {
+  const { data, host, port, accountPort } = values;
+  const artifacts = join(data, 'artifacts');
+  const config = configOf(args);
+  const common = (place: number): string[] => [
+    '--log-level',
+    values.logLevel,
+    ...(values.contact === null ? [] : ['--contact', values.contact]),
+    ...(values.metricsPort === null ? [] : ['--metrics-port', String(values.metricsPort + place)]),
+    ...config,
+  ];
+  return [
+    {
+      name: 'facts',
+      kind: 'server',
+      args: ['--artifacts', artifacts, '--host', host, '--port', String(port), ...(extra.facts ?? []), ...common(0)],
+      ...(extra.linksAccounts ? { after: { part: 'account', args: accountUrlArgs } } : {}),
+    },
+    {
+      name: 'account',
+      kind: 'server',
+      nodeFlags: boundedNursery,
+      args: [
+        ...['--store', storeOf(data), '--data', data, '--host', host, '--port', String(accountPort)],
+        ...(extra.account ?? []),
+        ...common(3),
+      ],
+    },
+    {
+      name: 'weather',
+      kind: 'instrument',
+      args: ['--data', data, '--artifacts', artifacts, ...(extra.weather ?? []), ...common(1)],
+    },
+    {
+      name: 'labels',
+      kind: 'instrument',
+      nodeFlags: smallNursery,
+      args: ['--store', storeOf(data), '--artifacts', artifacts, ...(extra.labels ?? []), ...common(2)],
+    },
+  ];
+}
+
+function accountUrlArgs(line: string): string[] {
+  const url = listeningAt(line);
+  return url === null ? [] : ['--account-url', url];
+}
+
+/** Returns the address in a server's first line; null for any other line. */
+export function listeningAt(line: string): string | null {
+  return /listening on (\S+)$/.exec(line)?.[1] ?? null;
+}
+
+/** Returns the URL of the label store in a directory. */
+export function storeOf(data: string): string {
+  return `sqlite:${join(data, 'labels')}`;
+}
+
+/** Returns the flag for the config file, from which the parts read their own settings. */
+function configOf(args: readonly string[]): string[] {
+  const at = args.findLastIndex((word) => word === '--config' || word.startsWith('--config='));
+  if (at < 0) return [];
+  return args[at] === '--config' ? ['--config', args[at + 1] ?? ''] : [args[at] ?? ''];
+}

@@ -1,0 +1,86 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { WeatherTelemetry } from '../../weather/stream/telemetry.ts';
+import { type FrameOutcome, frameOutcomes } from '../../weather/window/track.ts';
+
+/** Registers the metrics of the weather process: bounded names and dimensions, without identities. */
+export function weatherMetrics(registry: Registry, clock: () => number = Date.now): WeatherTelemetry {
+  const registers = [registry];
+  const frames = new Counter({
+    name: 'almanac_weather_frames_total',
+    help: 'Frames received, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of frameOutcomes) frames.inc({ outcome }, 0);
+  const lag = new Gauge({
+    name: 'almanac_weather_lag_seconds',
+    help: "Time between the newest counted event and this machine's clock.",
+    registers,
+  });
+  const connections = new Counter({
+    name: 'almanac_weather_connections_total',
+    help: 'Connections that were established.',
+    labelNames: ['reader'],
+    registers,
+  });
+  const reconnects = new Counter({
+    name: 'almanac_weather_reconnects_total',
+    help: 'Connections that ended or could not be established, by cause.',
+    labelNames: ['reader', 'cause'],
+    registers,
+  });
+  const gap = new Counter({
+    name: 'almanac_weather_gap_seconds_total',
+    help: "Time of the stream's clock that is recorded as not observed; a later backfill may fill it.",
+    registers,
+  });
+  const resets = new Counter({
+    name: 'almanac_weather_position_resets_total',
+    help: 'Stream positions that were abandoned as impossible: the host lied, or was reset.',
+    registers,
+  });
+  const windows = new Counter({
+    name: 'almanac_weather_window_commits_total',
+    help: 'Commits of window counts.',
+    registers,
+  });
+  const commits = new Histogram({
+    name: 'almanac_weather_commit_duration_seconds',
+    help: 'Duration of commits.',
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
+    registers,
+  });
+  const notWritten = new Counter({
+    name: 'almanac_weather_write_failures_total',
+    help: 'Commits and artifacts that could not be written.',
+    labelNames: ['what'],
+    registers,
+  });
+  let publishedAt: number | null = null;
+  new Gauge({
+    name: 'almanac_weather_artifact_age_seconds',
+    help: 'Time since this process last wrote the artifact; NaN before the first.',
+    registers,
+    collect() {
+      this.set(publishedAt === null ? Number.NaN : (clock() - publishedAt) / 1000);
+    },
+  });
+  return {
+    frames: (outcomes) => {
+      for (const [outcome, n] of Object.entries(outcomes) as [FrameOutcome, number][]) frames.inc({ outcome }, n);
+    },
+    lag: (seconds) => lag.set(seconds),
+    connected: (reader) => connections.inc({ reader }),
+    disconnected: (reader, cause) => reconnects.inc({ reader, cause }),
+    gap: (seconds) => gap.inc(seconds),
+    positionReset: () => resets.inc(),
+    committed: (additions, milliseconds) => {
+      windows.inc(additions);
+      commits.observe(milliseconds / 1000);
+    },
+    notWritten: (what) => notWritten.inc({ what }),
+    published: (atMs) => {
+      publishedAt = atMs;
+    },
+  };
+}

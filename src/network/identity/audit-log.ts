@@ -1,0 +1,52 @@
+import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
+import { isObject, type JsonObject } from '../../input/json-object.ts';
+import { type LabelKey, parseLabelKey } from './label-key.ts';
+
+/** A key that signed labels once, and when the directory listed it. */
+export interface EarlierLabelKey {
+  readonly key: LabelKey;
+  /** When the directory accepted the operation that added the key; null when that is not known. */
+  readonly from: Micros | null;
+  /** When the key was replaced or removed. */
+  readonly until: Micros;
+}
+
+/** Changes of the key that are read, the newest ones: every key costs a point of its curve. */
+const maxChanges = 16;
+
+const didKeyPrefix = 'did:key:';
+
+/**
+ * The label keys (`verificationMethods.atproto_label`) that an audit log of the directory lists besides the current one,
+ * newest first. Nullified operations do not count. Null when the value is not the audit log of this DID.
+ * Source: did:plc, `GET /{did}/log/audit`.
+ */
+export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabelKey[] | null {
+  if (!Array.isArray(value)) return null;
+  const changes: { readonly at: Micros; readonly name: string | null }[] = [];
+  for (const entry of value) {
+    if (!isObject(entry) || entry.did !== did) return null;
+    if (entry.nullified === true) continue;
+    const at = parseTimestamp(entry.createdAt);
+    if (at === null || !isObject(entry.operation)) return null;
+    const name = keyName(entry.operation);
+    const last = changes.at(-1);
+    if (last === undefined || last.name !== name) changes.push({ at, name });
+  }
+  const current = changes.at(-1)?.name;
+  return changes
+    .slice(-1 - maxChanges)
+    .flatMap(({ at, name }, i, all) => {
+      const next = all[i + 1];
+      if (name === null || next === undefined || name === current) return [];
+      const key = parseLabelKey('Multikey', name.slice(didKeyPrefix.length));
+      return key === null ? [] : [{ key, from: at, until: next.at }];
+    })
+    .reverse();
+}
+
+/** The did:key of an operation's label key; null where it has none, as of a tombstone. */
+function keyName({ verificationMethods }: JsonObject): string | null {
+  const name = isObject(verificationMethods) ? verificationMethods.atproto_label : undefined;
+  return typeof name === 'string' && name.startsWith(didKeyPrefix) ? name : null;
+}

@@ -1,0 +1,89 @@
+import { isObject, type JsonObject } from '../../input/json-object.ts';
+import { isHandle } from './handle.ts';
+import { type LabelKey, parseLabelKey } from './label-key.ts';
+
+/** The parts of a DID document that the service uses. */
+export interface DidDocument {
+  readonly did: string;
+  /** The first `at://` name claimed, in lower case; only a claim until the handle answers for the DID too. */
+  readonly handle: string | null;
+  /** True if it declares a labeler service, even with an unusable endpoint. */
+  readonly labelerDeclared: boolean;
+  /** The origin of that service; null where there is none, or no https origin. */
+  readonly labelerEndpoint: URL | null;
+  /** The origin of the account's own host, where its records are; null where there is none, or no https origin. */
+  readonly pds: URL | null;
+  /** The key called `#atproto_label`: the first that can be read, for the protocol has one. Empty where there is none. */
+  readonly labelKeys: readonly LabelKey[];
+}
+
+/** Why a document is of no use. */
+export type InvalidDocument = 'not_an_object' | 'other_id' | 'malformed_list' | 'unsupported_did';
+
+/** Entries read of any list in a document; what stands behind them is ignored. */
+const maxEntries = 64;
+
+/** Reads a document served for `did`. Everything in it is foreign. `allowHttp`: plain http endpoints, for loopback. */
+export function parseDidDocument(
+  value: unknown,
+  did: string,
+  { allowHttp }: { allowHttp: boolean },
+):
+  | { readonly kind: 'document'; readonly document: DidDocument }
+  | { readonly kind: 'invalid'; readonly reason: InvalidDocument } {
+  if (!isObject(value)) return { kind: 'invalid', reason: 'not_an_object' };
+  if (value.id !== did) return { kind: 'invalid', reason: 'other_id' };
+  const names = list(value.alsoKnownAs);
+  const services = list(value.service);
+  const methods = list(value.verificationMethod);
+  if (!names || !services || !methods) return { kind: 'invalid', reason: 'malformed_list' };
+  const labeler = services.find((service) => hasId(service, did, '#atproto_labeler'));
+  const declared = labeler !== undefined && labeler.type === 'AtprotoLabeler';
+  const pds = services.find((service) => hasId(service, did, '#atproto_pds'));
+  const document = {
+    did,
+    handle: handleOf(value.alsoKnownAs),
+    labelerDeclared: declared,
+    labelerEndpoint: declared ? parseOrigin(labeler.serviceEndpoint, allowHttp) : null,
+    pds: pds?.type === 'AtprotoPersonalDataServer' ? parseOrigin(pds.serviceEndpoint, allowHttp) : null,
+    labelKeys: methods
+      .filter((method) => hasId(method, did, '#atproto_label'))
+      .flatMap(keyOf)
+      .slice(0, 1),
+  };
+  return { kind: 'document', document };
+}
+
+/** The objects of a list that may be absent; null where it is something else. */
+function list(value: unknown): JsonObject[] | null {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value.slice(0, maxEntries).filter(isObject) : null;
+}
+
+/** Identifiers in a document are written in full, or relative to its DID. */
+function hasId(entry: JsonObject, did: string, fragment: string): boolean {
+  return entry.id === fragment || entry.id === `${did}${fragment}`;
+}
+
+function handleOf(alsoKnownAs: unknown): string | null {
+  if (!Array.isArray(alsoKnownAs)) return null;
+  const first = alsoKnownAs
+    .slice(0, maxEntries)
+    .find((name): name is string => typeof name === 'string' && name.startsWith('at://'));
+  const handle = first?.slice('at://'.length) ?? '';
+  return isHandle(handle) ? handle.toLowerCase() : null;
+}
+
+/** Parses the address of a service in a document or an operation: an origin without a path; null for anything else. */
+export function parseOrigin(value: unknown, allowHttp: boolean): URL | null {
+  if (typeof value !== 'string' || value.length > 512) return null;
+  const url = URL.parse(value);
+  if (!url || (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:'))) return null;
+  return url.href === `${url.origin}/` ? url : null;
+}
+
+function keyOf({ type, publicKeyMultibase }: JsonObject): LabelKey[] {
+  if (typeof type !== 'string' || typeof publicKeyMultibase !== 'string') return [];
+  const key = parseLabelKey(type, publicKeyMultibase);
+  return key ? [key] : [];
+}

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { inputLimits } from '../../input/limits.ts';
+import { parseDirectoryOperation } from './directory-operation.ts';
+
+const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+const operation = {
+  type: 'plc_operation',
+  rotationKeys: ['did:key:zQ3'],
+  verificationMethods: { atproto: 'did:key:zQ3', atproto_label: 'did:key:zQ3' },
+  alsoKnownAs: ['at://mod.example'],
+  services: {
+    atproto_pds: { type: 'AtprotoPersonalDataServer', endpoint: 'https://pds.example' },
+    atproto_labeler: { type: 'AtprotoLabeler', endpoint: 'https://mod.example' },
+  },
+  prev: null,
+  sig: 'x',
+};
+const message = {
+  type: 'sequenced_op',
+  seq: 41_234_567,
+  did,
+  cid: 'b',
+  createdAt: '2026-11-20T10:11:12.345Z',
+  operation,
+};
+
+function parse(value: unknown, allowHttp = false) {
+  return parseDirectoryOperation(Buffer.from(JSON.stringify(value)), { allowHttp });
+}
+const labeler = (service: unknown) =>
+  parse({ ...message, operation: { ...operation, services: { atproto_labeler: service } } })?.isLabeler;
+
+describe('an operation of the export stream', () => {
+  it('that declares a labeler is one', () => {
+    expect(parse(message)).toEqual({ seq: 41_234_567, did, isLabeler: true });
+  });
+
+  it.each([
+    ['another type of service', { type: 'Other', endpoint: 'https://mod.example' }],
+    ['a plain http endpoint', { type: 'AtprotoLabeler', endpoint: 'http://mod.example' }],
+    ['an endpoint with a path', { type: 'AtprotoLabeler', endpoint: 'https://mod.example/xrpc' }],
+    ['no endpoint', { type: 'AtprotoLabeler' }],
+    ['no object', 'https://mod.example'],
+  ])('that declares %s is not a labeler', (_, service) => {
+    expect(labeler(service)).toBe(false);
+  });
+
+  it.each([
+    ['a tombstone', { type: 'plc_tombstone', prev: 'b', sig: 'x' }],
+    ['a legacy operation', { ...operation, type: 'create' }],
+    ['an operation that is no object', null],
+  ])('keeps its position where it is %s', (_, other) => {
+    expect(parse({ ...message, operation: other })).toEqual({ seq: 41_234_567, did, isLabeler: false });
+  });
+
+  it('may name a plain http endpoint where loopback is allowed', () => {
+    const services = { atproto_labeler: { type: 'AtprotoLabeler', endpoint: 'http://127.0.0.1:9' } };
+    expect(parse({ ...message, operation: { ...operation, services } }, true)?.isLabeler).toBe(true);
+  });
+
+  it.each([
+    ['of another type', { ...message, type: 'info' }],
+    ['of the legacy shape', { ...message, type: undefined, seq: undefined }],
+    ['with a fraction as its position', { ...message, seq: 1.5 }],
+    ['with a negative position', { ...message, seq: -1 }],
+    ['of a did:web', { ...message, did: 'did:web:mod.example' }],
+    ['of no DID', { ...message, did: 'did:plc:x' }],
+    ['that is a list', [message]],
+  ])('%s is refused', (_, value) => {
+    expect(parse(value)).toBe(null);
+  });
+
+  it('that is larger or deeper than the limits is refused', () => {
+    const { bytes, depth } = inputLimits.directoryOperation;
+    expect(parse({ ...message, pad: 'x'.repeat(bytes) })).toBe(null);
+    expect(parse({ ...message, pad: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown })).toBe(null);
+  });
+});
+
+it('no bytes make the parser throw', () => {
+  const text = JSON.stringify(message);
+  fc.assert(
+    fc.property(fc.nat(text.length), fc.nat(8), fc.string({ maxLength: 8 }), (at, length, other) => {
+      const parsed = parseDirectoryOperation(Buffer.from(text.slice(0, at) + other + text.slice(at + length)), {
+        allowHttp: false,
+      });
+      if (parsed !== null) expect(Number.isSafeInteger(parsed.seq)).toBe(true);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(parse({ ...message, operation: value })?.did).toBe(did);
+    }),
+  );
+});

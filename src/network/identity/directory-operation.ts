@@ -1,0 +1,48 @@
+import { isDid } from '../../contract/identifiers.ts';
+import { scanJson } from '../../input/json-budget.ts';
+import { isObject, type JsonObject } from '../../input/json-object.ts';
+import { inputLimits } from '../../input/limits.ts';
+import { parseOrigin } from './did-document.ts';
+
+/** An operation of the did:plc directory's export stream, as far as the service reads it. */
+export interface DirectoryOperation {
+  /** Position in the stream: rises by operation, with holes. */
+  readonly seq: number;
+  readonly did: string;
+  /**
+   * True if the operation declares a labeler service with a usable endpoint. It may be nullified for 72 hours, so the
+   * document decides.
+   */
+  readonly isLabeler: boolean;
+}
+
+/**
+ * Parses a message of the export stream; null if it is not an operation of a did:plc, or exceeds the limits. The holder of
+ * any DID writes what is in it. `allowHttp`: plain http endpoints, for loopback.
+ * Source: did:plc v0.3.0, `GET /export/stream`.
+ */
+export function parseDirectoryOperation(
+  data: Buffer,
+  { allowHttp }: { readonly allowHttp: boolean },
+): DirectoryOperation | null {
+  const limits = inputLimits.directoryOperation;
+  if (data.length > limits.bytes || scanJson(data, limits).fault !== null) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(data.toString('utf8'));
+  } catch {
+    return null;
+  }
+  if (!isObject(value) || value.type !== 'sequenced_op') return null;
+  const { seq, did, operation } = value;
+  if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 0) return null;
+  if (typeof did !== 'string' || !did.startsWith('did:plc:') || !isDid(did)) return null;
+  return { seq, did, isLabeler: isObject(operation) && declaresLabeler(operation, allowHttp) };
+}
+
+/** Only operations of type `plc_operation` have services; tombstones and those of the legacy type `create` have none. */
+function declaresLabeler({ type, services }: JsonObject, allowHttp: boolean): boolean {
+  if (type !== 'plc_operation' || !isObject(services)) return false;
+  const service = services.atproto_labeler;
+  return isObject(service) && service.type === 'AtprotoLabeler' && parseOrigin(service.endpoint, allowHttp) !== null;
+}

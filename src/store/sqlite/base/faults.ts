@@ -1,0 +1,37 @@
+/** Points at which a test may interrupt the store: the hook throws, or ends the process. Production passes no hook. */
+export const faultPoints = [
+  'append.rows',
+  'append.counters',
+  'append.positions',
+  'append.committed',
+  'rollover.made',
+  'rollover.created',
+  'seal.written',
+  'seal.renamed',
+  'seal.recorded',
+  'expire.floor',
+  'purge.begun',
+  'purge.removed',
+  'purge.emptied',
+  'purge.written',
+  'purge.renamed',
+  'purge.recorded',
+  'checksums.written',
+  'checksums.renamed',
+] as const;
+
+/** Fault points of the commands that move a whole store. */
+export const moveFaultPoints = [
+  'new-epoch.begun',
+  'new-epoch.days',
+  'new-epoch.state',
+  'restore.copied',
+  'restore.verified',
+  'restore.days',
+  'restore.state',
+] as const;
+
+export type FaultPoint = (typeof faultPoints)[number] | (typeof moveFaultPoints)[number];
+
+/** Called when a fault point is reached. */
+export type Faults = (point: FaultPoint) => void;

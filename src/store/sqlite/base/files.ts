@@ -1,0 +1,59 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { dayFromName, dayName } from '../../time.ts';
+
+/**
+ * File names in a store's directory:
+ *   state.sqlite                    epoch, gaps, roster, keys, definitions, list of days
+ *   writer.lock                     locked by the one writer
+ *   days/YYYY-MM-DD.open.sqlite     a day that may still get rows
+ *   days/YYYY-MM-DD.sealed.sqlite   a day that never changes again
+ *
+ * The two forms of a day have different names, so that a left-over log of one is never applied to the other. If both
+ * exist, the sealed one counts: a rename put it in place complete.
+ */
+export interface StorePaths {
+  readonly folder: string;
+  readonly days: string;
+  readonly state: string;
+  readonly lock: string;
+}
+
+/** Returns the paths of a store in a directory. */
+export function storePaths(folder: string): StorePaths {
+  return {
+    folder,
+    days: join(folder, 'days'),
+    state: join(folder, 'state.sqlite'),
+    lock: join(folder, 'writer.lock'),
+  };
+}
+
+/** Form of a day's file. */
+export type DayForm = 'open' | 'sealed';
+
+/** Returns the path of a day's file. */
+export function dayPath(paths: StorePaths, day: number, form: DayForm): string {
+  return join(paths.days, `${dayName(day)}.${form}.sqlite`);
+}
+
+/** Returns the path at which a sealed day is written before it is renamed into place. */
+export function growingPath(paths: StorePaths, day: number): string {
+  return `${dayPath(paths, day, 'sealed')}.growing`;
+}
+
+/** Removes a database with its SQLite side files, the database first, so that no reader opens it without its log. */
+export function removeDatabase(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${suffix}`, { force: true });
+}
+
+/** Lists the day files in the directory, oldest first. */
+export function listDays(paths: StorePaths): { day: number; form: DayForm }[] {
+  const found: { day: number; form: DayForm }[] = [];
+  for (const name of readdirSync(paths.days)) {
+    const match = /^(.{10})\.(open|sealed)\.sqlite$/.exec(name);
+    const day = match?.[1] === undefined ? null : dayFromName(match[1]);
+    if (day !== null) found.push({ day, form: match?.[2] === 'sealed' ? 'sealed' : 'open' });
+  }
+  return found.sort((a, b) => a.day - b.day);
+}

@@ -1,0 +1,20 @@
+import { readdirSync } from 'node:fs';
+import { StoreError } from '../../errors.ts';
+
+/** Suffix of a directory whose content is being moved out of the store, or into it. */
+export const unfinished = '.unfinished';
+/** Directory in which a backup is copied and verified before it is moved into place. */
+export const copyingName = 'restore-copy.unfinished';
+/** Directory of a complete, verified copy: from then on a restore can only be continued, not undone. */
+export const copiedName = 'restore-move.unfinished';
+
+/** Throws `damaged` if a move of the store's files was interrupted: the directory is incomplete. */
+export function assertNoInterruptedMove(folder: string): void {
+  const found = readdirSync(folder).find((name) => name.endsWith(unfinished));
+  if (found === undefined) return;
+  const again = found === copyingName || found === copiedName ? 'restore FROM' : 'new-epoch';
+  throw new StoreError(
+    'damaged',
+    `${folder}/${found} belongs to an interrupted command: run almanac labels ${again} again`,
+  );
+}

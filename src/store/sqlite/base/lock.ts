@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { StoreError } from '../../errors.ts';
+import { isAbsent, type Sqlite, storeError } from './connection.ts';
+
+/** The writer's lock, held until it is released or the process ends for any reason. */
+export interface WriterLock {
+  release(): void;
+}
+
+/**
+ * Takes the writer's lock: an exclusive lock of the operating system on a separate file, so that a killed process
+ * leaves no lock. Throws `second_writer` if another connection, in any process, holds it.
+ */
+export function takeWriterLock(path: string): WriterLock {
+  let db: Sqlite;
+  try {
+    db = new Database(path, { timeout: 0 });
+  } catch (error) {
+    throw storeError(error, path);
+  }
+  try {
+    db.pragma('journal_mode = MEMORY');
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    const refused = storeError(error, path);
+    if (refused instanceof StoreError && refused.code === 'busy') {
+      throw new StoreError('second_writer', 'another process writes this store; stop it first', { cause: error });
+    }
+    throw isAbsent(refused) ? new StoreError('not_a_store', `${path} cannot be created`, { cause: error }) : refused;
+  }
+  return { release: () => db.close() };
+}
+
+/** Returns true if a process holds the lock; neither takes the lock nor writes anything. */
+export function writerLockHeld(path: string): boolean {
+  if (!existsSync(path)) return false;
+  let db: Sqlite | undefined;
+  try {
+    db = new Database(path, { readonly: true, fileMustExist: true, timeout: 0 });
+    db.prepare('SELECT 1 FROM sqlite_master').get();
+    return false;
+  } catch (error) {
+    const refused = storeError(error, path);
+    if (refused instanceof StoreError && refused.code === 'busy') return true;
+    throw refused;
+  } finally {
+    db?.close();
+  }
+}

@@ -1,0 +1,51 @@
+import { StoreError } from '../../errors.ts';
+import { applicationId, type Sqlite } from './connection.ts';
+
+/** One step of a schema; versions rise by one from 1. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+const table = `CREATE TABLE IF NOT EXISTS migration(
+  version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT`;
+
+/** Returns the schema version of a file; 0 for a new file. */
+export function schemaVersion(db: Sqlite): number {
+  return Number(db.pragma('user_version', { simple: true }));
+}
+
+/**
+ * Brings a file to the newest version, one transaction per step, so that a crash leaves it at a defined version. Throws
+ * `schema_newer` if a newer program wrote the file, `not_a_store` if it is not an Almanac file.
+ */
+export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt: string): void {
+  const version = schemaVersion(db);
+  const application = Number(db.pragma('application_id', { simple: true }));
+  if (version !== 0 && application !== applicationId)
+    throw new StoreError('not_a_store', `${db.name} is not an Almanac file`);
+  assertKnown(db, migrations);
+  for (const step of migrations.filter((candidate) => candidate.version > version)) {
+    db.transaction(() => {
+      db.exec(table);
+      db.exec(step.sql);
+      db.prepare('INSERT INTO migration(version, name, applied_at) VALUES (?, ?, ?)').run(
+        step.version,
+        step.name,
+        appliedAt,
+      );
+      db.pragma(`application_id = ${applicationId}`);
+      db.pragma(`user_version = ${step.version}`);
+    }).immediate();
+  }
+}
+
+/** Throws unless this program supports the file's version. */
+export function assertKnown(db: Sqlite, migrations: readonly Migration[]): void {
+  const version = schemaVersion(db);
+  const newest = migrations.length;
+  if (version > newest) {
+    throw new StoreError('schema_newer', `${db.name} has schema ${version}, this program supports ${newest}`);
+  }
+}

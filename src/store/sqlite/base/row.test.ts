@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ReceivedLabel, SignatureVerdict } from '../../label.ts';
+import { signatureVerdicts } from '../../label.ts';
+import { decodeBase32, encodeBase32 } from './base32.ts';
+import { decodeRow, encodeRow, type Intern, type NameOf, subjectDid, subjectKey } from './row.ts';
+
+function names(): { intern: Intern; nameOf: NameOf } {
+  const all: string[] = [];
+  return {
+    intern: (table, name) => {
+      const key = `${table} ${name}`;
+      return all.includes(key) ? all.indexOf(key) : all.push(key) - 1;
+    },
+    nameOf: (table, id) => (all[id] ?? '').slice(table.length + 1),
+  };
+}
+
+function through(label: ReceivedLabel, signature: SignatureVerdict = 'verified') {
+  const { intern, nameOf } = names();
+  return decodeRow(encodeRow(5, label, signature, intern), nameOf);
+}
+
+const label: ReceivedLabel = {
+  src: 'did:web:mod.example',
+  uri: 'did:web:a.example',
+  val: 'x',
+  cts: '2026-11-21T05:03:22.481Z',
+};
+
+describe('encodeRow and decodeRow', () => {
+  it.each<[string, Partial<ReceivedLabel>]>([
+    ['no neg', {}],
+    ['neg false', { neg: false }],
+    ['neg true', { neg: true }],
+    ['ver 1', { ver: 1 }],
+    ['a cid of the usual form', { cid: 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454' }],
+    ['a cid with stray bits', { cid: 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz455' }],
+    ['an empty cid', { cid: '' }],
+    ['a date with an offset', { cts: '2026-11-21T05:03:22.481+00:00' }],
+    ['a date with microseconds', { cts: '2026-11-21T05:03:22.481123Z' }],
+    ['a day that does not exist', { cts: '2026-02-30T05:03:22.481Z' }],
+    ['no date', { cts: '' }],
+    ['an empty signature', { sig: Buffer.alloc(0) }],
+    ['other fields', { extra: Buffer.from('{"x":1}') }],
+    ['an expiry', { exp: '2026-11-21T05:03:22.481Z' }],
+  ])('a decoded row equals the received label: %s', (_, change) => {
+    expect(through({ ...label, ...change })).toEqual({
+      observedAt: 5,
+      label: { ...label, ...change },
+      signature: 'verified',
+    });
+  });
+
+  it.each(signatureVerdicts.map((verdict) => ({ verdict })))(
+    'the signature verdict $verdict is preserved',
+    ({ verdict }) => {
+      expect(through(label, verdict).signature).toBe(verdict);
+    },
+  );
+
+  it('verdicts keep the numbers that days written before the verdict for earlier keys use', () => {
+    const stored = signatureVerdicts.map((verdict) => [verdict, encodeRow(5, label, verdict, () => 0)[6] & 0b1001100]);
+    expect(Object.fromEntries(stored)).toEqual({
+      verified: 0,
+      invalid: 4,
+      unsigned: 8,
+      unverified: 12,
+      verified_earlier_key: 64,
+    });
+  });
+
+  it('a label without a subject is refused', () => {
+    expect(() => through({ ...label, uri: 'at://a.example/b/c' })).toThrowError(
+      expect.objectContaining({ code: 'invalid_observation' }),
+    );
+  });
+});
+
+describe('subjectKey', () => {
+  it.each([
+    ['did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
+    ['did:plc:EWVI7NXZYOUN6ZHXRHS64OIZ'],
+    ['did:plc:short'],
+    ['did:web:abc.def'],
+  ])('of %s converts back to the DID', (did) => {
+    expect(subjectDid(subjectKey(did))).toBe(did);
+  });
+
+  it('of a did:plc is 15 bytes long', () => {
+    expect(subjectKey('did:plc:ewvi7nxzyoun6zhxrhs64oiz')).toHaveLength(15);
+  });
+});
+
+describe('base32', () => {
+  it('decodes what it encoded', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        expect(decodeBase32(encodeBase32(bytes), 0)).toEqual(Buffer.from(bytes));
+      }),
+    );
+  });
+
+  it('accepts only the canonical encoding', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'ab267zA1'), maxLength: 12 }), (text) => {
+        const bytes = decodeBase32(text, 0);
+        if (bytes) expect(encodeBase32(bytes)).toBe(text);
+      }),
+    );
+  });
+});

@@ -1,0 +1,165 @@
+import { StoreError } from '../../errors.ts';
+import { identityOf } from '../../identity.ts';
+import { type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import type { Observation } from '../../port.ts';
+import { joinUri, splitUri, type UriParts } from '../../subject.ts';
+import { micros } from '../../time.ts';
+import { decodeBase32, encodeBase32 } from './base32.ts';
+
+/** The three columns with texts that a day stores once each. */
+export type NameTable = 'source' | 'val' | 'collection';
+/** Returns the number of a text in this day's file. */
+export type Intern = (table: NameTable, name: string) => number;
+/** Returns the text of a number in this day's file. */
+export type NameOf = (table: NameTable, id: number) => string;
+
+/** Stored form of a subject: bytes for a did:plc, text for others. */
+export type SubjectKey = Buffer | string;
+
+/** A row as both forms of a day hold it, in the order of `rowColumns`. */
+export type StoredRow = readonly [
+  id: number,
+  subject: SubjectKey,
+  source: number,
+  val: number,
+  collection: number | null,
+  rest: string | null,
+  flags: number,
+  ver: number | null,
+  cts: number | null,
+  ctsText: string | null,
+  cid: Buffer | string | null,
+  exp: string | null,
+  sig: Uint8Array | null,
+  extra: Uint8Array | null,
+];
+
+const rowLength = 14;
+
+/** `flags`: bits 0-1 how `neg` was sent, bits 2-3 and 6 the signature verdict, bits 4-5 the kind of `uri`. */
+const negSent = 1;
+const negTrue = 2;
+/** A program that does not support bit 6 reads the verdict for an earlier key as `verified`. */
+const verdictFlags: Readonly<Record<SignatureVerdict, number>> = {
+  verified: 0,
+  invalid: 1 << 2,
+  unsigned: 2 << 2,
+  unverified: 3 << 2,
+  verified_earlier_key: 1 << 6,
+};
+const verdictBits = (3 << 2) | (1 << 6);
+const verdictOf: ReadonlyMap<number, SignatureVerdict> = new Map(
+  signatureVerdicts.map((verdict) => [verdictFlags[verdict], verdict]),
+);
+const kindShift = 4;
+const kinds = ['account', 'record', 'other'] as const;
+/** The bit of `flags` that marks a removal, for use in SQL. */
+export const removalFlag = negTrue;
+
+/** The bits of `flags` that are all zero if the label is about the account itself, for use in SQL. */
+export const recordBits = 3 << kindShift;
+
+const plcPrefix = 'did:plc:';
+const plcLength = plcPrefix.length + 24;
+const cidBytes = 36;
+
+/** Returns the key that an account's rows are sorted by. */
+export function subjectKey(did: string): SubjectKey {
+  if (did.length !== plcLength || !did.startsWith(plcPrefix)) return did;
+  return decodeBase32(did, plcPrefix.length) ?? did;
+}
+
+/** Returns the account of a key. */
+export function subjectDid(key: SubjectKey): string {
+  return typeof key === 'string' ? key : plcPrefix + encodeBase32(key);
+}
+
+/** Returns a text that is unique to a key: a byte key never has the text of a text key. */
+export function subjectName(key: SubjectKey): string {
+  return typeof key === 'string' ? `text ${key}` : `bytes ${key.toString('latin1')}`;
+}
+
+/** Returns true if two keys denote the same subject. */
+export function sameKey(a: SubjectKey, b: SubjectKey): boolean {
+  return typeof a === 'string' || typeof b === 'string' ? a === b : a.equals(b);
+}
+
+/** Encodes a label as a row. Throws `invalid_observation` if it has no subject. */
+export function encodeRow(id: number, label: ReceivedLabel, signature: SignatureVerdict, intern: Intern): StoredRow {
+  const parts = splitUri(label.uri);
+  if (!parts) throw new StoreError('invalid_observation', 'a label whose uri contains no DID');
+  const milliseconds = exactMillis(label.cts);
+  return [
+    id,
+    subjectKey(parts.did),
+    intern('source', label.src),
+    intern('val', label.val),
+    parts.kind === 'record' ? intern('collection', parts.collection) : null,
+    parts.kind === 'record' ? parts.rkey : parts.kind === 'other' ? parts.rest : null,
+    flagsOf(label, signature, parts),
+    label.ver ?? null,
+    milliseconds,
+    milliseconds === null ? label.cts : null,
+    label.cid === undefined ? null : packCid(label.cid),
+    label.exp ?? null,
+    label.sig ?? null,
+    label.extra ?? null,
+  ];
+}
+
+/** Decodes a row to an observation; every field is as received. */
+export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
+  const [id, subject, source, val, collection, rest, flags, ver, cts, ctsText, cid, exp, sig, extra] = row;
+  const did = subjectDid(subject);
+  const label: ReceivedLabel = {
+    ...(ver === null ? {} : { ver }),
+    src: nameOf('source', source),
+    uri: joinUri(partsOf(did, (flags >> kindShift) & 3, collection, rest, nameOf)),
+    ...(cid === null ? {} : { cid: typeof cid === 'string' ? cid : `b${encodeBase32(cid)}` }),
+    val: nameOf('val', val),
+    ...((flags & negSent) === 0 ? {} : { neg: (flags & negTrue) !== 0 }),
+    cts: ctsText ?? new Date(cts ?? Number.NaN).toISOString(),
+    ...(exp === null ? {} : { exp }),
+    ...(sig === null ? {} : { sig }),
+    ...(extra === null ? {} : { extra }),
+  };
+  return { observedAt: micros(id), label, signature: verdictOf.get(flags & verdictBits) ?? 'unverified' };
+}
+
+/**
+ * Decodes a row of an open day, which has its identity after the columns. Throws `damaged` if the identity belongs to
+ * another label.
+ */
+export function decodeOpenRow(row: StoredRow, nameOf: NameOf, path: string): Observation {
+  const observation = decodeRow(row, nameOf);
+  const identity: unknown = row.at(rowLength);
+  if (Buffer.isBuffer(identity) && identityOf(observation.label).equals(identity)) return observation;
+  throw new StoreError('damaged', `${path}: row ${row[0]} is not the label that was accepted`);
+}
+
+function flagsOf(label: ReceivedLabel, signature: SignatureVerdict, parts: UriParts): number {
+  const neg = label.neg === undefined ? 0 : label.neg ? negSent | negTrue : negSent;
+  return neg | verdictFlags[signature] | (kinds.indexOf(parts.kind) << kindShift);
+}
+
+function partsOf(did: string, kind: number, collection: number | null, rest: string | null, nameOf: NameOf): UriParts {
+  const name = kinds[kind];
+  if (name === 'record' && collection !== null) {
+    return { kind: 'record', did, collection: nameOf('collection', collection), rkey: rest ?? '' };
+  }
+  return name === 'account' ? { kind: 'account', did } : { kind: 'other', did, rest: rest ?? '' };
+}
+
+/** Returns a time in milliseconds if its text can be restored exactly from them; otherwise null. */
+function exactMillis(text: string): number | null {
+  if (text.length !== 24 || text.charCodeAt(23) !== 90) return null;
+  const value = Date.parse(text);
+  return Number.isNaN(value) || new Date(value).toISOString() !== text ? null : value;
+}
+
+/** Encodes a CID of the usual form as its 36 bytes; returns any other text unchanged. */
+function packCid(cid: string): Buffer | string {
+  if (cid.length !== 59 || !cid.startsWith('b')) return cid;
+  const bytes = decodeBase32(cid, 1);
+  return bytes && bytes.length === cidBytes ? bytes : cid;
+}

@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { minute } from '../../time.ts';
+import { packStamps, unpackStamps } from './stamps.ts';
+
+const stamps = fc
+  .array(fc.record({ offset: fc.integer({ min: 0, max: minute - 1 }), removed: fc.boolean() }), { maxLength: 50 })
+  .map((all) => all.sort((a, b) => a.offset - b.offset));
+
+it('packed stamps of a minute are unpacked in order', () => {
+  fc.assert(
+    fc.property(stamps, (all) => {
+      expect([...unpackStamps(packStamps(all))]).toEqual(all);
+    }),
+  );
+});
+
+it('adjacent stamps take one byte each', () => {
+  const run = Array.from({ length: 100 }, (_, i) => ({ offset: 1_000 + i, removed: false }));
+  expect(packStamps(run)).toHaveLength(101);
+});

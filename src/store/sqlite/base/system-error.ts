@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { systemCode, systemWords } from '../../../ops/errors.ts';
+import { StoreError, type StoreErrorCode } from '../../errors.ts';
+
+/** Store errors for errors of system calls; any other error stops the process. */
+const codes: Readonly<Record<string, StoreErrorCode>> = {
+  ENOSPC: 'disk_full',
+  EDQUOT: 'disk_full',
+  EMFILE: 'busy',
+  ENFILE: 'busy',
+  ENOMEM: 'busy',
+};
+
+/** Translates an error of a system call to one of the port; returns anything else unchanged. */
+export function systemError(error: unknown, what: string): unknown {
+  const isSystems = error instanceof Error && 'errno' in error && 'syscall' in error;
+  if (!isSystems || error instanceof StoreError) return error;
+  const code = codes[systemCode(error) ?? ''] ?? 'damaged';
+  return new StoreError(code, `${what}: ${String(error.syscall)}: ${systemWords(error)}`, { cause: error });
+}
+
+/**
+ * Determines the system's reason where SQLite's code is ambiguous: SQLite reports an exceeded quota as a failed write,
+ * and a lack of descriptors as a file that cannot be opened. Null if SQLite's code is specific.
+ */
+export function refusedBySystem(code: string, path: string): StoreErrorCode | null {
+  if (/^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE|SHMOPEN)/.test(code)) return meaningOf(() => grow(path));
+  if (code.startsWith('SQLITE_CANTOPEN')) return meaningOf(() => closeSync(openSync(path, 'r')));
+  return null;
+}
+
+function meaningOf(attempt: () => void): StoreErrorCode | null {
+  try {
+    attempt();
+    return null;
+  } catch (error) {
+    return codes[systemCode(error) ?? ''] ?? null;
+  }
+}
+
+/** Bytes of the probe write: more than any file system preallocates at the end of a file. */
+const probeBytes = 64 * 1024;
+
+function grow(path: string): void {
+  const folder = statSync(path).isDirectory() ? path : dirname(path);
+  const probe = join(folder, `.probe-${randomBytes(6).toString('hex')}`);
+  const file = openSync(probe, 'wx', 0o600);
+  try {
+    writeSync(file, Buffer.alloc(probeBytes));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+    rmSync(probe, { force: true });
+  }
+}

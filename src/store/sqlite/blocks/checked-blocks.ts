@@ -1,0 +1,123 @@
+import type { DayFile } from '../schema/day-file.ts';
+import { type BlockPart, partSql } from './block-parts.ts';
+import { altered, type Block, compareKeys, edgeOf, type Key, sumOf } from './blocks.ts';
+import type { Cell } from './checksum.ts';
+
+type Entry = readonly [subject: Key[0], id: number, index: number, rows: number, sum: Buffer, edge: Buffer];
+
+const entryColumns = 'SELECT subject, id, "index", rows, sum, edge FROM block';
+const atOrBefore = `${entryColumns} WHERE part = ? AND (subject, id) <= (?, ?) ORDER BY subject DESC, id DESC LIMIT 1`;
+const before = `${entryColumns} WHERE part = ? AND (subject, id) < (?, ?) ORDER BY subject DESC, id DESC LIMIT 1`;
+const withNext = `${entryColumns} WHERE part = ? AND (subject, id) >= (?, ?) ORDER BY subject, id LIMIT 2`;
+
+/**
+ * Finds the blocks of one part of a sealed day that cover a range of keys, and verifies the rows of each once. The
+ * location of a block is verified on every access: an altered entry must not hide a block.
+ */
+export class CheckedBlocks {
+  readonly #file: DayFile;
+  readonly #day: number;
+  readonly #part: BlockPart;
+  readonly #selectSql: string;
+  /** One bit for each block that was verified. */
+  #compared = Buffer.alloc(0);
+
+  constructor(file: DayFile, day: number, part: BlockPart) {
+    this.#file = file;
+    this.#day = day;
+    this.#part = part;
+    const { columns, table, key } = partSql[part];
+    const from = part === 'observation' ? '(subject, id) >= (?, ?)' : 'name >= ?';
+    this.#selectSql = `SELECT ${columns} FROM ${table} WHERE ${from} ORDER BY ${key} LIMIT ?`;
+  }
+
+  /** Yields every block with a key of `from <= key <= through`, in the given order. */
+  *covering(from: Key, through: Key, order: 'oldest' | 'newest'): Generator<Block> {
+    let block = this.#holding(order === 'oldest' ? from : through);
+    for (;;) {
+      yield block;
+      if (order === 'oldest') {
+        if (block.next === null || compareKeys(block.next, through) > 0) return;
+        block = this.#at(block.next);
+      } else {
+        if (compareKeys(block.first, from) <= 0) return;
+        block = this.#before(block.first);
+      }
+    }
+  }
+
+  /** Returns the verified rows of a block; null if the block was verified earlier and need not be read again. */
+  compare<Row extends readonly Cell[]>(block: Block): Row[] | null {
+    const { index } = block;
+    if (((this.#compared[index >>> 3] ?? 0) & (1 << (index & 7))) !== 0) return null;
+    return this.read<Row>(block);
+  }
+
+  /** Reads the rows of a block and verifies them. */
+  read<Row extends readonly Cell[]>(block: Block): Row[] {
+    const rows = this.readAgain<Row>(block);
+    if (rows.length !== block.rows || !sumOf(rows).equals(block.sum)) throw this.#altered(block.index);
+    this.#mark(block.index);
+    return rows;
+  }
+
+  /** Reads the rows of a block that was verified earlier. */
+  readAgain<Row extends readonly Cell[]>(block: Block): Row[] {
+    return this.#file.all<Row>(this.#selectSql, this.place(block));
+  }
+
+  /** SQL of a table with the rows of one block, always with the same query plan; `place` gives its parameters. */
+  within(): string {
+    return `(${this.#selectSql})`;
+  }
+
+  /** Parameters of `within`. */
+  place({ first, rows }: Block): readonly Cell[] {
+    return this.#part === 'observation' ? [...first, rows] : [first[0], rows];
+  }
+
+  /** Finds the block that covers a key. */
+  #holding(key: Key): Block {
+    const [entry] = this.#file.all<Entry>(atOrBefore, [this.#part, ...key]);
+    if (!entry) throw this.#altered(null);
+    const block = this.#at([entry[0], entry[1]]);
+    const isCovered = compareKeys(block.first, key) <= 0 && (block.next === null || compareKeys(block.next, key) > 0);
+    if (!isCovered) throw this.#altered(block.index);
+    return block;
+  }
+
+  /** Finds the block that begins with a key. */
+  #at(first: Key): Block {
+    const [entry, after] = this.#file.all<Entry>(withNext, [this.#part, ...first]);
+    if (!entry || compareKeys([entry[0], entry[1]], first) !== 0) throw this.#altered(null);
+    return this.#block(entry, after ? [after[0], after[1]] : null);
+  }
+
+  /** Finds the block that precedes the one beginning with `next`. */
+  #before(next: Key): Block {
+    const [entry] = this.#file.all<Entry>(before, [this.#part, ...next]);
+    if (!entry) throw this.#altered(null);
+    return this.#block(entry, next);
+  }
+
+  /** Decodes an entry. Throws unless it belongs to a block with this next key. */
+  #block([subject, id, index, rows, sum, edge]: Entry, next: Key | null): Block {
+    const block = { part: this.#part, index, first: [subject, id], next, rows, sum } as const;
+    if (!Buffer.isBuffer(edge) || !edge.equals(edgeOf(this.#day, block))) throw this.#altered(index);
+    return block;
+  }
+
+  #mark(index: number): void {
+    const byte = index >>> 3;
+    if (byte >= this.#compared.length) {
+      const grown = Buffer.alloc(2 * byte + 16);
+      grown.set(this.#compared);
+      this.#compared = grown;
+    }
+    this.#compared[byte] = (this.#compared[byte] ?? 0) | (1 << (index & 7));
+  }
+
+  #altered(index: number | null) {
+    return altered(this.#file.path, `block ${String(index)} of ${this.#part}`);
+  }
+}

@@ -1,0 +1,73 @@
+import { StoreError } from '../../errors.ts';
+import type { NameTable } from '../base/row.ts';
+import type { DayFile } from '../schema/day-file.ts';
+import { smallestKey } from './blocks.ts';
+import { CheckedBlocks } from './checked-blocks.ts';
+
+/** Number of texts per kind that are read when a file is opened: an ordinary day has fewer. */
+const namesAtOnce = 1_000;
+/** Maximum number of texts per kind that are cached for one file. */
+const maxNames = 10_000;
+
+const tables = ['source', 'val', 'collection'] as const;
+
+/** The texts of one day's file and their numbers; verified if the file has checksums. */
+export class Names {
+  readonly #file: DayFile;
+  readonly #texts: Readonly<Record<NameTable, Map<number, string>>> = {
+    source: new Map(),
+    val: new Map(),
+    collection: new Map(),
+  };
+  /** Null if the file has no checksums. */
+  readonly #blocks: Readonly<Record<NameTable, CheckedBlocks>> | null;
+
+  constructor(file: DayFile, day: number, isChecked: boolean) {
+    this.#file = file;
+    const blocksOf = (table: NameTable) => new CheckedBlocks(file, day, table);
+    this.#blocks = isChecked
+      ? { source: blocksOf('source'), val: blocksOf('val'), collection: blocksOf('collection') }
+      : null;
+    // A hot account needs hundreds of each day's names, and one query for each would be slow.
+    for (const table of tables) this.#readFirst(table);
+  }
+
+  /** Returns the text of a number in this file. */
+  textOf(table: NameTable, id: number): string {
+    const texts = this.#texts[table];
+    const known = texts.get(id);
+    if (known !== undefined) return known;
+    const [row] = this.#file.all<[string]>(`SELECT name FROM ${table} WHERE id = ?`, [id]);
+    if (!row || (this.#blocks && this.numberOf(table, row[0]) !== id)) {
+      throw new StoreError('damaged', `${this.#file.path}: ${table} ${id} has no name`);
+    }
+    if (texts.size >= maxNames) texts.clear();
+    texts.set(id, row[0]);
+    return row[0];
+  }
+
+  /** Returns the number of a text in this file; null if it has none. */
+  numberOf(table: NameTable, text: string): number | null {
+    if (!this.#blocks) return this.#file.column(`SELECT id FROM ${table} WHERE name = ?`, [text])[0] ?? null;
+    const key = [text, 0] as const;
+    for (const block of this.#blocks[table].covering(key, key, 'oldest')) {
+      const found = this.#blocks[table].read<readonly [string, number]>(block).find(([name]) => name === text);
+      if (found) return found[1];
+    }
+    return null;
+  }
+
+  #readFirst(table: NameTable): void {
+    const texts = this.#texts[table];
+    if (!this.#blocks) {
+      const sql = `SELECT id, name FROM ${table} ORDER BY id LIMIT ${namesAtOnce}`;
+      for (const [id, name] of this.#file.all<[number, string]>(sql, [])) texts.set(id, name);
+      return;
+    }
+    const last = [Buffer.alloc(0), 0] as const;
+    for (const block of this.#blocks[table].covering(smallestKey, last, 'oldest')) {
+      for (const [name, id] of this.#blocks[table].read<readonly [string, number]>(block)) texts.set(id, name);
+      if (texts.size >= namesAtOnce) return;
+    }
+  }
+}

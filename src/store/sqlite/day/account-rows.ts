@@ -1,0 +1,105 @@
+import type { AccountFilter, AccountQuery } from '../../port.ts';
+import { postCollection } from '../../subject.ts';
+import { type StoredRow, type SubjectKey, sameKey } from '../base/row.ts';
+import { CheckedBlocks } from '../blocks/checked-blocks.ts';
+import type { Cell } from '../blocks/checksum.ts';
+import type { Names } from '../blocks/names.ts';
+import { filterSql, targetSql, targetSqlOf } from '../groups/busy.ts';
+import { packedSql } from '../groups/packed-rows.ts';
+import type { DayFile } from '../schema/day-file.ts';
+import { rowColumns } from '../schema/day-schema.ts';
+
+/** Range of an account's rows: those with `start <= id < end`, at most `limit`. */
+export interface RowRange {
+  readonly key: SubjectKey;
+  readonly start: number;
+  readonly end: number;
+  readonly limit: number;
+}
+
+/**
+ * Reads an account's rows of one day. If the file has checksums, it reads block by block and verifies each block before
+ * use.
+ */
+export class AccountRows {
+  readonly #file: DayFile;
+  readonly #names: Names;
+  /** Null if the file has no checksums. */
+  readonly #blocks: CheckedBlocks | null;
+  readonly #columns: string;
+  #target: string | null = null;
+
+  constructor(file: DayFile, names: Names, day: number, kind: 'open' | 'checked' | 'unchecked') {
+    this.#file = file;
+    this.#names = names;
+    this.#blocks = kind === 'checked' ? new CheckedBlocks(file, day, 'observation') : null;
+    this.#columns = kind === 'open' ? `${rowColumns}, identity` : rowColumns;
+  }
+
+  /**
+   * Returns the rows that match the filter, in the requested order; those of an open day have their identity after the
+   * columns.
+   */
+  rows(range: RowRange, order: AccountQuery['order'], filter: AccountFilter = {}): StoredRow[] {
+    const { sql, parameters } = filterSql(
+      filter,
+      (table, text) => this.#names.numberOf(table, text),
+      this.#targetSql(),
+    );
+    return this.#select<StoredRow>(this.#columns, range, order, sql, parameters);
+  }
+
+  /** Returns one number for each row, oldest first (`packedSql`). */
+  packed(range: RowRange): number[] {
+    return this.#select<[number]>(packedSql(this.#targetSql()), range, 'oldest').map(([packed]) => packed);
+  }
+
+  /** Returns the stamps of rows, oldest first. */
+  stamps(range: RowRange): number[] {
+    return this.#select<[number]>('id', range, 'oldest').map(([id]) => id);
+  }
+
+  #select<Row extends readonly Cell[]>(
+    columns: string,
+    { key, start, end, limit }: RowRange,
+    order: AccountQuery['order'],
+    filter = '',
+    parameters: readonly (number | null)[] = [],
+  ): Row[] {
+    const matching = `subject = ? AND id >= ? AND id < ?${filter}`;
+    if (!this.#blocks) {
+      const direction = order === 'oldest' ? 'ASC' : 'DESC';
+      const sql = `SELECT ${columns} FROM observation WHERE ${matching} ORDER BY id ${direction} LIMIT ?`;
+      return this.#file.all<Row>(sql, [key, start, end, ...parameters, limit]);
+    }
+    if (start >= end) return [];
+    // The limit in the inner query preserves its order for the outer one.
+    const sql = `SELECT ${columns} FROM ${this.#blocks.within()} WHERE ${matching}`;
+    const found: Row[] = [];
+    for (const block of this.#blocks.covering([key, start], [key, end - 1], order)) {
+      const compared = this.#blocks.compare<StoredRow>(block);
+      const isPlain = columns === rowColumns && filter === '';
+      // Most rows of a block that begins or ends with the account belong to it, so filtering in SQL would gain nothing.
+      const isOwn = sameKey(block.first[0], key) || (block.next !== null && sameKey(block.next[0], key));
+      const whole = isPlain ? (compared ?? (isOwn ? this.#blocks.readAgain<StoredRow>(block) : null)) : null;
+      const rows = whole
+        ? (whole.filter((row) => isWithin(row, key, start, end)) as unknown as Row[])
+        : this.#file.all<Row>(sql, [...this.#blocks.place(block), key, start, end, ...parameters]);
+      for (const row of order === 'oldest' ? rows : rows.reverse()) {
+        if (found.length === limit) return found;
+        found.push(row);
+      }
+    }
+    return found;
+  }
+
+  #targetSql(): string {
+    if (!this.#blocks) return targetSql;
+    this.#target ??= targetSqlOf(String(this.#names.numberOf('collection', postCollection)));
+    return this.#target;
+  }
+}
+
+function isWithin([id, subject]: StoredRow, key: SubjectKey, start: number, end: number): boolean {
+  return id >= start && id < end && sameKey(subject, key);
+}

@@ -1,0 +1,380 @@
+import { statSync } from 'node:fs';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import { identityBytes } from '../../identity.ts';
+import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../../port.ts';
+import { hour, minute } from '../../time.ts';
+import { openReadonly, storeError } from '../base/connection.ts';
+import type { DayForm } from '../base/files.ts';
+import { assertKnown, schemaVersion } from '../base/migrate.ts';
+import {
+  decodeOpenRow,
+  decodeRow,
+  type NameOf,
+  removalFlag,
+  type StoredRow,
+  type SubjectKey,
+  sameKey,
+} from '../base/row.ts';
+import { unpackStamps } from '../base/stamps.ts';
+import { Names } from '../blocks/names.ts';
+import { bySubject, countedSql, groupsSeed, type HotSubject, hotSubjectsSql, maxGroups } from '../groups/busy.ts';
+import { type ChecksumProblem, checkDay } from '../groups/check-day.ts';
+import type { Group, Tally } from '../groups/group.ts';
+import { CheckedGroups } from '../groups/group-sums.ts';
+import { unpackGroups } from '../groups/packed-groups.ts';
+import { DayFile } from '../schema/day-file.ts';
+import { checkedFrom, metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from '../schema/day-schema.ts';
+import { mayHold, subjectsSql } from '../schema/subject-filter.ts';
+import { AccountRows } from './account-rows.ts';
+import { assertVersion, openSealed } from './sealed-day.ts';
+
+/** Page cache of one day's file: the operating system caches the rest. */
+const cacheBytes = 2 * 1024 * 1024;
+
+type Order = AccountQuery['order'];
+
+let opened = 0;
+
+/** Queries of one day's file, of either form. */
+export class DayReader {
+  readonly day: number;
+  readonly form: DayForm;
+  readonly path: string;
+  /** Different for every opened file: results cached for one are not valid for another. */
+  readonly serial = ++opened;
+  #storesCounts: boolean;
+  /** True if each subject's counts are stored together: in a sealed file, unless an older version wrote it. */
+  readonly #packsGroups: boolean;
+  readonly #inode: number | null;
+  readonly #file: DayFile;
+  readonly #names: Names;
+  readonly #rows: AccountRows;
+  /** Null if the file has no checksums. */
+  readonly #groups: CheckedGroups | null;
+  /** True if the file has a filter of its subjects: in a sealed file, unless an older version wrote it. */
+  readonly keepsFilter: boolean;
+  #filterBlocks: number | null = null;
+  /** The filter's last result: one page queries the same account several times, and a sealed day never changes. */
+  #asked: { readonly key: SubjectKey; readonly held: boolean } | null = null;
+
+  constructor(path: string, day: number, form: DayForm) {
+    this.day = day;
+    this.form = form;
+    this.path = path;
+    this.#inode = inodeOf(path);
+    const db = form === 'sealed' ? openSealed(path, cacheBytes) : openReadonly(path, cacheBytes);
+    this.#file = new DayFile(db, path);
+    try {
+      assertKnown(db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
+      const version = schemaVersion(db);
+      if (form === 'sealed') assertVersion(this.#file, version);
+      this.#storesCounts = version >= keepsBusyFrom[form];
+      this.#packsGroups = form === 'sealed' && version >= 4;
+      this.keepsFilter = form === 'sealed' && version >= 3;
+      const isChecked = form === 'sealed' && version >= checkedFrom;
+      this.#groups = isChecked ? new CheckedGroups(this.#file, day) : null;
+      this.#names = new Names(this.#file, day, isChecked);
+      const kind = form === 'open' ? 'open' : isChecked ? 'checked' : 'unchecked';
+      this.#rows = new AccountRows(this.#file, this.#names, day, kind);
+    } catch (error) {
+      db.close();
+      throw storeError(error, path);
+    }
+  }
+
+  /** True if reads are verified with checksums: in a sealed file, unless an older version wrote it. */
+  get isChecked(): boolean {
+    return this.#groups !== null;
+  }
+
+  /** Yields differences between a file and its checksums; none for a file without checksums. */
+  *checksumProblems(): Generator<ChecksumProblem> {
+    if (this.isChecked) yield* checkDay(this.#file, this.day);
+  }
+
+  /** True if a file with checksums has replaced this one since it was opened. */
+  get isReplaced(): boolean {
+    return this.form === 'sealed' && !this.isChecked && inodeOf(this.path) !== this.#inode;
+  }
+
+  close(): void {
+    this.#file.db.close();
+  }
+
+  /** True if the file stores counts of hot subjects; one of an older version does so once a writer reopens it. */
+  get storesCounts(): boolean {
+    if (!this.#storesCounts && this.form === 'open')
+      this.#storesCounts = schemaVersion(this.#file.db) >= keepsBusyFrom.open;
+    return this.#storesCounts;
+  }
+
+  /** Runs several queries on one state of the file; synchronous, so that no transaction stays open across ticks. */
+  atOnce<T>(work: () => T): T {
+    return this.#file.db.transaction(work)();
+  }
+
+  /** Returns false if the file certainly holds no row of the account; does not read its rows. */
+  mayHold(key: SubjectKey): boolean {
+    if (!this.keepsFilter) return true;
+    if (this.#asked === null || !sameKey(this.#asked.key, key)) this.#asked = { key, held: this.#askFilter(key) };
+    return this.#asked.held;
+  }
+
+  #askFilter(key: SubjectKey): boolean {
+    const blocks = this.#filterBlocks ?? this.#column('SELECT count(*) FROM subject_filter', [])[0] ?? 0;
+    this.#filterBlocks = blocks;
+    const read = (block: number) =>
+      this.#all<[Buffer]>('SELECT bits FROM subject_filter WHERE block = ?', [block])[0]?.[0];
+    return mayHold(key, { path: this.path, placed: this.isChecked, count: blocks, read });
+  }
+
+  /** Returns every block of the filter, in order. */
+  filterBlocks(): Buffer[] {
+    return this.#all<[Buffer]>('SELECT bits FROM subject_filter ORDER BY block', []).map(([bits]) => bits);
+  }
+
+  /** Yields every subject once, in order. */
+  *subjects(): Generator<SubjectKey> {
+    for (const [subject] of this.#iterate<[SubjectKey]>(subjectsSql, [])) yield subject;
+  }
+
+  /** Returns an account's rows with `start <= id < end` that match the filter, in the requested order. */
+  account(key: SubjectKey, start: number, end: number, order: Order, limit: number, filter?: AccountFilter) {
+    if (!this.mayHold(key)) return [];
+    const rows = this.#rows.rows({ key, start, end, limit }, order, filter);
+    const decode = this.form === 'open' ? decodeOpenRow : decodeRow;
+    try {
+      return rows.map((row): Observation => decode(row, this.nameOf, this.path));
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      // A time or text that cannot be decoded was not stored by this program.
+      throw new StoreError('damaged', `${this.path}: a row that cannot be decoded`, { cause: error });
+    }
+  }
+
+  /** Returns an account's rows with `start <= id < end`, up to a limit, as one number each (`packedSql`). */
+  packedRows(key: SubjectKey, start: number, end: number, limit: number): number[] {
+    return this.#rows.packed({ key, start, end, limit });
+  }
+
+  /**
+   * Returns the stored groups of an account; if there are more than `maxGroups`, only enough of them to show that.
+   * Empty if the file stores none. Those of an open day reflect its current rows.
+   */
+  storedGroups(key: SubjectKey): readonly Group[] {
+    if (!this.storesCounts) return [];
+    if (!this.#packsGroups) {
+      const sql = 'SELECT source, val, target, applied, removed FROM busy WHERE subject = ? LIMIT ?';
+      return this.#all<Group>(sql, [key, maxGroups + 1]);
+    }
+    const [found] = this.#all<[Buffer]>('SELECT packed FROM busy_groups WHERE subject = ?', [key]);
+    return found ? unpackGroups(found[0], this.path, this.#seedOf(key)) : [];
+  }
+
+  /** Returns some subjects with stored groups, but not very many of them: the last ones in order. */
+  hotSubjects(limit: number): SubjectKey[] {
+    if (!this.storesCounts) return [];
+    const few = this.#packsGroups
+      ? `busy_groups WHERE length(packed) <= ${fewGroups * packedGroupBytes}`
+      : `busy GROUP BY subject HAVING count(*) <= ${fewGroups}`;
+    const sql = `SELECT subject FROM ${few} ORDER BY subject DESC LIMIT ?`;
+    return this.#all<[SubjectKey]>(sql, [limit]).map(([subject]) => subject);
+  }
+
+  /** Yields every subject with stored groups, in order. */
+  *storedHotSubjects(): Generator<HotSubject> {
+    if (!this.#packsGroups) {
+      const sql =
+        'SELECT subject, source, val, target, applied, removed FROM busy ORDER BY subject, source, val, target';
+      yield* bySubject(this.#iterate<[SubjectKey, ...Group]>(sql, []));
+      return;
+    }
+    const packed = this.#iterate<[SubjectKey, Buffer]>('SELECT subject, packed FROM busy_groups ORDER BY subject', []);
+    for (const [subject, groups] of packed) {
+      yield { subject, groups: unpackGroups(groups, this.path, this.#seedOf(subject)) };
+    }
+  }
+
+  /** Yields the subjects whose groups a sealed file must store, computed from its rows, in the same order. */
+  *computedHotSubjects(): Generator<HotSubject> {
+    for (const counted of bySubject(this.#iterate<[SubjectKey, ...Group]>(hotSubjectsSql, []))) {
+      if (!this.#packsGroups || counted.groups.length <= maxGroups) yield counted;
+    }
+  }
+
+  /** Computes the groups of one subject from its rows, in the order of the stored ones. */
+  countedGroups(key: SubjectKey): Group[] {
+    return this.#all<Group>(countedSql, [key]);
+  }
+
+  /** Reads an account's first rows with `start <= id < end`; returns their number and the stamp of the last. */
+  passing(key: SubjectKey, start: number, end: number, most: number): { rows: number; last: number } | null {
+    if (!this.mayHold(key)) return null;
+    const stamps = this.#rows.stamps({ key, start, end, limit: most });
+    const last = stamps.at(-1);
+    return last === undefined ? null : { rows: stamps.length, last };
+  }
+
+  /** Adds the counters of whole hours or minutes, `from` inclusive, `to` exclusive, to a tally. */
+  counters(bucket: 'hour' | 'minute', from: number, to: number, tally: Tally): void {
+    if (this.#groups) {
+      const counted = this.#groups.range<readonly [number, number, number]>(`counter_${bucket}`, from, to);
+      for (const [at, [source, applied, removed]] of counted)
+        tally(this.nameOf('source', source), at, applied, removed);
+      return;
+    }
+    const rows = this.#all<[string, number, number, number]>(
+      `SELECT source.name, c.${bucket}, c.applied, c.removed FROM counter_${bucket} c JOIN source ON source.id = c.source
+       WHERE c.${bucket} >= ? AND c.${bucket} < ?`,
+      [from, to],
+    );
+    for (const [labeler, at, applied, removed] of rows) tally(labeler, at, applied, removed);
+  }
+
+  /** Adds the counts of rows with `start <= id < end`, all within one minute, to a tally. */
+  edge(start: number, end: number, tally: Tally): void {
+    const of = Math.floor(start / minute);
+    if (this.form === 'open') {
+      const rows = this.#all<[string, number, number]>(
+        `SELECT source.name, o.n, o.removed FROM (SELECT source, count(*) AS n, sum(flags & ${removalFlag} > 0) AS removed
+         FROM observation WHERE id >= ? AND id < ? GROUP BY source) o JOIN source ON source.id = o.source`,
+        [start, end],
+      );
+      for (const [labeler, n, removed] of rows) tally(labeler, of, n - removed, removed);
+      return;
+    }
+    for (const [labeler, stamps] of this.#stampsOf(of)) {
+      if (!stamps) throw new StoreError('damaged', `${this.path}: a minute without its stamps`);
+      const counts = [0, 0];
+      for (const { offset, removed } of unpackStamps(stamps)) {
+        const at = of * minute + offset;
+        if (at >= start && at < end) counts[removed ? 1 : 0] = (counts[removed ? 1 : 0] ?? 0) + 1;
+      }
+      const [applied = 0, removed = 0] = counts;
+      if (applied + removed > 0) tally(labeler, of, applied, removed);
+    }
+  }
+
+  #stampsOf(at: number): (readonly [labeler: string, stamps: Buffer | null])[] {
+    if (!this.#groups) {
+      const sql = 'SELECT source.name, stamps FROM counter_minute JOIN source ON source.id = source WHERE minute = ?';
+      return this.#all(sql, [at]);
+    }
+    const rows = [
+      ...this.#groups.range<readonly [number, number, number, Buffer | null]>('counter_minute', at, at + 1),
+    ];
+    return rows.map(([, [source, , , stamps]]) => [this.nameOf('source', source), stamps] as const);
+  }
+
+  /** Returns refusals of the hours that `start <= t < end` touches. */
+  refusals(start: number, end: number): RefusalCount[] {
+    const [from, to] = [Math.floor(start / hour), Math.ceil(end / hour)];
+    if (this.#groups) {
+      const refused = [...this.#groups.range<readonly [number, RefusalReason, number]>('refusal', from, to)];
+      return refused.map(([, [source, reason, count]]) => ({ source: this.nameOf('source', source), reason, count }));
+    }
+    const rows = this.#all<[string, RefusalReason, number]>(
+      `SELECT source.name, reason, sum(n) FROM refusal JOIN source ON source.id = source
+       WHERE hour >= ? AND hour < ? GROUP BY source, reason`,
+      [from, to],
+    );
+    return rows.map(([source, reason, count]) => ({ source, reason, count }));
+  }
+
+  /** Returns every position as of this file's last commit. */
+  positions(): Position[] {
+    type Row = readonly [string, string, string, Micros];
+    const sql = 'SELECT source, endpoint, value, accepted_at FROM position ORDER BY source, endpoint';
+    const rows = this.#groups ? this.#groups.table<Row>('position') : this.#all<Row>(sql, []);
+    return rows.map(([source, endpoint, value, acceptedAt]) => ({ source, endpoint, value, acceptedAt }));
+  }
+
+  /** Last stamp and last accepted batch, of this day or carried over from the previous one. */
+  ends(): { last: Micros | null; through: Micros | null } {
+    return { last: this.meta(metaNames.last), through: this.meta(metaNames.through) };
+  }
+
+  /** Returns a number that the file stores under a name; null if it has none. */
+  meta(name: string): Micros | null {
+    const value = this.#metaValue(name);
+    return value === null ? null : (value as Micros);
+  }
+
+  /** Returns the generation of the store that the file belongs to. */
+  generation(): string | null {
+    const value = this.#metaValue(metaNames.generation);
+    return value === null ? null : String(value);
+  }
+
+  #metaValue(name: string): number | string | null {
+    type Row = readonly [string, number | string];
+    if (this.#groups) return this.#groups.table<Row>('meta').find(([kept]) => kept === name)?.[1] ?? null;
+    return this.#all<[number | string]>('SELECT value FROM meta WHERE name = ?', [name])[0]?.[0] ?? null;
+  }
+
+  /** Yields identities of rows accepted at or after an instant, in order; open days only. */
+  *identities(since: number): Generator<readonly [id: number, identity: Buffer]> {
+    const sql = 'SELECT id, identity FROM observation WHERE id >= ? ORDER BY id';
+    for (const row of this.#iterate<[number, unknown]>(sql, [since])) {
+      const [id, identity] = row;
+      if (!Buffer.isBuffer(identity) || identity.length !== identityBytes)
+        throw new StoreError('damaged', `${this.path}: row ${id} has no identity`);
+      yield [id, identity];
+    }
+  }
+
+  /** Yields every row, in the file's own order; those of an open day with their identity. */
+  *rows(): Generator<readonly [row: StoredRow, identity: Buffer | null]> {
+    const identity = this.form === 'open' ? 'identity' : 'NULL';
+    const order = this.form === 'open' ? 'id' : 'subject, id';
+    const sql = `SELECT ${rowColumns}, ${identity} FROM observation ORDER BY ${order}`;
+    for (const row of this.#iterate<[...StoredRow, Buffer | null]>(sql, [])) {
+      yield [row.slice(0, -1) as unknown as StoredRow, row.at(-1) as Buffer | null];
+    }
+  }
+
+  /** Returns every counter of a kind with its source's number. */
+  allCounters(bucket: 'hour' | 'minute'): [bucket: number, source: number, applied: number, removed: number][] {
+    return this.#all(
+      `SELECT ${bucket}, source, applied, removed FROM counter_${bucket} ORDER BY ${bucket}, source`,
+      [],
+    );
+  }
+
+  /** Runs SQLite's own integrity check; empty if the file is sound. */
+  fileProblems(): string[] {
+    const found = this.#file.db.pragma('quick_check(10)') as { quick_check: string }[];
+    return found.map((row) => row.quick_check).filter((text) => text !== 'ok');
+  }
+
+  /** Returns the text of a number in this file. */
+  readonly nameOf: NameOf = (table, id) => this.#names.textOf(table, id);
+
+  #seedOf(subject: SubjectKey): number {
+    return this.isChecked ? groupsSeed(subject) : 0;
+  }
+
+  #column(sql: string, parameters: readonly unknown[]): number[] {
+    return this.#file.column(sql, parameters);
+  }
+
+  #all<Row>(sql: string, parameters: readonly unknown[]): Row[] {
+    return this.#file.all<Row>(sql, parameters);
+  }
+
+  #iterate<Row>(sql: string, parameters: readonly number[]): Generator<Row> {
+    return this.#file.iterate<Row>(sql, parameters);
+  }
+}
+
+function inodeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+}
+
+/** Version of each form from which on counts of subjects with many rows are stored. */
+const keepsBusyFrom: Readonly<Record<DayForm, number>> = { sealed: 2, open: 3 };
+/** Number of groups of a subject that can be read quickly. */
+const fewGroups = 1_000;
+/** Approximate size of a packed group in bytes. */
+const packedGroupBytes = 5;

@@ -1,0 +1,112 @@
+import { crc32 } from 'node:zlib';
+import { maxBatchRows } from '../../port.ts';
+import type { Sqlite } from '../base/connection.ts';
+import { type StoredRow, type SubjectKey, subjectName } from '../base/row.ts';
+import { hotRows } from '../schema/day-schema.ts';
+import { countsSql, maxGroups, targetSql } from './busy.ts';
+
+/**
+ * One-byte counters that subjects share by their hash: a counter is never less than the number of a subject's rows
+ * since the start.
+ */
+const counters = 2 ** 20;
+const highest = 255;
+/** Maximum length of a key with stored counts; a did:plc has 15 bytes. The limit bounds the writes of a commit. */
+const maxKeyLength = 128;
+/**
+ * Number of rows for which one commit may create counts. One subject may have more: rows that were written before the
+ * file stored counts, or that were not counted because the writer restarted.
+ */
+const beginRows = 2 * maxBatchRows;
+/** Maximum number of cached subjects that have too many groups to read. */
+const maxRefused = 10_000;
+
+/**
+ * Maintains the counts of subjects with many rows while a day is written. Stored counts of a subject include all of its
+ * rows. A subject without stored counts may still have many rows, because counting starts when the writer starts.
+ */
+export class HotSubjectCounter {
+  readonly #noticed = Buffer.alloc(counters);
+  readonly #kept: (subject: SubjectKey) => boolean;
+  readonly #refused = new Set<string>();
+  /** Returns the number of a subject's rows and of their groups, each capped at `most`. */
+  readonly #rows: (subject: SubjectKey, most: number) => number;
+  readonly #groups: (subject: SubjectKey, most: number) => number;
+  /** Adds a subject's rows from a stamp on. */
+  readonly #add: (subject: SubjectKey, from: number) => void;
+
+  constructor(db: Sqlite) {
+    const kept = db.prepare<[SubjectKey], 1>('SELECT 1 FROM busy WHERE subject = ? LIMIT 1').pluck();
+    const rows = db
+      .prepare<[SubjectKey, number], number>(
+        'SELECT count(*) FROM (SELECT 1 FROM observation WHERE subject = ? LIMIT ?)',
+      )
+      .pluck();
+    const groups = db
+      .prepare<[SubjectKey, number], number>(
+        `SELECT count(*) FROM (SELECT 1 FROM observation WHERE subject = ? GROUP BY source, val, ${targetSql} LIMIT ?)`,
+      )
+      .pluck();
+    const add = db.prepare<[SubjectKey, number]>(
+      `INSERT INTO busy SELECT subject, source, val, ${targetSql} AS target, ${countsSql} FROM observation
+       WHERE subject = ? AND id >= ? GROUP BY source, val, target
+       ON CONFLICT DO UPDATE SET applied = applied + excluded.applied, removed = removed + excluded.removed`,
+    );
+    this.#kept = (subject) => kept.get(subject) !== undefined;
+    this.#rows = (subject, most) => rows.get(subject, most) ?? 0;
+    this.#groups = (subject, most) => groups.get(subject, most) ?? 0;
+    this.#add = (subject, from) => add.run(subject, from);
+    // Every row of a subject with stored counts must be counted.
+    for (const subject of db.prepare<[], SubjectKey>('SELECT DISTINCT subject FROM busy').pluck().iterate()) {
+      this.#noticed[counterOf(subject)] = highest;
+    }
+  }
+
+  /** Counts rows that the same transaction has inserted, from their first stamp on. */
+  count(rows: readonly StoredRow[]): void {
+    const [from] = rows[0] ?? [];
+    if (from === undefined) return;
+    const many = new Map<string, SubjectKey>();
+    for (const [, subject] of rows) {
+      if (this.#notice(subject) >= hotRows) many.set(subjectName(subject), subject);
+    }
+    let left = beginRows;
+    for (const [name, subject] of many) {
+      if (subject.length > maxKeyLength || this.#refused.has(name)) continue;
+      if (this.#kept(subject)) this.#add(subject, from);
+      else left -= this.#begin(name, subject, left);
+    }
+  }
+
+  /** Creates a subject's counts if this commit has room for its rows; otherwise a later commit creates them. */
+  #begin(name: string, subject: SubjectKey, left: number): number {
+    if (left <= 0) return 0;
+    const rows = this.#rows(subject, left + 1);
+    if (rows < hotRows) return 0;
+    if (rows > left) {
+      if (left < beginRows) return 0;
+      if (this.#groups(subject, maxGroups + 1) > maxGroups) {
+        if (this.#refused.size >= maxRefused) this.#refused.clear();
+        this.#refused.add(name);
+        return left;
+      }
+    }
+    this.#add(subject, 0);
+    return rows;
+  }
+
+  /**
+   * Returns an upper bound of the subject's rows since the start, capped at the counter's maximum. A failed commit only
+   * makes it larger.
+   */
+  #notice(subject: SubjectKey): number {
+    const counter = counterOf(subject);
+    const noticed = Math.min(highest, (this.#noticed[counter] ?? 0) + 1);
+    this.#noticed[counter] = noticed;
+    return noticed;
+  }
+}
+
+function counterOf(subject: SubjectKey): number {
+  return crc32(subject) % counters;
+}

@@ -1,0 +1,60 @@
+import { StoreError } from '../../errors.ts';
+import { type BlockPart, partSql } from '../blocks/block-parts.ts';
+import { type Key, smallestKey } from '../blocks/blocks.ts';
+import { CheckedBlocks } from '../blocks/checked-blocks.ts';
+import type { DayFile } from '../schema/day-file.ts';
+import { CheckedGroups, type GroupPart, groupParts } from './group-sums.ts';
+
+/** A part of a sealed day that differs from its checksum. */
+export interface ChecksumProblem {
+  readonly part: BlockPart | GroupPart;
+  readonly problem: string;
+}
+
+/** Sorts after every key of a row. */
+const greatestKey: Key = [Buffer.alloc(64, 0xff), Number.MAX_SAFE_INTEGER];
+
+/** Verifies every block and group of a sealed day. */
+export function* checkDay(file: DayFile, day: number): Generator<ChecksumProblem> {
+  for (const part of Object.keys(partSql) as BlockPart[]) {
+    const blocks = new CheckedBlocks(file, day, part);
+    yield* problemsOf(part, function* () {
+      for (const block of blocks.covering(smallestKey, greatestKey, 'oldest')) yield () => blocks.read(block);
+    });
+  }
+  const groups = new CheckedGroups(file, day);
+  for (const part of groupParts) {
+    const found: ChecksumProblem[] = [];
+    attempt(part, found, () => {
+      for (const problem of groups.problems(part)) found.push({ part, problem });
+    });
+    yield* found;
+  }
+}
+
+/** Runs reads and yields each failure as a problem; stops after one that hides the location of the next block. */
+function* problemsOf(part: ChecksumProblem['part'], reads: () => Generator<() => unknown>): Generator<ChecksumProblem> {
+  const all = reads();
+  for (;;) {
+    const found: ChecksumProblem[] = [];
+    const isLast = attempt(part, found, () => {
+      const { done, value } = all.next();
+      if (done) return true;
+      attempt(part, found, value);
+      return false;
+    });
+    yield* found;
+    if (isLast !== false) return;
+  }
+}
+
+/** Returns null if the read failed. */
+function attempt<T>(part: ChecksumProblem['part'], found: ChecksumProblem[], work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    found.push({ part, problem: error.message });
+    return null;
+  }
+}

@@ -1,0 +1,151 @@
+import { altered, sumOf } from '../blocks/blocks.ts';
+import type { Cell } from '../blocks/checksum.ts';
+import type { DayFile } from '../schema/day-file.ts';
+
+/**
+ * Rows of a sealed day that share one checksum: those of an hour, of a minute, or of a whole small table. The first
+ * column is the group's key; the parameters are the first key and the end key, exclusive.
+ */
+const groupSql = {
+  counter_hour: `SELECT hour, source, applied, removed FROM main.counter_hour
+    WHERE hour >= ? AND hour < ? ORDER BY hour, source`,
+  counter_minute: `SELECT minute, source, applied, removed, stamps FROM main.counter_minute
+    WHERE minute >= ? AND minute < ? ORDER BY minute, source`,
+  refusal: `SELECT hour, source, reason, n FROM main.refusal WHERE hour >= ? AND hour < ? ORDER BY hour, source, reason`,
+  position: `SELECT 0, source, endpoint, value, accepted_at FROM main.position
+    WHERE ? = 0 AND ? = 1 ORDER BY source, endpoint`,
+  meta: 'SELECT 0, name, value FROM main.meta WHERE ? = 0 AND ? = 1 ORDER BY name',
+} as const;
+
+/** A part of a sealed day that is verified in groups. */
+export type GroupPart = keyof typeof groupSql;
+
+/** All group parts. */
+export const groupParts = Object.keys(groupSql) as GroupPart[];
+
+/** Number of groups of a part in a day. */
+const groupsPerDay: Readonly<Record<GroupPart, number>> = {
+  counter_hour: 24,
+  counter_minute: 1_440,
+  refusal: 24,
+  position: 1,
+  meta: 1,
+};
+
+/** Reads rows of a query as arrays. */
+type All = <Row>(sql: string, parameters: readonly unknown[]) => Row[];
+
+/** Returns the key range of a part's groups in a day; a whole table has the single key 0. */
+function keysOf(part: GroupPart, day: number): readonly [from: number, to: number] {
+  const n = groupsPerDay[part];
+  return n === 1 ? [0, 1] : [day * n, (day + 1) * n];
+}
+
+/** Returns the rows of the non-empty groups `from <= key < to`, without their key. */
+function rowsByGroup(all: All, part: GroupPart, from: number, to: number): Map<number, Cell[][]> {
+  const groups = new Map<number, Cell[][]>();
+  for (const [key, ...row] of all<[number, ...Cell[]]>(groupSql[part], [from, to])) {
+    const rows = groups.get(key);
+    if (rows) rows.push(row);
+    else groups.set(key, [row]);
+  }
+  return groups;
+}
+
+function groupSum(day: number, part: GroupPart, key: number, rows: readonly Cell[][]): Buffer {
+  return sumOf([[day, part, key], ...rows]);
+}
+
+/** Row id of the checksum over the keys of a part's groups: it proves that no other group has rows. */
+const keysAt = -1;
+
+function keysSum(day: number, part: GroupPart, keys: readonly number[]): Buffer {
+  return sumOf([[day, part, 'keys', ...keys]]);
+}
+
+/** Computes the checksums of a day's groups. */
+export function* sumsOfDay(all: All, day: number): Generator<readonly [GroupPart, number, Buffer]> {
+  for (const part of groupParts) {
+    const groups = rowsByGroup(all, part, ...keysOf(part, day));
+    for (const [key, rows] of groups) yield [part, key, groupSum(day, part, key, rows)];
+    yield [part, keysAt, keysSum(day, part, [...groups.keys()])];
+  }
+}
+
+/** Reads groups of a sealed day and verifies each. */
+export class CheckedGroups {
+  readonly #file: DayFile;
+  readonly #day: number;
+  readonly #keys = new Map<GroupPart, ReadonlySet<number>>();
+
+  constructor(file: DayFile, day: number) {
+    this.#file = file;
+    this.#day = day;
+  }
+
+  /** Returns the rows of a whole table. Throws `damaged` if they differ from their checksum. */
+  table<Row extends readonly Cell[]>(part: 'position' | 'meta'): Row[] {
+    return [...this.#compared<Row>(part, 0, 1)].map(([, row]) => row);
+  }
+
+  /**
+   * Returns rows of `from <= key < to` of a part with hourly or minutely groups, each after its key. Keys of other days
+   * have no rows.
+   */
+  range<Row extends readonly Cell[]>(part: GroupPart, from: number, to: number): Generator<readonly [number, Row]> {
+    const [first, last] = keysOf(part, this.#day);
+    return this.#compared(part, Math.max(from, first), Math.min(to, last));
+  }
+
+  /** Yields differences between a part and its checksums. */
+  *problems(part: GroupPart): Generator<string> {
+    const [first, last] = keysOf(part, this.#day);
+    for (const [key, isSound] of this.#soundness(part, first, last)) {
+      if (!isSound) yield altered(this.#file.path, `${part} ${key}`).message;
+    }
+  }
+
+  *#compared<Row extends readonly Cell[]>(
+    part: GroupPart,
+    from: number,
+    to: number,
+  ): Generator<readonly [number, Row]> {
+    for (const [key, isSound, rows] of this.#soundness(part, from, to)) {
+      if (!isSound) throw altered(this.#file.path, `${part} ${key}`);
+      for (const row of rows) yield [key, row as unknown as Row];
+    }
+  }
+
+  /** Yields each group of `from <= key < to` that has rows or a checksum, and whether they match. */
+  *#soundness(part: GroupPart, from: number, to: number): Generator<readonly [number, boolean, Cell[][]]> {
+    if (from >= to) return;
+    const all: All = (query, parameters) => this.#file.all(query, parameters);
+    const sql = 'SELECT key, sum FROM group_sum WHERE part = ? AND key >= ? AND key < ?';
+    const sums = new Map(this.#file.all<[number, Cell]>(sql, [part, from, to]));
+    const groups = rowsByGroup(all, part, from, to);
+    const expected = [...this.#keysOf(part)].filter((key) => key >= from && key < to);
+    for (const key of new Set([...expected, ...groups.keys()])) {
+      const kept = sums.get(key);
+      const rows = groups.get(key) ?? [];
+      const isSound = Buffer.isBuffer(kept) && kept.equals(groupSum(this.#day, part, key, rows));
+      yield [key, isSound, rows];
+    }
+  }
+
+  /** Returns the keys of the groups that have rows. */
+  #keysOf(part: GroupPart): ReadonlySet<number> {
+    const known = this.#keys.get(part);
+    if (known) return known;
+    const entries = this.#file.all<[number, Cell]>('SELECT key, sum FROM group_sum WHERE part = ? ORDER BY key', [
+      part,
+    ]);
+    const [first, ...others] = entries;
+    const keys = others.map(([key]) => key);
+    const isSound =
+      first?.[0] === keysAt && Buffer.isBuffer(first[1]) && first[1].equals(keysSum(this.#day, part, keys));
+    if (!isSound) throw altered(this.#file.path, `the list of groups of ${part}`);
+    const found = new Set(keys);
+    this.#keys.set(part, found);
+    return found;
+  }
+}

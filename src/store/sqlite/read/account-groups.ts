@@ -1,0 +1,86 @@
+import { StoreError } from '../../errors.ts';
+import { dayStart } from '../../time.ts';
+import type { SubjectKey } from '../base/row.ts';
+import type { DayReader } from '../day/day-reader.ts';
+import { maxGroups } from '../groups/busy.ts';
+import type { Group } from '../groups/group.ts';
+import { groupsOfPacked } from '../groups/packed-rows.ts';
+
+/** Counts of an account's rows in a day's file. */
+export interface AccountGroups {
+  readonly groups: readonly Group[];
+  /** Number of rows that were read for the counts. */
+  readonly looked: number;
+  /** True if the file stores these counts: it is a hot account. */
+  readonly kept: boolean;
+}
+
+/**
+ * Maximum number of an open day's rows after the interval's end that are subtracted from the stored counts; with more,
+ * the rows before the end are counted.
+ */
+const maxSubtracted = 5_000;
+const none: AccountGroups = { groups: [], looked: 0, kept: false };
+
+/**
+ * Returns counts of an account's rows with `start <= id < end`; null if this requires reading more than `most` rows.
+ */
+export function accountGroups(file: DayReader, key: SubjectKey, part: Part, most: number): AccountGroups | null {
+  if (!file.mayHold(key)) return none;
+  // Stored counts are tried before the rows: they are in one or two pages, which are soon cached.
+  const kept = part.start <= dayStart(file.day);
+  if (file.form === 'sealed') {
+    const whole = kept && part.end >= dayStart(file.day + 1);
+    return (whole ? keptGroups(file, key) : null) ?? countedGroups(file, key, part, most);
+  }
+  // Reads one state of the file, because rows may be added between two queries.
+  return file.atOnce(
+    () => (kept ? keptUntil(file, key, part.end, most) : null) ?? countedGroups(file, key, part, most),
+  );
+}
+
+interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+function keptGroups(file: DayReader, key: SubjectKey): AccountGroups | null {
+  const groups = file.storedGroups(key);
+  return groups.length > 0 && groups.length <= maxGroups ? { groups, looked: 0, kept: true } : null;
+}
+
+/** Returns the stored counts of an open day minus the rows accepted at or after the end. */
+function keptUntil(file: DayReader, key: SubjectKey, end: number, most: number): AccountGroups | null {
+  const all = keptGroups(file, key);
+  if (!all) return null;
+  const limit = Math.min(most, maxSubtracted);
+  const behind = file.packedRows(key, end, dayStart(file.day + 1), limit + 1);
+  if (behind.length > limit) return null;
+  return { ...all, groups: without(all.groups, groupsOfPacked(behind), file.path), looked: behind.length };
+}
+
+function countedGroups(file: DayReader, key: SubjectKey, { start, end }: Part, most: number): AccountGroups | null {
+  const rows = file.packedRows(key, start, end, most + 1);
+  return rows.length > most ? null : { groups: groupsOfPacked(rows), looked: rows.length, kept: false };
+}
+
+/** Subtracts groups. The groups to subtract are part of the stored ones; otherwise the stored counts are wrong. */
+function without(groups: readonly Group[], others: readonly Group[], path: string): readonly Group[] {
+  if (others.length === 0) return groups;
+  const left = new Map<string, Group>();
+  for (const [sign, some] of [
+    [1, groups],
+    [-1, others],
+  ] as const) {
+    for (const [source, val, target, applied, removed] of some) {
+      const name = `${source} ${val} ${target}`;
+      const [, , , a, r] = left.get(name) ?? [0, 0, 0, 0, 0];
+      left.set(name, [source, val, target, a + sign * applied, r + sign * removed]);
+    }
+  }
+  const counts = [...left.values()];
+  if (counts.some(([, , , applied, removed]) => applied < 0 || removed < 0)) {
+    throw new StoreError('damaged', `${path}: the counts of an account do not match its rows`);
+  }
+  return counts.filter(([, , , applied, removed]) => applied + removed > 0);
+}

@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import { dayName, dayOf, type Interval } from '../../time.ts';
+import { isAbsent } from '../base/connection.ts';
+import { type DayForm, dayPath, type StorePaths } from '../base/files.ts';
+import { DayReader } from '../day/day-reader.ts';
+import { remedy } from '../state/lost-state.ts';
+import type { Catalog } from '../state/state-read.ts';
+
+/** Maximum attempts to open a file that the state file lists: it may be sealed or dropped between the two reads. */
+const looks = 5;
+
+/** Access to the list of days in the state file. */
+export interface DayCatalog {
+  catalog(): Catalog;
+  floor(): Micros;
+  /** Returns the generation that every day must belong to. */
+  generation(): string;
+}
+
+/** A consistent view of the store's days. */
+export interface Look {
+  /** The days that overlap the interval, oldest first. */
+  readonly days: readonly DayReader[];
+  /** The day that may still be written; older ones never change. Null in an empty store. */
+  readonly newest: number | null;
+}
+
+/** The open day files of one reader, kept open between queries. */
+export class Days {
+  readonly #paths: StorePaths;
+  readonly #state: DayCatalog;
+  /** Each with the revision of the day under which it was opened. */
+  readonly #open = new Map<number, { readonly reader: DayReader; readonly revision: number }>();
+
+  constructor(paths: StorePaths, state: DayCatalog) {
+    this.#paths = paths;
+    this.#state = state;
+  }
+
+  /**
+   * Runs a synchronous query over the days of an interval. Throws `out_of_window` if the interval begins before the
+   * floor, also if the floor rose meanwhile: the floor is raised before a file is removed, so a missing day never
+   * counts as empty.
+   */
+  over<T>(interval: Interval, work: (look: Look) => T): T {
+    const from = dayOf(interval.start);
+    const through = dayOf(interval.end - 1);
+    for (let look = 1; ; look++) {
+      const catalog = this.#state.catalog();
+      this.#refuseBefore(interval, catalog);
+      const wanted = catalog.days.filter(({ day }) => day >= from && day <= through);
+      const days = this.#openAll(wanted, catalog);
+      if (days === null) {
+        if (look === looks) throw this.#missing(wanted);
+        continue;
+      }
+      const result = work({ days, newest: catalog.days.at(-1)?.day ?? null });
+      this.#refuseBefore(interval, { floor: this.#state.floor() });
+      return result;
+    }
+  }
+
+  /** Returns the newest day's file; null in a store without rows. */
+  newest(): DayReader | null {
+    return this.#newestOf(() => true);
+  }
+
+  /** Returns the newest sealed day's file; null if no day is sealed. */
+  newestSealed(): DayReader | null {
+    return this.#newestOf(({ sealed }) => sealed === 1);
+  }
+
+  #newestOf(wanted: (day: Catalog['days'][number]) => boolean): DayReader | null {
+    for (let look = 1; ; look++) {
+      const catalog = this.#state.catalog();
+      const newest = catalog.days.findLast(wanted);
+      if (!newest) return null;
+      const [reader] = this.#openAll([newest], catalog) ?? [];
+      if (reader) return reader;
+      if (look === looks) throw this.#missing([newest]);
+    }
+  }
+
+  /** Creates the error that lists the days with missing files, for the operator who must restore them. */
+  #missing(wanted: Catalog['days']): StoreError {
+    const absent = wanted
+      .filter(({ day, sealed }) => !existsSync(dayPath(this.#paths, day, sealed === 1 ? 'sealed' : 'open')))
+      .map(({ day }) => dayName(day));
+    return new StoreError('damaged', `a day's file is missing in ${this.#paths.days}: ${absent.join(', ')}`);
+  }
+
+  /** Returns every day, oldest first. */
+  all(): Catalog['days'] {
+    return this.#state.catalog().days;
+  }
+
+  close(): void {
+    for (const { reader } of this.#open.values()) reader.close();
+    this.#open.clear();
+  }
+
+  #refuseBefore({ start }: Interval, { floor }: Pick<Catalog, 'floor'>): void {
+    if (start < floor) throw new StoreError('out_of_window', `the interval begins before ${dayName(dayOf(floor))}`);
+  }
+
+  /** Returns null if a file is not where the catalog lists it. */
+  #openAll(wanted: Catalog['days'], catalog: Catalog): DayReader[] | null {
+    this.#forget(catalog);
+    const readers: DayReader[] = [];
+    for (const { day, sealed, revision } of wanted) {
+      let reader = this.#open.get(day)?.reader;
+      if (!reader) {
+        const form = sealed === 1 ? 'sealed' : 'open';
+        try {
+          reader = this.#openDay(day, form);
+        } catch (error) {
+          // A file that exists and cannot be opened is not missing.
+          if (isAbsent(error) && !existsSync(dayPath(this.#paths, day, form))) return null;
+          throw error;
+        }
+        this.#open.set(day, { reader, revision });
+      }
+      readers.push(reader);
+    }
+    return readers;
+  }
+
+  #openDay(day: number, form: DayForm): DayReader {
+    const reader = new DayReader(dayPath(this.#paths, day, form), day, form);
+    if (reader.generation() === this.#state.generation()) return reader;
+    reader.close();
+    throw new StoreError('damaged', `${reader.path} belongs to another generation of the store: ${remedy}`);
+  }
+
+  /** Closes files that were dropped, sealed, purged or given checksums since: only then is their space freed. */
+  #forget(catalog: Catalog): void {
+    const now = new Map(catalog.days.map((entry) => [entry.day, entry]));
+    for (const [day, { reader, revision }] of this.#open) {
+      const entry = now.get(day);
+      const form = entry?.sealed === 1 ? 'sealed' : 'open';
+      if (entry === undefined || form !== reader.form || entry.revision !== revision || reader.isReplaced) {
+        reader.close();
+        this.#open.delete(day);
+      }
+    }
+  }
+}

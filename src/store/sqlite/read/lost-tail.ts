@@ -1,0 +1,89 @@
+import { StoreError } from '../../errors.ts';
+import type { StoredGap } from '../../port.ts';
+import { dayName, dayStart, type Interval, micros } from '../../time.ts';
+import { isAbsent } from '../base/connection.ts';
+import type { OnFile } from '../base/file-event.ts';
+import { dayPath, type StorePaths } from '../base/files.ts';
+import { DayReader } from '../day/day-reader.ts';
+import { metaNames } from '../schema/day-schema.ts';
+import { remedy } from '../state/lost-state.ts';
+import type { Catalog } from '../state/state-read.ts';
+import type { StateChanges } from '../state/state-write.ts';
+
+/**
+ * The lost commits at the end of a day. All rows of an open day may be in its write-ahead log, and SQLite ignores every
+ * frame from the first damaged one on. The following day's file records how far the day reached.
+ */
+interface LostTail extends Interval {
+  readonly day: number;
+}
+
+/** Records a gap for commits that a day has lost; the remaining rows stay. */
+export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
+  for (const { day, start, end } of uncovered(paths, state.catalog().days, state)) {
+    state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
+    const name = `${dayName(day)}.open.sqlite`;
+    onFile({
+      name,
+      day: dayName(day),
+      action: 'left',
+      reason: 'its last commits are gone: the time since is a gap now',
+    });
+  }
+}
+
+/** Throws `damaged` if a day has lost commits and no gap is recorded for them: the next writer records it. */
+export function assertNoLostTail(paths: StorePaths, days: Catalog['days'], state: GapQueries): void {
+  const [lost] = uncovered(paths, days, state);
+  if (!lost) return;
+  throw new StoreError(
+    'damaged',
+    `${dayName(lost.day)}: its last commits are gone; a writer records the gap: ${remedy}`,
+  );
+}
+
+interface GapQueries {
+  gaps(interval: Interval): StoredGap[];
+}
+
+function uncovered(paths: StorePaths, days: Catalog['days'], state: GapQueries): LostTail[] {
+  return lostTails(paths, days).filter(
+    ({ start, end }) =>
+      !state.gaps({ start, end }).some((gap) => gap.source === null && gap.start <= start && gap.end >= end),
+  );
+}
+
+function lostTails(paths: StorePaths, days: Catalog['days']): LostTail[] {
+  const found: LostTail[] = [];
+  for (const [at, { day, sealed }] of days.entries()) {
+    const next = days[at + 1];
+    // A sealed day is verified by its checksums.
+    if (sealed === 1 || next === undefined) continue;
+    const ends = read(paths, { day, sealed }, (reader) => reader.ends());
+    const carried = read(paths, next, (reader) => ({
+      last: reader.meta(metaNames.carriedLast),
+      through: reader.meta(metaNames.carriedThrough),
+    }));
+    if (!ends || !carried) continue;
+    const [last, through] = [ends.last ?? 0, ends.through ?? 0];
+    if (last >= (carried.last ?? 0) && through >= (carried.through ?? 0)) continue;
+    const start = Math.max(dayStart(day), Math.min(last + 1, through));
+    found.push({ day, start: micros(start), end: dayStart(day + 1) });
+  }
+  return found;
+}
+
+/** Returns null if the file was sealed or dropped meanwhile. */
+function read<T>(paths: StorePaths, { day, sealed }: { day: number; sealed: number }, work: (reader: DayReader) => T) {
+  const form = sealed === 1 ? 'sealed' : 'open';
+  let reader: DayReader | null = null;
+  try {
+    reader = new DayReader(dayPath(paths, day, form), day, form);
+    return work(reader);
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  } finally {
+    reader?.close();
+  }
+}

@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { StoreError } from '../../errors.ts';
+import type { StoreReader } from '../../port.ts';
+import { dayName, dayStart, micros } from '../../time.ts';
+import { openReadonly, type Sqlite, storeError } from '../base/connection.ts';
+import { type StorePaths, storePaths } from '../base/files.ts';
+import { assertKnown, schemaVersion } from '../base/migrate.ts';
+import { subjectDid } from '../base/row.ts';
+import { stateMigrations } from '../schema/state-schema.ts';
+import { assertOneGeneration, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
+import { stateQueries } from '../state/state-read.ts';
+import { accountIntervals, assertInterval, readAccount } from './account-read.ts';
+import { AccountTallies } from './account-tally.ts';
+import { Counts } from './counts.ts';
+import { Days } from './days.ts';
+import { assertNoLostTail } from './lost-tail.ts';
+import { verifyDay } from './verify.ts';
+
+const cacheBytes = 1024 * 1024;
+
+/**
+ * Opens the store in a directory for reading, with or without a running writer. Throws `not_a_store` if there is none.
+ */
+export function openSqliteReader(folder: string): StoreReader {
+  const paths = storePaths(folder);
+  assertStateFile(paths);
+  if (!existsSync(paths.state)) throw new StoreError('not_a_store', `${folder} contains no store`);
+  const db = openState(paths);
+  try {
+    assertKnown(db, stateMigrations);
+    if (schemaVersion(db) === 0) assertStateBegun(paths, false);
+    if (schemaVersion(db) === 0) throw new StoreError('not_a_store', `the store in ${folder} was never initialized`);
+    const state = stateQueries(db);
+    const days = new Days(paths, state);
+    assertStateBegun(paths, state.hasEpoch());
+    assertOneGeneration(paths, state.generation());
+    assertNoLostTail(paths, state.catalog().days, state);
+    return readerOf(folder, state, days, new Counts(days), () => {
+      days.close();
+      db.close();
+    });
+  } catch (error) {
+    db.close();
+    throw storeError(error, paths.state);
+  }
+}
+
+function openState(paths: StorePaths): Sqlite {
+  try {
+    return openReadonly(paths.state, cacheBytes);
+  } catch (error) {
+    // Without the application id, nothing was ever written into the file, or its log was lost.
+    if (error instanceof StoreError && error.code === 'pragma_refused') assertStateBegun(paths, false);
+    throw error;
+  }
+}
+
+function readerOf(
+  folder: string,
+  state: ReturnType<typeof stateQueries>,
+  days: Days,
+  counts: Counts,
+  release: () => void,
+): StoreReader {
+  const tallies = new AccountTallies(days);
+  let closed = false;
+
+  /** Runs a query: rejects after `close`, translates errors to the port's, and never throws synchronously. */
+  function query<T>(work: () => T): Promise<Awaited<T>> {
+    return new Promise<T>((resolve) => {
+      if (closed) throw new StoreError('closed', `the store in ${folder} was closed`);
+      resolve(work());
+    }).catch((error: unknown) => {
+      throw storeError(error, folder);
+    }) as Promise<Awaited<T>>;
+  }
+
+  return {
+    epoch: () => query(() => state.epoch()),
+    frontier: () =>
+      query(() => {
+        const { generationId } = state.epoch();
+        const floor = state.floor();
+        const { last, through } = days.newest()?.ends() ?? { last: null, through: null };
+        const end = micros(Math.max(floor, (last ?? -1) + 1));
+        return { generationId, floor, end, observedThrough: through, revision: state.revision() };
+      }),
+    readAccount: (asked) => query(() => readAccount(days, asked)),
+    accountIntervals: (asked) => query(() => accountIntervals(days, asked)),
+    tallyAccount: (asked) => query(() => tallies.of(asked)),
+    busyAccounts: (limit) => query(() => days.newestSealed()?.hotSubjects(limit).map(subjectDid) ?? []),
+    countsByLabeler: (interval) => query(() => counts.byLabeler(interval)),
+    countsOverTime: (asked) => query(() => counts.overTime(asked)),
+    labelersActive: (interval) => query(() => counts.byLabeler(interval).length),
+    refusals: (interval) => query(() => counts.refusals(interval)),
+    positions: () => query(() => days.newest()?.positions() ?? []),
+    gaps: ({ source, ...interval }) =>
+      query(() => {
+        assertInterval(interval);
+        return state.gaps(interval, source);
+      }),
+    coverage: ({ labelers, ...interval }) =>
+      query(() => {
+        assertInterval(interval);
+        return state.coverage(interval, labelers);
+      }),
+    purges: () => query(() => state.purges()),
+    heartbeat: () => query(() => state.heartbeat()),
+    roster: () => query(() => state.roster()),
+    keys: (did) => query(() => state.keys(did)),
+    definitions: (did) => query(() => state.definitions(did)),
+    note: (name) => query(() => state.note(name)),
+    async *verify() {
+      const { generationId } = await query(() => state.epoch());
+      for (const { day } of await query(() => days.all())) {
+        const report = await query(() => {
+          const end = dayStart(day + 1);
+          const floor = state.floor();
+          // A day that was dropped meanwhile is outside the window, not damaged.
+          if (end <= floor) return null;
+          return days.over({ start: micros(Math.max(dayStart(day), floor)), end }, ({ days: [reader] }) => {
+            if (!reader) throw new StoreError('damaged', `the file of ${dayName(day)} does not exist`);
+            return verifyDay(reader, generationId);
+          });
+        });
+        if (report) yield report;
+      }
+    },
+    close: () => {
+      if (!closed) release();
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}

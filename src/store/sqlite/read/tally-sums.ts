@@ -1,0 +1,97 @@
+import { targetKinds } from '../../../contract/vocabulary.ts';
+import { type AccountTally, type DayCounts, maxTallyValues } from '../../account-counts.ts';
+import type { AccountFilter } from '../../port.ts';
+import type { DayReader } from '../day/day-reader.ts';
+import type { Group } from '../groups/group.ts';
+
+interface Sum {
+  applied: number;
+  removed: number;
+}
+
+/** Sums over the groups of several files, each with its own numbers for names. */
+export class TallySums {
+  readonly #filter: AccountFilter;
+  readonly #labelers = new Map<string, Sum>();
+  readonly #values = new Map<string, Sum>();
+
+  constructor(filter: AccountFilter) {
+    this.#filter = filter;
+  }
+
+  /** Number of labelers and values, as a measure of memory. */
+  get names(): number {
+    return this.#labelers.size + this.#values.size;
+  }
+
+  /** Adds the sums of other days without changing them. */
+  merge(others: TallySums): void {
+    for (const [name, sum] of others.#labelers) increase(sumOf(this.#labelers, name), sum.applied, sum.removed);
+    for (const [name, sum] of others.#values) increase(sumOf(this.#values, name), sum.applied, sum.removed);
+  }
+
+  /** Adds a day's groups and returns that day's counts. */
+  add(groups: readonly Group[], file: DayReader | undefined): DayCounts {
+    const { removed: only } = this.#filter;
+    const day = { rows: 0, account: zero(), post: zero(), record: zero() };
+    if (!file) return day;
+    const labelers = new Map<number, Sum>();
+    const values = new Map<number, Sum>();
+    const agrees = this.#condition(file);
+    for (const group of groups) {
+      const [source, val, about, applied, removed] = group;
+      day.rows += applied + removed;
+      increase(sumOf(labelers, source), applied, removed);
+      increase(sumOf(values, val), applied, removed);
+      if (!agrees(group)) continue;
+      increase(day[targetKinds[about] ?? 'record'], only === true ? 0 : applied, only === false ? 0 : removed);
+    }
+    // Converted to names only at the end: numbers are specific to a file, and many groups share one.
+    for (const [id, sum] of labelers)
+      increase(sumOf(this.#labelers, file.nameOf('source', id)), sum.applied, sum.removed);
+    for (const [id, sum] of values) increase(sumOf(this.#values, file.nameOf('val', id)), sum.applied, sum.removed);
+    return day;
+  }
+
+  /** Returns a test whether a group of a file matches the filter, ignoring the action. */
+  #condition(file: DayReader): (group: Group) => boolean {
+    const { labeler, value, target } = this.#filter;
+    if (labeler === undefined && value === undefined && target === undefined) return () => true;
+    return ([source, val, about]) =>
+      (labeler === undefined || file.nameOf('source', source) === labeler) &&
+      (value === undefined || file.nameOf('val', val) === value) &&
+      (target === undefined || targetKinds[about] === target);
+  }
+
+  /** Returns both sums as a tally lists them. */
+  result(): Pick<AccountTally, 'labelers' | 'values'> {
+    return {
+      labelers: sortedByCount(this.#labelers).map(([labeler, sum]) => ({ labeler, ...sum })),
+      values: sortedByCount(this.#values)
+        .slice(0, maxTallyValues)
+        .map(([value, sum]) => ({ value, ...sum })),
+    };
+  }
+}
+
+function zero(): Sum {
+  return { applied: 0, removed: 0 };
+}
+
+function sumOf<Name>(sums: Map<Name, Sum>, name: Name): Sum {
+  let sum = sums.get(name);
+  if (!sum) {
+    sum = zero();
+    sums.set(name, sum);
+  }
+  return sum;
+}
+
+function increase(sum: Sum, applied: number, removed: number): void {
+  sum.applied += applied;
+  sum.removed += removed;
+}
+
+function sortedByCount(sums: ReadonlyMap<string, Sum>): [string, Sum][] {
+  return [...sums].sort(([a, x], [b, y]) => y.applied + y.removed - x.applied - x.removed || (a < b ? -1 : 1));
+}

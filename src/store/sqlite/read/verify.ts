@@ -1,0 +1,179 @@
+import { StoreError } from '../../errors.ts';
+import { identityOf } from '../../identity.ts';
+import type { DayReport } from '../../port.ts';
+import { dayName, dayOf, minute } from '../../time.ts';
+import { decodeRow, type SubjectKey, sameKey, subjectDid } from '../base/row.ts';
+import type { DayReader } from '../day/day-reader.ts';
+import { maxGroups } from '../groups/busy.ts';
+import type { Group } from '../groups/group.ts';
+import { metaNames } from '../schema/day-schema.ts';
+import { filterBlocks } from '../schema/subject-filter.ts';
+
+/** Maximum number of problems listed per day; one damaged page can cause thousands. */
+const maxProblems = 50;
+
+type Sums = Map<string, [applied: number, removed: number]>;
+
+/** Recomputes everything that is derived from a day's rows and compares. */
+export function verifyDay(day: DayReader, generation: string): DayReport {
+  const problems: string[] = [];
+  const report = (problem: string): void => {
+    if (problems.length < maxProblems) problems.push(problem);
+  };
+  const rows = day.atOnce(() => {
+    for (const problem of day.fileProblems()) report(`file: ${problem}`);
+    if (day.generation() !== generation) report('the file belongs to another generation of the store');
+    for (const { problem } of day.checksumProblems()) report(problem);
+    return verifyRows(day, report);
+  });
+  const sealed = day.form === 'sealed';
+  return { day: dayName(day.day), sealed, unverified: sealed && !day.isChecked, rows, problems };
+}
+
+function verifyRows(day: DayReader, report: (problem: string) => void): number {
+  const minutes: Sums = new Map();
+  const hours: Sums = new Map();
+  const identities = new Set<string>();
+  let rows = 0;
+  let last = 0;
+  let before: { subject: SubjectKey; id: number } | null = null;
+  for (const [row, identity] of day.rows()) {
+    const [id, subject, source] = row;
+    rows += 1;
+    last = Math.max(last, id);
+    if (dayOf(id) !== day.day) report(`row ${id} belongs to another day`);
+    if (before && !follows(day, before, { subject, id })) report(`row ${id} is out of order`);
+    before = { subject, id };
+    const { label } = decodeRow(row, day.nameOf);
+    if (identity) {
+      const text = identity.toString('latin1');
+      if (identities.has(text)) report(`row ${id} is stored twice`);
+      identities.add(text);
+      if (!identityOf(label).equals(identity)) report(`the identity of row ${id} does not match its label`);
+    }
+    const removed = label.neg === true ? 1 : 0;
+    add(minutes, `${Math.floor(id / minute)} ${source}`, removed);
+    add(hours, `${Math.floor(id / (60 * minute))} ${source}`, removed);
+  }
+  compareCounters(day, 'minute', minutes, report);
+  compareCounters(day, 'hour', hours, report);
+  if (day.form === 'open') compareBusySoFar(day, report);
+  else {
+    compareStamps(day, minutes, report);
+    compareStoredCounts(day, report);
+    compareFilter(day, report);
+    if (day.meta(metaNames.rows) !== rows) report(`the file states ${day.meta(metaNames.rows)} rows, but has ${rows}`);
+  }
+  const stated = day.meta(metaNames.last);
+  // The last stamp stays when its row is purged: it must not be assigned again.
+  const matches = day.meta(metaNames.purged) === null ? stated === last : (stated ?? 0) >= last;
+  if (rows > 0 && !matches) report(`the file states ${stated} as its last row, but the last row is ${last}`);
+  return rows;
+}
+
+function follows(day: DayReader, a: { subject: SubjectKey; id: number }, b: { subject: SubjectKey; id: number }) {
+  if (day.form === 'open' || a.subject === b.subject) return a.id < b.id;
+  if (typeof a.subject === 'string' || typeof b.subject === 'string') return true;
+  const order = a.subject.compare(b.subject);
+  return order < 0 || (order === 0 && a.id < b.id);
+}
+
+function add(sums: Sums, key: string, removed: number): void {
+  const [a, r] = sums.get(key) ?? [0, 0];
+  sums.set(key, [a + 1 - removed, r + removed]);
+}
+
+function compareCounters(
+  day: DayReader,
+  bucket: 'minute' | 'hour',
+  expected: Sums,
+  report: (problem: string) => void,
+): void {
+  const left = new Map(expected);
+  for (const [at, source, applied, removed] of day.allCounters(bucket)) {
+    const key = `${at} ${source}`;
+    const [a, r] = left.get(key) ?? [0, 0];
+    left.delete(key);
+    if (a !== applied || r !== removed) {
+      report(`${bucket} ${at} of ${day.nameOf('source', source)}: counted ${applied}+${removed}, rows say ${a}+${r}`);
+    }
+  }
+  for (const [key, [a, r]] of left) report(`${bucket} ${key}: not counted, rows say ${a}+${r}`);
+}
+
+/** Checks that a sealed day's stored counts match its rows, for every subject with many rows and for no other. */
+function compareStoredCounts(day: DayReader, report: (problem: string) => void): void {
+  if (!day.storesCounts) return;
+  const kept = day.storedHotSubjects();
+  try {
+    for (const { subject, groups } of day.computedHotSubjects()) {
+      const found = kept.next();
+      if (found.done || !sameKey(found.value.subject, subject) || !sameGroups(found.value.groups, groups)) {
+        report(`the counts of ${subjectDid(subject)} do not match its rows`);
+        return;
+      }
+    }
+    if (!kept.next().done) report('counts are stored for a subject with too few rows');
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    report(error.message);
+  } finally {
+    // An unfinished query would block the file's next one.
+    kept.return(undefined);
+  }
+}
+
+/**
+ * Checks that an open day's stored counts of each subject match all of its rows; the day need not store every
+ * subject's.
+ */
+function compareBusySoFar(day: DayReader, report: (problem: string) => void): void {
+  if (!day.storesCounts) return;
+  for (const { subject, groups } of day.storedHotSubjects()) {
+    if (!sameGroups(groups, day.countedGroups(subject).slice(0, maxGroups + 1))) {
+      report(`the counts of ${subjectDid(subject)} do not match its rows`);
+    }
+  }
+}
+
+/** Checks that a sealed day's filter matches its subjects, bit by bit. */
+function compareFilter(day: DayReader, report: (problem: string) => void): void {
+  if (!day.keepsFilter) return;
+  const kept = day.filterBlocks();
+  let subjects = 0;
+  for (const _ of day.subjects()) subjects += 1;
+  const expected = filterBlocks(day.subjects(), subjects, day.isChecked);
+  if (kept.length !== expected.length || !expected.every((block, i) => kept[i]?.equals(block))) {
+    report('its subject filter does not match its rows');
+  }
+}
+
+function sameGroups(a: readonly Group[], b: readonly Group[]): boolean {
+  return a.length === b.length && a.every((group, i) => group.every((value, column) => value === b[i]?.[column]));
+}
+
+/** Checks that a sealed day's stamps match the rows of each minute. */
+function compareStamps(day: DayReader, minutes: Sums, report: (problem: string) => void): void {
+  const bySource = new Map<string, [number, number]>();
+  const expected = new Map<string, [number, number]>();
+  for (const [key, [a, r]] of minutes) {
+    const [at, source] = key.split(' ').map(Number);
+    const name = `${at} ${day.nameOf('source', source ?? 0)}`;
+    expected.set(name, [a, r]);
+  }
+  for (const at of new Set([...minutes.keys()].map((key) => Number(key.split(' ')[0])))) {
+    try {
+      day.edge(at * minute, (at + 1) * minute, (labeler, bucket, applied, removed) => {
+        bySource.set(`${bucket} ${labeler}`, [applied, removed]);
+      });
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      report(`minute ${at}: ${error.message}`);
+    }
+  }
+  for (const [name, [a, r]] of expected) {
+    const [applied, removed] = bySource.get(name) ?? [0, 0];
+    if (a !== applied || r !== removed)
+      report(`minute ${name}: its stamps say ${applied}+${removed}, rows say ${a}+${r}`);
+  }
+}

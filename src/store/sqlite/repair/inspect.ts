@@ -1,0 +1,108 @@
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import type { Epoch } from '../../port.ts';
+import type { Purge } from '../../removals.ts';
+import { dayName } from '../../time.ts';
+import { openReadonly, storeError } from '../base/connection.ts';
+import { dayPath, listDays, type StorePaths, storePaths } from '../base/files.ts';
+import { writerLockHeld } from '../base/lock.ts';
+import { assertKnown, schemaVersion } from '../base/migrate.ts';
+import { stateMigrations } from '../schema/state-schema.ts';
+import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
+import { stateQueries } from '../state/state-read.ts';
+import { hasChecksums } from '../upkeep/replace-day.ts';
+
+/** Properties of a store that can be read without changing it. */
+export interface StoreInspection {
+  readonly schema: number;
+  readonly epoch: Epoch;
+  /** Last durable heartbeat of the writer; null before the first. */
+  readonly heartbeat: Micros | null;
+  /** True if a writer is running. */
+  readonly writing: boolean;
+  readonly sealedDays: number;
+  readonly openDays: number;
+  /** Days that the state file lists but that have no file, `YYYY-MM-DD`. */
+  readonly missingDays: readonly string[];
+  /** Purges that are not completed. */
+  readonly pendingPurges: readonly Purge[];
+  /** Sealed days without checksums, `YYYY-MM-DD`: upkeep has not rewritten them yet. */
+  readonly unverifiedDays: readonly string[];
+  /** Total size of the files in the directory. */
+  readonly bytes: number;
+}
+
+/**
+ * Reads the store in a directory, with or without a running writer, and leaves the directory unchanged: SQLite would
+ * create files next to a database that no process has open, and these would belong to the inspecting user.
+ * Throws `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`; the system's errors when it may not be read.
+ */
+export function inspectStore(folder: string): StoreInspection {
+  const paths = storePaths(folder);
+  assertStateFile(paths);
+  // `existsSync` would report an inaccessible file as missing.
+  if (!statSync(paths.state, { throwIfNoEntry: false })) {
+    throw new StoreError('not_a_store', `${folder} contains no store`);
+  }
+  const writing = writerLockHeld(paths.lock);
+  try {
+    return writing ? inspect(paths, paths.state, writing) : inspectCopy(paths);
+  } catch (error) {
+    throw storeError(error, folder);
+  }
+}
+
+/** Copies the log too, but not the log's index, which SQLite rebuilds. */
+function inspectCopy(paths: StorePaths): StoreInspection {
+  const copies = mkdtempSync(join(tmpdir(), 'almanac-inspect-'));
+  try {
+    const copy = join(copies, 'state.sqlite');
+    copyFileSync(paths.state, copy);
+    if (existsSync(`${paths.state}-wal`)) copyFileSync(`${paths.state}-wal`, `${copy}-wal`);
+    return inspect(paths, copy, false);
+  } finally {
+    rmSync(copies, { recursive: true, force: true });
+  }
+}
+
+function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspection {
+  const db = openReadonly(state, 1024 * 1024);
+  try {
+    assertKnown(db, stateMigrations);
+    const schema = schemaVersion(db);
+    if (schema === 0) assertStateBegun(paths, false);
+    if (schema === 0) throw new StoreError('not_a_store', `the store in ${paths.folder} was never initialized`);
+    assertSound(db);
+    const queries = stateQueries(db);
+    assertStateBegun(paths, queries.hasEpoch());
+    // Opening an open day would leave SQLite files next to it.
+    assertOneGeneration(paths, queries.generation(), ['sealed']);
+    const { days } = queries.catalog();
+    const files = new Set(listDays(paths).map(({ day }) => day));
+    return {
+      schema,
+      epoch: queries.epoch(),
+      heartbeat: queries.heartbeat(),
+      writing,
+      sealedDays: days.filter(({ sealed }) => sealed === 1).length,
+      openDays: days.filter(({ sealed }) => sealed !== 1).length,
+      missingDays: days.filter(({ day }) => !files.has(day)).map(({ day }) => dayName(day)),
+      pendingPurges: queries.purges().filter(({ completedAt }) => completedAt === null),
+      unverifiedDays: days
+        .filter(({ day, sealed }) => sealed === 1 && files.has(day) && !hasChecksums(dayPath(paths, day, 'sealed')))
+        .map(({ day }) => dayName(day)),
+      bytes: sizeOf(paths.folder) + sizeOf(paths.days),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { name }) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+}

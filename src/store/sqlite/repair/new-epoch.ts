@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoreError } from '../../errors.ts';
+import { openWritable, storeError, syncFolder } from '../base/connection.ts';
+import type { Faults } from '../base/faults.ts';
+import { storePaths } from '../base/files.ts';
+import { copiedName, copyingName, unfinished } from '../base/interrupted.ts';
+import { takeWriterLock } from '../base/lock.ts';
+
+/** The moved files and their new directory. */
+export interface SetAside {
+  readonly directory: string;
+  /** Names of the moved files; days have the prefix `days/`. */
+  readonly moved: readonly string[];
+}
+
+const prefix = 'set-aside-';
+
+/**
+ * Moves the days and the state file of a store into a dated directory within its own, so that the next writer begins a
+ * new epoch. Deletes nothing. An interrupted move leaves a directory with the suffix `.unfinished`, which keeps the
+ * store from being opened; the next call continues. Throws `second_writer` while a writer runs; returns null if there
+ * is nothing to move.
+ */
+export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAside | null {
+  const paths = storePaths(folder);
+  if (!existsSync(folder)) throw new StoreError('not_a_store', `there is no directory ${folder}`);
+  const lock = takeWriterLock(paths.lock);
+  try {
+    const names = readdirSync(folder);
+    if (names.includes(copiedName)) {
+      throw new StoreError('damaged', 'a restore was interrupted: first run almanac labels restore FROM again');
+    }
+    const begun = names.find((name) => name.startsWith(prefix) && name.endsWith(unfinished));
+    const days = existsSync(paths.days) ? readdirSync(paths.days) : [];
+    const state = names.filter((name) => name.startsWith('state.sqlite'));
+    const isCopying = names.includes(copyingName);
+    if (begun === undefined && days.length === 0 && state.length === 0 && !isCopying) return null;
+    foldLog(paths.state);
+    const temporary = join(folder, begun ?? freeName(folder, at) + unfinished);
+    if (begun === undefined) mkdirSync(temporary);
+    syncFolder(folder);
+    faults?.('new-epoch.begun');
+    if (existsSync(paths.days) && !existsSync(join(temporary, 'days'))) renameSync(paths.days, join(temporary, 'days'));
+    syncFolder(temporary);
+    syncFolder(folder);
+    faults?.('new-epoch.days');
+    if (isCopying) renameSync(join(folder, copyingName), join(temporary, 'restore-copy'));
+    for (const suffix of ['', '-wal', '-shm', '-journal']) {
+      const file = `${paths.state}${suffix}`;
+      if (existsSync(file)) renameSync(file, join(temporary, `state.sqlite${suffix}`));
+    }
+    syncFolder(temporary);
+    syncFolder(folder);
+    faults?.('new-epoch.state');
+    const directory = temporary.slice(0, -unfinished.length);
+    renameSync(temporary, directory);
+    syncFolder(folder);
+    const moved = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name !== 'days');
+    return { directory, moved: moved.sort() };
+  } catch (error) {
+    throw storeError(error, folder);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Folds the log into the state file; a damaged file is moved with its log unchanged. */
+function foldLog(state: string): void {
+  if (!existsSync(state)) return;
+  try {
+    const db = openWritable(state, 1024 * 1024);
+    db.close();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
+}
+
+function freeName(folder: string, at: Date): string {
+  const name = `${prefix}${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+  for (let n = 1; ; n++) {
+    const candidate = n === 1 ? name : `${name}-${n}`;
+    if (!existsSync(join(folder, candidate))) return candidate;
+  }
+}

@@ -1,0 +1,118 @@
+import { StoreError } from '../../errors.ts';
+import type { DayReport } from '../../port.ts';
+import { dayName } from '../../time.ts';
+import { openWritable, type Sqlite, storeError } from '../base/connection.ts';
+import type { Faults } from '../base/faults.ts';
+import { type OnFile, silent } from '../base/file-event.ts';
+import { type DayForm, dayPath, storePaths } from '../base/files.ts';
+import { takeWriterLock } from '../base/lock.ts';
+import { removalFlag } from '../base/row.ts';
+import { DayReader } from '../day/day-reader.ts';
+import { targetSql } from '../groups/busy.ts';
+import { verifyDay } from '../read/verify.ts';
+import { assertSound, assertStateFile } from '../state/lost-state.ts';
+import { stateChanges } from '../state/state-write.ts';
+import { recoverDays } from '../upkeep/recover.ts';
+import { replaceDay } from '../upkeep/replace-day.ts';
+
+/** Result of repairing a day. */
+export interface RepairReport {
+  /** The day after the repair; the problems that it still lists cannot be derived from its rows. */
+  readonly day: DayReport;
+  /** Problems that were repaired. */
+  readonly repaired: readonly string[];
+}
+
+/** Options of repairing a store. */
+export interface RepairOptions {
+  readonly folder: string;
+  readonly onFile?: OnFile;
+  readonly faults?: Faults;
+}
+
+/** Parts of a sealed day that cannot be derived from its rows. */
+const underived: readonly string[] = ['observation', 'source', 'val', 'collection', 'refusal', 'position', 'meta'];
+
+/**
+ * Rebuilds everything that is derived from rows: counters, groups, filters, checksums, and the list of days in the
+ * state file. Never changes a row. Yields a report of each day, oldest first. Throws `second_writer` while a writer
+ * runs.
+ */
+export async function* repairStore({ folder, onFile = silent, faults }: RepairOptions): AsyncGenerator<RepairReport> {
+  const paths = storePaths(folder);
+  assertStateFile(paths);
+  const lock = takeWriterLock(paths.lock);
+  let db: Sqlite | null = null;
+  try {
+    db = openWritable(paths.state, 1024 * 1024);
+    assertSound(db);
+    const state = stateChanges(db);
+    recoverDays(paths, state, onFile);
+    const { generationId } = state.epoch();
+    for (const { day, sealed } of state.catalog().days) {
+      const form: DayForm = sealed === 1 ? 'sealed' : 'open';
+      const path = dayPath(paths, day, form);
+      const look = () => reportOf(path, day, form, generationId);
+      const before = look();
+      if (before.report.problems.length === 0 && !before.report.unverified) {
+        yield { day: before.report, repaired: [] };
+        continue;
+      }
+      if (before.isDerivable) {
+        if (form === 'open') recount(path);
+        else await replaceDay({ paths, faults, onFile, signal: new AbortController().signal }, day, 'repair');
+      }
+      const { report } = look();
+      yield { day: report, repaired: before.report.problems.filter((problem) => !report.problems.includes(problem)) };
+    }
+  } catch (error) {
+    throw storeError(error, folder);
+  } finally {
+    db?.close();
+    lock.release();
+  }
+}
+
+function reportOf(path: string, day: number, form: DayForm, generation: string) {
+  let reader: DayReader | null = null;
+  try {
+    reader = new DayReader(path, day, form);
+    const report = verifyDay(reader, generation);
+    const isReadable = reader.fileProblems().length === 0;
+    const altered = [...reader.checksumProblems()].some(({ part }) => underived.includes(part));
+    return { report, isDerivable: isReadable && !altered };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const problems = [error.message];
+    const sealed = form === 'sealed';
+    return { report: { day: dayName(day), sealed, unverified: false, rows: 0, problems }, isDerivable: false };
+  } finally {
+    reader?.close();
+  }
+}
+
+/** Recomputes the counters of an open day in one transaction. Counts by subject begin again with its next rows. */
+function recount(path: string): void {
+  const db = openWritable(path, 32 * 1024 * 1024);
+  try {
+    const counts = `sum(flags & ${removalFlag} = 0), sum(flags & ${removalFlag} <> 0)`;
+    db.transaction(() => {
+      db.exec(`
+        DELETE FROM counter_minute;
+        INSERT INTO counter_minute(minute, source, applied, removed)
+          SELECT id / 60000000, source, ${counts} FROM observation GROUP BY 1, 2;
+        DELETE FROM counter_hour;
+        INSERT INTO counter_hour(hour, source, applied, removed)
+          SELECT minute / 60, source, sum(applied), sum(removed) FROM counter_minute GROUP BY 1, 2;
+        CREATE TEMP TABLE kept AS SELECT DISTINCT subject FROM busy;
+        DELETE FROM busy;
+        INSERT INTO busy SELECT subject, source, val, ${targetSql} AS target, ${counts} FROM observation
+          WHERE subject IN (SELECT subject FROM kept) GROUP BY subject, source, val, target;
+        DROP TABLE kept;`);
+    }).immediate();
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    db.close();
+  }
+}

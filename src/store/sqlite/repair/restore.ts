@@ -1,0 +1,206 @@
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { makeFolder } from '../../../ops/folder.ts';
+import { StoreError } from '../../errors.ts';
+import type { DayReport, StoredGap } from '../../port.ts';
+import { dayName, dayStart, type Interval, micros } from '../../time.ts';
+import { openWritable, storeError, syncFolder } from '../base/connection.ts';
+import type { Faults } from '../base/faults.ts';
+import type { OnFile } from '../base/file-event.ts';
+import { listDays, storePaths } from '../base/files.ts';
+import { flush } from '../base/flush.ts';
+import { copiedName, copyingName } from '../base/interrupted.ts';
+import { takeWriterLock, writerLockHeld } from '../base/lock.ts';
+import { schemaVersion } from '../base/migrate.ts';
+import { assertSound } from '../state/lost-state.ts';
+import { stateChanges } from '../state/state-write.ts';
+import { openSqliteWriter } from '../write/writer.ts';
+
+/** Result of a restore. */
+export interface Restored {
+  readonly days: readonly DayReport[];
+  /** Days that the backup's state file lists but the backup lacks: each is now a gap. */
+  readonly lost: readonly string[];
+  /**
+   * Interval that is no longer covered: from the backup's last heartbeat to now; null if the clock is behind the
+   * backup.
+   */
+  readonly gap: Interval | null;
+}
+
+/** Options of a restore. */
+export interface RestoreOptions {
+  readonly from: string;
+  readonly folder: string;
+  /** Current time of the acceptance clock. */
+  readonly at: Micros;
+  readonly onFile?: OnFile;
+  readonly faults?: Faults;
+}
+
+/**
+ * Restores a store from a copy of its state file and days, which need not have been copied at one time. The files are
+ * copied into the store's directory, completed with gaps for the time that they do not cover, verified, and only then
+ * moved into place. A backup with problems is refused and nothing is changed. An interrupted restore leaves a directory
+ * that keeps the store from being opened; the next call continues.
+ */
+export async function restoreStore({
+  from,
+  folder,
+  at,
+  onFile = () => undefined,
+  faults,
+}: RestoreOptions): Promise<Restored> {
+  const paths = storePaths(folder);
+  makeFolder(folder);
+  assertBackup(from, folder);
+  const lock = takeWriterLock(paths.lock);
+  try {
+    const [copying, copied] = [join(folder, copyingName), join(folder, copiedName)];
+    if (!existsSync(copied)) {
+      assertEmpty(folder);
+      // Our own incomplete copy is made again.
+      rmSync(copying, { recursive: true, force: true });
+      copyBackup(from, copying, onFile);
+      faults?.('restore.copied');
+    }
+    const result = existsSync(copied)
+      ? null
+      : await complete(copying, at, onFile).catch((error: unknown) => {
+          // Our own copy of a refused backup is removed.
+          rmSync(copying, { recursive: true, force: true });
+          throw error;
+        });
+    if (result) {
+      renameSync(copying, copied);
+      syncFolder(folder);
+      faults?.('restore.verified');
+    }
+    moveIntoPlace(copied, folder, faults);
+    return result ?? { days: [], lost: [], gap: null };
+  } catch (error) {
+    throw storeError(error, folder);
+  } finally {
+    lock.release();
+  }
+}
+
+function assertBackup(from: string, folder: string): void {
+  const { state, lock } = storePaths(from);
+  if (!existsSync(state)) throw new StoreError('not_a_store', `there is no state.sqlite in ${from}`);
+  if (realpathSync(from) === realpathSync(folder)) throw new StoreError('not_a_store', `${from} is the store itself`);
+  if (writerLockHeld(lock))
+    throw new StoreError('second_writer', `a process writes the store in ${from}; stop it first`);
+}
+
+function assertEmpty(folder: string): void {
+  const { days } = storePaths(folder);
+  const held = [
+    ...readdirSync(folder).filter((name) => name.startsWith('state.sqlite')),
+    ...(existsSync(days) ? readdirSync(days) : []),
+  ];
+  if (held.length === 0) return;
+  throw new StoreError('occupied', `${folder} holds ${held[0]}: almanac labels new-epoch moves a store aside first`);
+}
+
+/** Copies the store's files durably; reports every other file of the backup. */
+function copyBackup(from: string, to: string, onFile: OnFile): void {
+  const [source, target] = [storePaths(from), storePaths(to)];
+  mkdirSync(target.days, { recursive: true });
+  const copy = (path: string, copyPath: string): void => {
+    copyFileSync(path, copyPath, constants.COPYFILE_FICLONE);
+    flush(copyPath);
+  };
+  for (const suffix of ['', '-wal']) {
+    if (existsSync(`${source.state}${suffix}`)) copy(`${source.state}${suffix}`, `${target.state}${suffix}`);
+  }
+  for (const name of existsSync(source.days) ? readdirSync(source.days) : []) {
+    if (/^\d{4}-\d{2}-\d{2}\.(open|sealed)\.sqlite(-wal|-journal)?$/.test(name)) {
+      copy(join(source.days, name), join(target.days, name));
+    } else if (!name.endsWith('-shm')) {
+      onFile({ name, day: null, action: 'left', reason: 'it is not a day file, and stays in the backup' });
+    }
+  }
+  for (const folder of [target.days, to]) syncFolder(folder);
+}
+
+/** Makes the copy's state file and days consistent, with gaps for the time that they do not cover, and verifies it. */
+async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Restored> {
+  const lost = forgetLostDays(folder);
+  const writer = openSqliteWriter({ folder, at, onFile });
+  try {
+    const days: DayReport[] = [];
+    for await (const report of writer.verify()) days.push(report);
+    const bad = days.find(({ problems }) => problems.length > 0);
+    if (bad) {
+      const what = `${bad.day} of the backup has problems: ${bad.problems[0] ?? ''}`;
+      throw new StoreError('damaged', `${what}; almanac labels verify lists all, and --repair on a copy fixes some`);
+    }
+    const [{ startedAt }, heartbeat, { observedThrough }] = await Promise.all([
+      writer.epoch(),
+      writer.heartbeat(),
+      writer.frontier(),
+    ]);
+    // If one of the two is older than the other, rows or gaps after its end are missing.
+    const start = micros(Math.max(startedAt, Math.min(heartbeat ?? startedAt, observedThrough ?? startedAt)));
+    const gap = start < at ? { start, end: at } : null;
+    if (gap) await writer.recordGap({ source: null, reason: 'ingest_paused', ...gap });
+    return { days, lost, gap };
+  } finally {
+    await writer.close();
+  }
+}
+
+/** Removes days that are not in the copy from its state file, and records a gap for each. */
+function forgetLostDays(folder: string): string[] {
+  const paths = storePaths(folder);
+  const db = openWritable(paths.state, 1024 * 1024);
+  try {
+    assertSound(db);
+    if (schemaVersion(db) === 0) throw new StoreError('damaged', 'the state.sqlite of the backup has no epoch');
+    const state = stateChanges(db);
+    const found = new Set(listDays(paths).map(({ day }) => day));
+    const lost = state.catalog().days.filter(({ day }) => !found.has(day));
+    for (const { day } of lost) {
+      const gap: StoredGap = { source: null, reason: 'unknown', start: dayStart(day), end: dayStart(day + 1) };
+      state.recordGap.immediate(gap);
+      state.forgetDay(day);
+    }
+    return lost.map(({ day }) => dayName(day));
+  } finally {
+    db.close();
+  }
+}
+
+/** Days are moved before the state file: until it exists, the store is refused. */
+function moveIntoPlace(copied: string, folder: string, faults: Faults | undefined): void {
+  const [source, target] = [storePaths(copied), storePaths(folder)];
+  if (existsSync(source.days)) {
+    if (existsSync(target.days)) rmdirSync(target.days);
+    renameSync(source.days, target.days);
+  }
+  syncFolder(folder);
+  faults?.('restore.days');
+  // A log that could not be folded into its file contains changes, including the gap since the backup: it is moved
+  // first.
+  for (const suffix of ['-wal', '']) {
+    if (existsSync(`${source.state}${suffix}`)) renameSync(`${source.state}${suffix}`, `${target.state}${suffix}`);
+  }
+  syncFolder(folder);
+  faults?.('restore.state');
+  // The rest is the lock of the copy's own writer and the index of a log.
+  for (const path of [source.lock, `${source.state}-shm`]) rmSync(path, { force: true });
+  rmdirSync(copied);
+  syncFolder(folder);
+}

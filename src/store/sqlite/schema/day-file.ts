@@ -1,0 +1,55 @@
+import type Database from 'better-sqlite3';
+import { type Sqlite, storeError } from '../base/connection.ts';
+
+type RawStatement = Database.Statement<unknown[], unknown>;
+
+/** A day's open file with its prepared statements; translates errors to the store's, with the file's path. */
+export class DayFile {
+  readonly path: string;
+  readonly db: Sqlite;
+  readonly #statements = new Map<string, RawStatement>();
+
+  constructor(db: Sqlite, path: string) {
+    this.db = db;
+    this.path = path;
+  }
+
+  /** Returns every row of a query as arrays. */
+  all<Row>(sql: string, parameters: readonly unknown[]): Row[] {
+    try {
+      return this.#statement(sql, 'raw').all(...parameters) as Row[];
+    } catch (error) {
+      throw storeError(error, this.path);
+    }
+  }
+
+  /** Returns the only column of a query, with numbers. */
+  column(sql: string, parameters: readonly unknown[]): number[] {
+    try {
+      return this.#statement(sql, 'pluck').all(...parameters) as number[];
+    } catch (error) {
+      throw storeError(error, this.path);
+    }
+  }
+
+  /** Yields the rows of a query one at a time; the connection is occupied until the last. */
+  *iterate<Row>(sql: string, parameters: readonly unknown[]): Generator<Row> {
+    try {
+      yield* this.db
+        .prepare<unknown[], Row>(sql)
+        .raw()
+        .iterate(...parameters);
+    } catch (error) {
+      throw storeError(error, this.path);
+    }
+  }
+
+  #statement(sql: string, form: 'raw' | 'pluck'): RawStatement {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.db.prepare<unknown[], unknown>(sql)[form]();
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

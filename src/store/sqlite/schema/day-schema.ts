@@ -1,0 +1,125 @@
+import type { Migration } from '../base/migrate.ts';
+
+/**
+ * A day's file contains all data of that day: rows, counters, refusals, and the positions as of its last commit. Both
+ * forms have the same tables, except for `observation`:
+ *   - open: in order of acceptance, with the identity of each row and an index by subject; `busy` counts all rows of
+ *     the subjects for which its writer counted `hotRows` (`busy-counter.ts`), which may not be every such subject;
+ *   - sealed: clustered by (subject, id), so that an account's rows are adjacent, without identities: a day is sealed
+ *     only when it can no longer receive duplicates. `counter_minute.stamps` then contains the rows' acceptance times,
+ *     `busy_groups` counts the rows of every subject with at least `hotRows` of them, and `subject_filter` rules out
+ *     subjects without rows. `block` has checksums of the rows and of the texts in blocks (`blocks.ts`), `group_sum`
+ *     those of all other data that is served (`group-sums.ts`).
+ *
+ * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, the DID's text for others. `cts` is in
+ * milliseconds if these restore the text exactly; otherwise it is NULL and `cts_text` has the text.
+ */
+const columns = `
+  source INTEGER NOT NULL,
+  val INTEGER NOT NULL,
+  collection INTEGER,
+  rest TEXT,
+  flags INTEGER NOT NULL,
+  ver INTEGER,
+  cts INTEGER,
+  cts_text TEXT,
+  cid BLOB,
+  exp TEXT,
+  sig BLOB,
+  extra BLOB`;
+
+const shared = `
+CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE val(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE collection(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE counter_minute(minute INTEGER NOT NULL, source INTEGER NOT NULL, applied INTEGER NOT NULL,
+  removed INTEGER NOT NULL, stamps BLOB, PRIMARY KEY(minute, source)) WITHOUT ROWID;
+CREATE TABLE counter_hour(hour INTEGER NOT NULL, source INTEGER NOT NULL, applied INTEGER NOT NULL,
+  removed INTEGER NOT NULL, PRIMARY KEY(hour, source)) WITHOUT ROWID;
+CREATE TABLE refusal(hour INTEGER NOT NULL, source INTEGER NOT NULL, reason TEXT NOT NULL, n INTEGER NOT NULL,
+  PRIMARY KEY(hour, source, reason)) WITHOUT ROWID;
+CREATE TABLE position(source TEXT NOT NULL, endpoint TEXT NOT NULL, value TEXT NOT NULL, accepted_at INTEGER NOT NULL,
+  PRIMARY KEY(source, endpoint)) WITHOUT ROWID;
+CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+`;
+
+const countsTable = `CREATE TABLE busy(subject NOT NULL, source INTEGER NOT NULL, val INTEGER NOT NULL,
+target INTEGER NOT NULL, applied INTEGER NOT NULL, removed INTEGER NOT NULL,
+PRIMARY KEY(subject, source, val, target)) WITHOUT ROWID;`;
+
+/** Schema of a day that is being written. */
+export const openDayMigrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'a day of observations',
+    sql: `CREATE TABLE observation(id INTEGER PRIMARY KEY, subject NOT NULL, ${columns}, identity BLOB NOT NULL);
+CREATE INDEX observation_subject ON observation(subject);${shared}`,
+  },
+  {
+    version: 2,
+    // An account's rows are counted and filtered without reading rows that are spread over the file.
+    name: 'what is counted and filtered stands in the index by subject',
+    sql: `DROP INDEX observation_subject;
+CREATE INDEX observation_subject ON observation(subject, id, source, val, collection, flags);`,
+  },
+  { version: 3, name: 'counts of subjects with many rows', sql: countsTable },
+];
+
+/** Schema of a day that never changes again. */
+export const sealedDayMigrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'a sealed day of observations',
+    sql: `CREATE TABLE observation(subject NOT NULL, id INTEGER NOT NULL, ${columns},
+PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
+  },
+  {
+    version: 2,
+    name: 'counts of subjects with many rows',
+    sql: countsTable,
+  },
+  {
+    version: 3,
+    name: 'which subjects have no row',
+    sql: 'CREATE TABLE subject_filter(block INTEGER PRIMARY KEY, bits BLOB NOT NULL);',
+  },
+  {
+    version: 4,
+    name: 'counts of a subject in one place',
+    // The table has its own index: in a table clustered by subject, a search would read the counts of every row it
+    // passes.
+    sql: `DROP TABLE busy;
+CREATE TABLE busy_groups(id INTEGER PRIMARY KEY, subject NOT NULL UNIQUE, packed BLOB NOT NULL);`,
+  },
+  {
+    version: 5,
+    // From this version on, the checksums of `busy_groups` and `subject_filter` include the subject or block.
+    name: 'checksums of what is served',
+    sql: `CREATE TABLE block(part TEXT NOT NULL, subject NOT NULL, id INTEGER NOT NULL, "index" INTEGER NOT NULL,
+  rows INTEGER NOT NULL, sum BLOB NOT NULL, edge BLOB NOT NULL, PRIMARY KEY(part, subject, id)) WITHOUT ROWID;
+CREATE TABLE group_sum(part TEXT NOT NULL, key INTEGER NOT NULL, sum BLOB NOT NULL, PRIMARY KEY(part, key)) WITHOUT ROWID;`,
+  },
+];
+
+/** First version of a sealed day with checksums. */
+export const checkedFrom = 5;
+
+/** Number of a subject's rows in one day from which on the file stores their counts. */
+export const hotRows = 64;
+
+/** Columns of a row in both forms, in the order of `StoredRow`. */
+export const rowColumns = 'id, subject, source, val, collection, rest, flags, ver, cts, cts_text, cid, exp, sig, extra';
+/** Tables that a sealed day copies unchanged. */
+export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'refusal', 'position', 'meta'] as const;
+/** Names of a day's data other than rows. */
+export const metaNames = {
+  last: 'last',
+  through: 'observed_through',
+  /** `last` and `observed_through` of the previous day, as of this day's creation. */
+  carriedLast: 'carried_last',
+  carriedThrough: 'carried_through',
+  generation: 'generation',
+  rows: 'rows',
+  /** Number of purged rows; absent if none was purged. */
+  purged: 'purged',
+} as const;

@@ -1,0 +1,27 @@
+import { statSync } from 'node:fs';
+import { StoreError } from '../../errors.ts';
+import { type Sqlite, storeError } from '../base/connection.ts';
+
+/**
+ * Refuses a commit of up to `most` bytes that could make a day's write-ahead log longer than its limit. SQLite restarts
+ * the log by itself once no reader needs its tail; a long log is restarted explicitly, which only a stopped reader can
+ * prevent.
+ */
+export function assertLogRoom(db: Sqlite, path: string, most: number, maxLogBytes: number): void {
+  if (logBytes(path) + most <= maxLogBytes) return;
+  db.pragma('busy_timeout = 0');
+  try {
+    db.pragma('wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    db.pragma('busy_timeout = 2000');
+  }
+  const left = logBytes(path);
+  if (left + most <= maxLogBytes) return;
+  throw new StoreError('wal_full', `a reader holds ${left} bytes of ${path}-wal; end it`);
+}
+
+function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}

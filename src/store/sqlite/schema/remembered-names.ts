@@ -1,0 +1,43 @@
+import type { NameTable } from '../base/row.ts';
+
+/**
+ * Maximum number of cached texts with their numbers. There is also a limit of bytes; beyond either, the cache starts
+ * again.
+ */
+const maxRemembered = 100_000;
+const maxRememberedBytes = 16 * 1024 * 1024;
+/** Memory per entry, excluding its text. */
+const entryBytes = 64;
+
+/** Cache of the numbers of texts in a day's file, bounded in count and memory. */
+export class RememberedNames {
+  readonly #names = new Map<string, number>();
+  #bytes = 0;
+
+  get(table: NameTable, name: string): number | undefined {
+    return this.#names.get(keyOf(table, name));
+  }
+
+  set(table: NameTable, name: string, id: number): void {
+    const key = keyOf(table, name);
+    // Characters beyond Latin-1 take two bytes each.
+    const bytes = 2 * key.length + entryBytes;
+    if (this.#names.size >= maxRemembered || this.#bytes + bytes > maxRememberedBytes) this.clear();
+    this.#names.set(key, id);
+    this.#bytes += bytes;
+  }
+
+  clear(): void {
+    this.#names.clear();
+    this.#bytes = 0;
+  }
+
+  /** Upper bound of the memory in use. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+}
+
+function keyOf(table: NameTable, name: string): string {
+  return `${table} ${name}`;
+}

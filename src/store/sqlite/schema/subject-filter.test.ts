@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type SubjectKey, subjectKey } from '../base/row.ts';
+import { filterBlocks, mayHold } from './subject-filter.ts';
+
+const plc = fc
+  .string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567'), minLength: 24, maxLength: 24 })
+  .map((name) => subjectKey(`did:plc:${name}`));
+const subject = fc.oneof(plc, fc.string({ maxLength: 80 }));
+
+function filterOf(subjects: readonly SubjectKey[]) {
+  const blocks = filterBlocks(subjects, subjects.length, true);
+  const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
+  return {
+    bytes,
+    holds: (one: SubjectKey) =>
+      mayHold(one, { path: 'day', placed: true, count: blocks.length, read: (n) => blocks[n] }),
+  };
+}
+
+test('rules out no subject that is present', () => {
+  fc.assert(
+    fc.property(fc.array(subject, { maxLength: 300 }), (subjects) => {
+      const filter = filterOf(subjects);
+      expect(subjects.filter((one) => !filter.holds(one))).toEqual([]);
+    }),
+  );
+});
+
+test('rules out all but one or two per cent of absent subjects, with ten bits per subject', () => {
+  const filter = filterOf(Array.from({ length: 20_000 }, (_, n) => `did:web:there-${n}.example`));
+  const others = Array.from({ length: 20_000 }, (_, n) => `did:web:not-${n}.example`);
+  expect(others.filter(filter.holds).length).toBeLessThan(300);
+  expect(filter.bytes).toBeLessThan(26_000);
+});
+
+test('an empty filter rules out every subject', () => {
+  expect(filterOf([]).holds('did:web:anyone.example')).toBe(false);
+});
+
+test('reports damage if a bit has changed', () => {
+  const [block = Buffer.alloc(0)] = filterBlocks(['did:web:there.example'], 1, true);
+  block[3] = (block[3] ?? 0) ^ 4;
+  expect(() =>
+    mayHold('did:web:there.example', { path: 'day', placed: true, count: 1, read: () => block }),
+  ).toThrowError(expect.objectContaining({ name: 'StoreError', code: 'damaged' }));
+});
+
+test('reports damage if it reads another block than the requested one', () => {
+  const subjects = Array.from({ length: 2_000 }, (_, n) => `did:web:there-${n}.example`);
+  const blocks = filterBlocks(subjects, subjects.length, true);
+  const filter = {
+    path: 'day',
+    placed: true,
+    count: blocks.length,
+    read: (n: number) => blocks[(n + 1) % blocks.length],
+  };
+  expect(() => mayHold('did:web:there-1.example', filter)).toThrowError(expect.objectContaining({ code: 'damaged' }));
+});

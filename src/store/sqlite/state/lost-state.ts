@@ -1,0 +1,73 @@
+import { existsSync, statSync } from 'node:fs';
+import { StoreError } from '../../errors.ts';
+import { dayName } from '../../time.ts';
+import { type Sqlite, storeError } from '../base/connection.ts';
+import { type DayForm, dayPath, listDays, type StorePaths } from '../base/files.ts';
+import { assertNoInterruptedMove } from '../base/interrupted.ts';
+import { type DayContent, dayContent } from '../schema/day-content.ts';
+
+/** Instructions for an operator with day files that the state file does not list. */
+export const remedy =
+  'almanac labels restore FROM restores a backup; almanac labels new-epoch moves the days aside and begins a new store';
+
+/**
+ * Throws `damaged` if day files exist but their state file is missing or empty: a new state file must never be created
+ * for them.
+ */
+export function assertStateFile(paths: StorePaths): void {
+  const size = statSync(paths.state, { throwIfNoEntry: false })?.size;
+  if (existsSync(paths.folder)) assertNoInterruptedMove(paths.folder);
+  if ((size ?? 0) > 0) return;
+  const log = statSync(`${paths.state}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (log > 0) throw new StoreError('damaged', `the log of state.sqlite is in ${paths.folder} without it: ${remedy}`);
+  refuse(paths, size === undefined ? 'state.sqlite is missing' : 'state.sqlite is empty');
+}
+
+/** Throws `damaged` if day files exist but the state file has no epoch: its content or its log was lost. */
+export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
+  if (!hasEpoch) refuse(paths, 'state.sqlite has no epoch');
+}
+
+/**
+ * Throws `damaged` if the newest day has another generation than the state file: one of them belongs to another store.
+ */
+export function assertOneGeneration(
+  paths: StorePaths,
+  generation: string,
+  forms: readonly DayForm[] = ['open', 'sealed'],
+): void {
+  if (!existsSync(paths.days)) return;
+  for (const { day, form } of listDays(paths).reverse()) {
+    if (!forms.includes(form)) continue;
+    const path = dayPath(paths, day, form);
+    const content = contentIfReadable(path);
+    if (content?.kind !== 'day') continue;
+    if (content.generation === generation) return;
+    throw new StoreError('damaged', `${path} belongs to another generation of the store: ${remedy}`);
+  }
+}
+
+/** Returns null if another process briefly locks the file, or it was removed: a later read reports that. */
+function contentIfReadable(path: string): DayContent | null {
+  try {
+    return dayContent(path, false);
+  } catch (error) {
+    const known = storeError(error, path);
+    if (known instanceof StoreError) return null;
+    throw error;
+  }
+}
+
+/** Throws `damaged` if SQLite detects corruption in the state file. */
+export function assertSound(db: Sqlite): void {
+  const found = db.pragma('quick_check(1)', { simple: true });
+  if (found !== 'ok') throw new StoreError('damaged', `${db.name}: ${String(found)}: ${remedy}`);
+}
+
+function refuse(paths: StorePaths, why: string): void {
+  const days = existsSync(paths.days) ? [...new Set(listDays(paths).map(({ day }) => dayName(day)))] : [];
+  if (days.length === 0) return;
+  const [first, last] = [days[0], days.at(-1)];
+  const which = days.length === 1 ? `the day ${first} exists` : `${days.length} days exist, ${first} to ${last}`;
+  throw new StoreError('damaged', `${why} in ${paths.folder}, and ${which}: ${remedy}`);
+}

@@ -1,0 +1,101 @@
+import { chmodSync, existsSync, renameSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import { duplicateHorizon, type Maintenance } from '../../port.ts';
+import { dayName, dayOf, dayStart } from '../../time.ts';
+import { storeError, syncFolder } from '../base/connection.ts';
+import { dayPath, growingPath, removeDatabase, type StorePaths } from '../base/files.ts';
+import type { StateChanges } from '../state/state-write.ts';
+import { expiredReason } from './recover.ts';
+import { keepOneDaysChecksums, type Replacing } from './replace-day.ts';
+import { sameRows } from './same-rows.ts';
+import { writeInThread } from './seal.ts';
+
+/** Dependencies of upkeep. */
+export interface Upkeep extends Replacing {
+  readonly state: StateChanges;
+  readonly windowDays: number;
+}
+
+/**
+ * Seals days that can no longer receive duplicates, according to the last stamp and not the wall clock: a clock that
+ * jumped ahead must not seal days that are still to be written. Drops at most the oldest day. The newest day is neither
+ * sealed nor dropped, because it holds the positions.
+ */
+export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | null): Promise<Maintenance> {
+  // Dropping comes first, because it frees space on a full disk.
+  const expired = expire(upkeep, at);
+  const sealed: string[] = [];
+  const postponed: string[] = [];
+  const stamped = Math.min(at, last ?? 0);
+  for (const { day, sealed: form } of upkeep.state.catalog().days.slice(0, -1)) {
+    if (form === 1 || dayStart(day + 1) + duplicateHorizon >= stamped) continue;
+    const done = await seal(upkeep, day).then(
+      () => true,
+      (thrown: unknown) => {
+        const error = storeError(thrown, upkeep.paths.days);
+        // A day that cannot be sealed (a stopped reader, a full disk) must not keep the others from being sealed.
+        if (error instanceof StoreError && error.retry) return false;
+        throw error;
+      },
+    );
+    (done ? sealed : postponed).push(dayName(day));
+  }
+  await keepOneDaysChecksums(upkeep);
+  return { sealed, postponed, expired };
+}
+
+async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: number): Promise<void> {
+  const open = dayPath(paths, day, 'open');
+  const sealed = dayPath(paths, day, 'sealed');
+  // An earlier run wrote this file, but could not make the directory change durable.
+  if (!existsSync(sealed)) await writeSealed(paths, day, sealed, { faults, signal });
+  else if (!sameRows(sealed, open)) {
+    throw new StoreError('damaged', `${dayName(day)} is open by the state file, and has a sealed form with other rows`);
+  }
+  syncFolder(paths.days);
+  faults?.('seal.renamed');
+  state.addDay(day, true);
+  faults?.('seal.recorded');
+  // Readers that have the open form keep it until their next query; its name is never reused.
+  removeDatabase(open);
+  onFile({ name: basename(open), day: dayName(day), action: 'removed', reason: 'the sealed form holds the same rows' });
+}
+
+async function writeSealed(
+  paths: StorePaths,
+  day: number,
+  sealed: string,
+  { faults, signal }: Pick<Upkeep, 'faults' | 'signal'>,
+): Promise<void> {
+  const growing = growingPath(paths, day);
+  try {
+    await writeInThread({ kind: 'seal', from: dayPath(paths, day, 'open'), growing, day }, signal);
+  } catch (error) {
+    // An incomplete day is useless, and its space is needed.
+    removeDatabase(growing);
+    throw error;
+  }
+  if (signal.aborted) throw new StoreError('closed', 'the store was closed');
+  // From here on the file is read-only.
+  chmodSync(growing, 0o444);
+  faults?.('seal.written');
+  renameSync(growing, sealed);
+}
+
+function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {
+  // One more day than the window is kept for running exports.
+  const floorDay = dayOf(at) - windowDays - 1;
+  const [oldest, next] = state.catalog().days;
+  if (!oldest || !next || oldest.day >= floorDay) return [];
+  state.dropDaysBefore(oldest.day + 1, dayStart(oldest.day + 1));
+  faults?.('expire.floor');
+  for (const form of ['open', 'sealed'] as const) {
+    const path = dayPath(paths, oldest.day, form);
+    if (!existsSync(path)) continue;
+    removeDatabase(path);
+    onFile({ name: basename(path), day: dayName(oldest.day), action: 'removed', reason: expiredReason });
+  }
+  return [dayName(oldest.day)];
+}

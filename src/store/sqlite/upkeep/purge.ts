@@ -1,0 +1,101 @@
+import { chmodSync, renameSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import { syncFolder } from '../base/connection.ts';
+import { dayPath, growingPath, removeDatabase, type StorePaths } from '../base/files.ts';
+import type { PurgeRow } from '../state/state-read.ts';
+import type { StateChanges } from '../state/state-write.ts';
+import { type OpenDayOptions, OpenDayPurge } from './purge-open-day.ts';
+import { sealedDayNames } from './purge-sealed-day.ts';
+import { writeInThread } from './seal.ts';
+
+/** Dependencies of a purge. */
+export interface PurgeWork extends OpenDayOptions {
+  readonly paths: StorePaths;
+  readonly state: StateChanges;
+  /** Forgets identities of removed rows: the same labels may be accepted again. */
+  readonly forget: (identities: readonly Buffer[]) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Processes the next day of the oldest request; returns true while work remains. */
+export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean> {
+  const { state } = work;
+  const pending = state.purgeRows().filter(({ completedAt }) => completedAt === null);
+  const [request] = pending;
+  if (!request) return false;
+  const next = state.catalog().days.find(({ day }) => day >= request.nextDay);
+  if (!next) {
+    state.completePurge(request.source, at);
+    return pending.length > 1;
+  }
+  if (next.sealed === 1) await purgeSealed(work, request, next.day);
+  else await purgeOpen(work, request, next.day);
+  return true;
+}
+
+/** Replaces the day by a file without the source, as when a day is sealed: readers see the old file or the new one. */
+async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
+  const { paths, state, faults, signal } = work;
+  const sealed = dayPath(paths, day, 'sealed');
+  if (!sealedDayNames(sealed, source)) {
+    // The day was replaced, but the writer ended before it recorded the number of rows: count at least one.
+    if (atDay === day) state.endPurgeDay(source, day, 1);
+    else state.skipPurgeDay(source, day);
+    return;
+  }
+  state.beginPurgeDay(source, day);
+  faults?.('purge.begun');
+  const growing = growingPath(paths, day);
+  let removed: number;
+  try {
+    removed = await writeInThread({ kind: 'purge', from: sealed, growing, day, source }, signal);
+  } catch (error) {
+    // An incomplete day is useless, and its space is needed.
+    removeDatabase(growing);
+    throw error;
+  }
+  assertOpen(signal);
+  chmodSync(growing, 0o444);
+  faults?.('purge.written');
+  renameSync(growing, sealed);
+  syncFolder(paths.days);
+  faults?.('purge.renamed');
+  state.endPurgeDay(source, day, removed);
+  faults?.('purge.recorded');
+}
+
+/**
+ * Removes rows in commits of some hundred, and yields to the event loop between them so that labels are accepted
+ * meanwhile.
+ */
+async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
+  const { paths, state, faults, forget, signal } = work;
+  const file = new OpenDayPurge(dayPath(paths, day, 'open'), day, source, work);
+  try {
+    if (!file.holdsAny()) {
+      if (atDay === day) state.endPurgeDay(source, day, 0);
+      else state.skipPurgeDay(source, day);
+      return;
+    }
+    state.beginPurgeDay(source, day);
+    faults?.('purge.begun');
+    for (let identities = file.removeSome(); identities.length > 0; identities = file.removeSome()) {
+      forget(identities);
+      await nextTurn();
+      assertOpen(signal);
+      state.continuePurgeDay(source, identities.length);
+    }
+    file.removeRest();
+    faults?.('purge.emptied');
+    state.endPurgeDay(source, day, 0);
+    faults?.('purge.recorded');
+  } finally {
+    file.close();
+  }
+}
+
+function assertOpen(signal: AbortSignal): void {
+  if (signal.aborted) throw new StoreError('closed', 'the store was closed');
+}

@@ -1,0 +1,103 @@
+import { StoreError } from '../../errors.ts';
+import { dayName, minute } from '../../time.ts';
+import { type Sqlite, storeError } from '../base/connection.ts';
+import { flush } from '../base/flush.ts';
+import { removalFlag } from '../base/row.ts';
+import { packStamps, type Stamp } from '../base/stamps.ts';
+import { storeGroups } from '../groups/busy.ts';
+import { keepChecksums } from '../groups/keep-checksums.ts';
+import { metaNames, rowColumns } from '../schema/day-schema.ts';
+import { createGrowingDay, prepareGrowingDay } from '../schema/growing-day.ts';
+import { keepFilter } from '../schema/subject-filter.ts';
+
+/** Tables that are copied unchanged, because they cannot be derived from the rows. */
+const takenOver = ['source', 'val', 'collection', 'refusal', 'position', 'meta'] as const;
+
+/**
+ * Rewrites a sealed day into `growing`, complete and durable on return: the rows unchanged, and their counters, groups,
+ * filter and checksums recomputed. With `isStrict` it refuses a day whose counters do not match its rows: checksums
+ * must not certify wrong data. Returns the number of rows.
+ */
+export function rebuildDay(sealed: string, growing: string, day: number, isStrict: boolean): number {
+  const db = createGrowingDay(growing);
+  try {
+    prepareGrowingDay(db, sealed);
+    const columns = rowColumns.replace('id, subject', 'subject, id');
+    const copy = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation ORDER BY subject, id`;
+    const rows = db.prepare(copy).run().changes;
+    for (const table of takenOver) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
+    countMinutes(db);
+    db.exec(`INSERT INTO main.counter_hour SELECT minute / 60, source, sum(applied), sum(removed)
+      FROM main.counter_minute GROUP BY 1, 2`);
+    setMeta(db, rows);
+    if (isStrict) assertSame(db, day);
+    db.exec('DETACH day');
+    storeGroups(db);
+    keepFilter(db);
+    keepChecksums(db, day);
+    return rows;
+  } catch (error) {
+    throw storeError(error, sealed);
+  } finally {
+    db.close();
+    flush(growing);
+  }
+}
+
+/** Computes the counters of minutes and the stamps from the rows. */
+function countMinutes(db: Sqlite): void {
+  const read = db
+    .prepare<[], [number, number, number]>(
+      `SELECT id, source, flags & ${removalFlag} FROM main.observation ORDER BY id`,
+    )
+    .raw();
+  const counters: [number, number, number, number, Buffer][] = [];
+  let at = -1;
+  let bySource = new Map<number, Stamp[]>();
+  const close = (): void => {
+    for (const [source, stamps] of bySource) {
+      const removed = stamps.filter((stamp) => stamp.removed).length;
+      counters.push([at, source, stamps.length - removed, removed, packStamps(stamps)]);
+    }
+    bySource = new Map();
+  };
+  for (const [id, source, removal] of read.iterate()) {
+    if (Math.floor(id / minute) !== at) close();
+    at = Math.floor(id / minute);
+    const stamps = bySource.get(source) ?? [];
+    stamps.push({ offset: id - at * minute, removed: removal !== 0 });
+    bySource.set(source, stamps);
+  }
+  close();
+  const write = db.prepare(
+    'INSERT INTO main.counter_minute(minute, source, applied, removed, stamps) VALUES (?, ?, ?, ?, ?)',
+  );
+  db.transaction(() => {
+    for (const counter of counters) write.run(...counter);
+  })();
+}
+
+function setMeta(db: Sqlite, rows: number): void {
+  const set = db.prepare(
+    'INSERT INTO main.meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+  );
+  const last = db.prepare<[], number | null>('SELECT max(id) FROM main.observation').pluck().get() ?? null;
+  set.run(metaNames.rows, rows);
+  if (last !== null) set.run(metaNames.last, last);
+}
+
+function assertSame(db: Sqlite, day: number): void {
+  const compared = {
+    counter_minute: 'minute, source, applied, removed, stamps',
+    counter_hour: 'hour, source, applied, removed',
+    meta: 'name, value',
+  };
+  for (const [table, columns] of Object.entries(compared)) {
+    const [rebuilt, kept] = ['main', 'day'].map((of) => `SELECT ${columns} FROM ${of}.${table}`);
+    for (const sql of [`${rebuilt} EXCEPT ${kept}`, `${kept} EXCEPT ${rebuilt}`]) {
+      if (db.prepare(`${sql} LIMIT 1`).get() === undefined) continue;
+      const what = `${dayName(day)}: its ${table} does not match its rows`;
+      throw new StoreError('damaged', `${what}: almanac labels verify --repair recomputes it`);
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoreError } from '../../errors.ts';
+import { dayFromName, dayName, dayOf } from '../../time.ts';
+import type { OnFile } from '../base/file-event.ts';
+import { type DayForm, dayPath, listDays, removeDatabase, type StorePaths } from '../base/files.ts';
+import { recordLostTails } from '../read/lost-tail.ts';
+import { type DayContent, dayContent } from '../schema/day-content.ts';
+import { remedy } from '../state/lost-state.ts';
+import type { StateChanges } from '../state/state-write.ts';
+import { sameRows } from './same-rows.ts';
+
+interface DayFile {
+  readonly day: number;
+  readonly form: DayForm;
+  readonly path: string;
+  readonly content: DayContent;
+}
+
+/**
+ * Makes the directory and the state file consistent after a stop at any point. Removes a file only if the state file
+ * proves that it is not needed: below the floor, superseded by its sealed form, or without a row. Checks everything
+ * before it changes anything. A day of another generation, an unreadable day, and a listed day without a file are
+ * damage.
+ */
+export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
+  const names = readdirSync(paths.days);
+  const files = listDays(paths).map(({ day, form }): DayFile => {
+    const path = dayPath(paths, day, form);
+    return { day, form, path, content: dayContent(path, true) };
+  });
+  const catalog = state.catalog();
+  const known = new Map(catalog.days.map(({ day, sealed }) => [day, sealed === 1]));
+  const floor = dayOf(catalog.floor);
+  assertGeneration(files, state.epoch().generationId, known);
+  assertCatalog(files, [...known.keys()], floor, paths);
+  const kept = files.filter((file) => keep(file, floor, onFile));
+  for (const [day, isSealed] of known) removeSupersededForm(kept, day, isSealed, onFile);
+  for (const { day } of kept) {
+    const isSealed = kept.some((file) => file.day === day && file.form === 'sealed');
+    if (!known.has(day)) removeSupersededForm(kept, day, false, onFile);
+    state.addDay(day, isSealed);
+  }
+  recordLostTails(paths, state, onFile);
+  reportOthers(paths, names, onFile);
+}
+
+function assertGeneration(files: readonly DayFile[], generation: string, known: ReadonlyMap<number, boolean>): void {
+  for (const { day, path, content } of files) {
+    const isOurs = content.kind === 'day' && content.generation === generation;
+    const mayBeUnfinished = content.kind === 'unfinished' || content.kind === 'foreign';
+    if (isOurs || (mayBeUnfinished && !known.has(day))) continue;
+    const why =
+      content.kind === 'unreadable' ? content.why : `${path} belongs to another generation of the store, or to none`;
+    throw new StoreError('damaged', `${dayName(day)}: ${why}: ${remedy}`);
+  }
+}
+
+function assertCatalog(files: readonly DayFile[], known: readonly number[], floor: number, paths: StorePaths): void {
+  const found = new Set(files.map(({ day }) => day));
+  const missing = known.find((day) => !found.has(day));
+  if (missing !== undefined) {
+    const what = `the file of ${dayName(missing)} is missing from ${paths.days}`;
+    throw new StoreError('damaged', `${what}: restore it, or restore state.sqlite and days from one copy`);
+  }
+  // The floor rises in the commit that removes the days below it from the list.
+  const below = known.find((day) => day < floor);
+  if (below !== undefined) {
+    const what = `state.sqlite names ${dayName(below)} and a floor of ${dayName(floor)} above it`;
+    throw new StoreError('damaged', `${what}: ${remedy}`);
+  }
+}
+
+/** Removes expired days and days without a row; returns false if the file was removed. */
+function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFile): boolean {
+  const name = nameOf(day, form);
+  switch (content.kind) {
+    case 'unfinished':
+      removeDatabase(path);
+      onFile({ name, day: dayName(day), action: 'removed', reason: 'a day that was being created, without any row' });
+      return false;
+    case 'foreign':
+      renameSync(path, freeName(`${path}.aside`));
+      onFile({ name, day: null, action: 'moved_aside', reason: 'it has the name of a day file but other content' });
+      return false;
+    case 'unreadable':
+      return true;
+    case 'day':
+      if (day >= floor) return true;
+      removeDatabase(path);
+      onFile({ name, day: dayName(day), action: 'removed', reason: expiredReason });
+      return false;
+  }
+}
+
+/**
+ * Removes the open form of a day whose sealed form has the same rows, which a stop right after sealing leaves behind.
+ */
+function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: boolean, onFile: OnFile): void {
+  const [open, sealed] = (['open', 'sealed'] as const).map((form) =>
+    files.find((file) => file.day === day && file.form === form),
+  );
+  if (!open || !sealed) return;
+  const event = { name: nameOf(day, 'open'), day: dayName(day) };
+  if (sameRows(sealed.path, open.path)) {
+    removeDatabase(open.path);
+    onFile({ ...event, action: 'removed', reason: 'the sealed file contains the same rows' });
+  } else if (isSealed) {
+    onFile({ ...event, action: 'left', reason: 'the state file names the sealed file, which contains other rows' });
+  } else {
+    const what = `${dayName(day)} has an open and a sealed file with different rows`;
+    throw new StoreError(
+      'damaged',
+      `${what}: restore state.sqlite and days from one copy (almanac labels restore FROM)`,
+    );
+  }
+}
+
+const dayFile = /^(\d{4}-\d{2}-\d{2})\.(open|sealed)\.sqlite(\.growing)?(-wal|-shm|-journal)?$/;
+
+/** Removes the remains of an interrupted seal of an existing day; reports every other file that is not a day. */
+function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFile): void {
+  for (const name of names) {
+    if (!existsSync(join(paths.days, name))) continue;
+    const [, date = '', form, growing, companion] = dayFile.exec(name) ?? [];
+    const day = dayFromName(date);
+    const exists = (of: DayForm): boolean => day !== null && existsSync(dayPath(paths, day, of));
+    if (day !== null && growing !== undefined && form === 'sealed' && (exists('open') || exists('sealed'))) {
+      rmSync(join(paths.days, name), { force: true });
+      onFile({ name, day: date, action: 'removed', reason: 'an interrupted seal' });
+    } else if (day === null || growing !== undefined) {
+      onFile({ name, day: null, action: 'left', reason: 'it is not a day file of this store' });
+    } else if (companion !== undefined && !exists(form === 'open' ? 'open' : 'sealed')) {
+      onFile({ name, day: null, action: 'left', reason: 'its day does not exist' });
+    }
+  }
+}
+
+/** Reason for removing a day below the floor. */
+export const expiredReason = 'it is older than the window';
+
+function nameOf(day: number, form: DayForm): string {
+  return `${dayName(day)}.${form}.sqlite`;
+}
+
+function freeName(path: string): string {
+  for (let n = 1; ; n++) {
+    const candidate = n === 1 ? path : `${path}-${n}`;
+    if (!existsSync(candidate)) return candidate;
+  }
+}

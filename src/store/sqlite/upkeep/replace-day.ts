@@ -1,0 +1,85 @@
+import { chmodSync, closeSync, openSync, readSync, renameSync } from 'node:fs';
+import { basename } from 'node:path';
+import { StoreError } from '../../errors.ts';
+import { dayName } from '../../time.ts';
+import { storeError, syncFolder } from '../base/connection.ts';
+import type { Faults } from '../base/faults.ts';
+import type { OnFile } from '../base/file-event.ts';
+import { dayPath, growingPath, removeDatabase, type StorePaths } from '../base/files.ts';
+import { checkedFrom } from '../schema/day-schema.ts';
+import type { StateChanges } from '../state/state-write.ts';
+import { writeInThread } from './seal.ts';
+
+/** Dependencies of replacing a sealed day. */
+export interface Replacing {
+  readonly paths: StorePaths;
+  readonly state: StateChanges;
+  readonly faults: Faults | undefined;
+  readonly onFile: OnFile;
+  readonly signal: AbortSignal;
+  /** Days that could not be given checksums since the store was opened. */
+  readonly refused: Set<number>;
+}
+
+/**
+ * Adds checksums to the newest sealed day of an earlier version: rewrites the day and renames it into place. A day
+ * whose counters do not match its rows is left unverified and reported once.
+ */
+export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> {
+  const { paths, state, onFile, refused } = replacing;
+  const day = state
+    .catalog()
+    .days.findLast(
+      ({ day, sealed }) => sealed === 1 && !refused.has(day) && !hasChecksums(dayPath(paths, day, 'sealed')),
+    );
+  if (!day) return;
+  try {
+    await replaceDay(replacing, day.day, 'check');
+  } catch (thrown) {
+    const error = storeError(thrown, paths.days);
+    if (!(error instanceof StoreError) || error.code === 'closed') throw error;
+    // A later run may find space on the disk.
+    if (error.retry) return;
+    refused.add(day.day);
+    const name = basename(dayPath(paths, day.day, 'sealed'));
+    onFile({ name, day: dayName(day.day), action: 'left', reason: `it stays unverified: ${error.message}` });
+  }
+}
+
+/** Rewrites a sealed day and replaces the old file: a crash at any point leaves exactly one of the two. */
+export async function replaceDay(
+  { paths, faults, onFile, signal }: Omit<Replacing, 'state' | 'refused'>,
+  day: number,
+  kind: 'check' | 'repair',
+): Promise<void> {
+  const sealed = dayPath(paths, day, 'sealed');
+  const growing = growingPath(paths, day);
+  try {
+    await writeInThread({ kind, from: sealed, growing, day }, signal);
+  } catch (error) {
+    removeDatabase(growing);
+    throw error;
+  }
+  if (signal.aborted) throw new StoreError('closed', 'the store was closed');
+  chmodSync(growing, 0o444);
+  faults?.('checksums.written');
+  renameSync(growing, sealed);
+  syncFolder(paths.days);
+  faults?.('checksums.renamed');
+  const reason = kind === 'check' ? 'it has checksums now' : 'everything derived from its rows was recomputed';
+  onFile({ name: basename(sealed), day: dayName(day), action: 'rewritten', reason });
+}
+
+/** Offset of `user_version` in a SQLite file (file format, section 1.3). */
+const versionAt = 60;
+
+/** Returns true if a sealed day's file has checksums, according to its header. */
+export function hasChecksums(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(4);
+    return readSync(file, bytes, 0, 4, versionAt) === 4 && bytes.readUInt32BE() >= checkedFrom;
+  } finally {
+    closeSync(file);
+  }
+}

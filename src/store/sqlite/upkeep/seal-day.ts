@@ -1,0 +1,127 @@
+import { StoreError } from '../../errors.ts';
+import { minute } from '../../time.ts';
+import { openWritable, type Sqlite, setPragma, storeError } from '../base/connection.ts';
+import { flush } from '../base/flush.ts';
+import { removalFlag, type SubjectKey } from '../base/row.ts';
+import { packStamps, type Stamp } from '../base/stamps.ts';
+import { storeGroups } from '../groups/busy.ts';
+import { keepChecksums } from '../groups/keep-checksums.ts';
+import { metaNames, rowColumns, sharedTables } from '../schema/day-schema.ts';
+import { createGrowingDay, prepareGrowingDay } from '../schema/growing-day.ts';
+import { keepFilter } from '../schema/subject-filter.ts';
+
+/** Rows written between two flushes, so that a concurrent writer never waits for a whole day's bytes. */
+const rowsAtOnce = 20_000;
+
+/**
+ * Rewrites a day clustered by (subject, id) into `growing`, complete and durable on return; returns the number of rows.
+ * Removes the remains of an earlier attempt. Throws `busy` if a stopped reader keeps the day's log from being folded
+ * in.
+ */
+export function sealDay(open: string, growing: string, day: number): number {
+  foldLog(open);
+  const db = createGrowingDay(growing);
+  try {
+    prepareGrowingDay(db, open);
+    const rows = copyRows(db, growing);
+    for (const table of sharedTables) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
+    copyStamps(db, day);
+    const expected = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get();
+    if (expected !== rows)
+      throw new StoreError('damaged', `${open} has ${expected} rows, ${rows} were found by subject`);
+    completeSealedDay(db, rows);
+    db.exec('DETACH day');
+    keepChecksums(db, day);
+    return rows;
+  } catch (error) {
+    throw storeError(error, growing);
+  } finally {
+    db.close();
+    flush(growing);
+  }
+}
+
+/** Computes the derived data of a sealed day once it has all rows. */
+export function completeSealedDay(db: Sqlite, rows: number): void {
+  if (db.prepare('SELECT 1 FROM main.meta WHERE name = ?').get(metaNames.purged) !== undefined) dropUnusedNames(db);
+  storeGroups(db);
+  keepFilter(db);
+  db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.rows, rows);
+}
+
+/** Removes names without rows, which a purge leaves behind, also from the file's free space. */
+function dropUnusedNames(db: Sqlite): void {
+  setPragma(db, 'secure_delete', 1);
+  db.exec(`DELETE FROM main.source WHERE id NOT IN (SELECT source FROM main.counter_hour)
+    AND id NOT IN (SELECT source FROM main.refusal);
+DELETE FROM main.val WHERE id NOT IN (SELECT val FROM main.observation);
+DELETE FROM main.collection WHERE id NOT IN (SELECT collection FROM main.observation WHERE collection IS NOT NULL);`);
+}
+
+/** Folds the day's log into its file; the empty log can then be removed. */
+function foldLog(open: string): void {
+  const db = openWritable(open, 1024 * 1024);
+  try {
+    db.pragma('busy_timeout = 0');
+    const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+    if (result?.busy !== 0) throw new StoreError('busy', `a reader holds the log of ${open}`);
+    // Reads the file once sequentially to warm the cache: the following queries read it in subject order.
+    db.prepare('SELECT sum(length(identity)) FROM observation').get();
+  } catch (error) {
+    throw storeError(error, open);
+  } finally {
+    db.close();
+  }
+}
+
+function copyRows(db: Sqlite, growing: string): number {
+  const boundary = db
+    .prepare<[SubjectKey, number], SubjectKey>(
+      'SELECT subject FROM day.observation WHERE subject > ? ORDER BY subject LIMIT 1 OFFSET ?',
+    )
+    .pluck();
+  const columns = rowColumns.replace('id, subject', 'subject, id');
+  const some = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation
+    INDEXED BY observation_subject WHERE subject > ?`;
+  const copyTo = db.prepare<[SubjectKey, SubjectKey]>(`${some} AND subject <= ? ORDER BY subject, id`);
+  const copyRest = db.prepare<[SubjectKey]>(`${some} ORDER BY subject, id`);
+  let rows = 0;
+  // Every subject sorts after the empty text: text sorts before bytes, and no subject is empty.
+  let after: SubjectKey = '';
+  for (;;) {
+    const through = boundary.get(after, rowsAtOnce - 1);
+    rows += through === undefined ? copyRest.run(after).changes : copyTo.run(after, through).changes;
+    if (through === undefined) return rows;
+    flush(growing);
+    after = through;
+  }
+}
+
+/** Computes the counters of minutes and their stamps. */
+function copyStamps(db: Sqlite, day: number): void {
+  const read = db
+    .prepare<[number, number], [number, number, number]>(
+      `SELECT id, source, flags & ${removalFlag} FROM day.observation WHERE id >= ? AND id < ? ORDER BY id`,
+    )
+    .raw();
+  const write = db.prepare(
+    `INSERT INTO main.counter_minute SELECT minute, source, applied, removed, ? FROM day.counter_minute
+     WHERE minute = ? AND source = ?`,
+  );
+  const perDay = 1_440;
+  db.transaction(() => {
+    for (let at = day * perDay; at < (day + 1) * perDay; at++) {
+      const bySource = new Map<number, Stamp[]>();
+      for (const [id, source, removal] of read.iterate(at * minute, (at + 1) * minute)) {
+        const stamps = bySource.get(source) ?? [];
+        stamps.push({ offset: id - at * minute, removed: removal !== 0 });
+        bySource.set(source, stamps);
+      }
+      for (const [source, stamps] of bySource) {
+        if (write.run(packStamps(stamps), at, source).changes !== 1) {
+          throw new StoreError('damaged', `minute ${at} has rows and no counter`);
+        }
+      }
+    }
+  })();
+}

@@ -1,0 +1,33 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { StoreError } from '../../errors.ts';
+import { storeError } from '../base/connection.ts';
+import { purgeSealedDay } from './purge-sealed-day.ts';
+import { rebuildDay } from './rebuild-day.ts';
+import type { DayTask } from './seal.ts';
+import { sealDay } from './seal-day.ts';
+
+/** Worker thread that writes one sealed day; the result is returned as a message. */
+if (parentPort) {
+  const task = workerData as DayTask;
+  try {
+    const rows = written(task);
+    parentPort.postMessage({ rows });
+  } catch (thrown) {
+    const error = storeError(thrown, task.growing);
+    const code = error instanceof StoreError ? error.code : 'damaged';
+    parentPort.postMessage({ code, why: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function written(task: DayTask): number {
+  const { kind, from, growing, day } = task;
+  switch (kind) {
+    case 'seal':
+      return sealDay(from, growing, day);
+    case 'purge':
+      return purgeSealedDay(from, growing, day, task.source);
+    case 'check':
+    case 'repair':
+      return rebuildDay(from, growing, day, kind === 'check');
+  }
+}

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { StoreError, type StoreErrorCode, storeErrors } from '../../errors.ts';
+
+interface DayFiles {
+  readonly from: string;
+  readonly growing: string;
+  readonly day: number;
+}
+
+/** Task of the worker thread that writes into `growing`. */
+export type DayTask = DayFiles &
+  (
+    | {
+        /**
+         * `seal`: the sealed form of an open day. `check` and `repair`: a rewritten sealed day with checksums; `check`
+         * refuses a day whose counters do not match its rows, `repair` recomputes them.
+         */
+        readonly kind: 'seal' | 'check' | 'repair';
+      }
+    /** A sealed day without the data of a source. */
+    | { readonly kind: 'purge'; readonly source: string }
+  );
+
+/**
+ * Writes a sealed day in a worker thread; resolves once `growing` is complete and durable, with the number of rows, or
+ * of rows that a purge omitted.
+ */
+export async function writeInThread(task: DayTask, signal: AbortSignal): Promise<number> {
+  // Modules are .js files in the compiled program and .ts files in the sources.
+  const file = new URL(`./seal-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+  const worker = new Worker(file, { workerData: task });
+  const abort = (): void => void worker.terminate();
+  signal.addEventListener('abort', abort);
+  try {
+    const ended = once(worker, 'exit').then(() => [{ code: 'closed', why: 'the sealing thread was terminated' }]);
+    const [answer] = await Promise.race([once(worker, 'message'), ended]);
+    return rowsOf(answer);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    await worker.terminate();
+  }
+}
+
+function rowsOf(answer: unknown): number {
+  const message = typeof answer === 'object' && answer !== null ? answer : {};
+  if ('rows' in message && typeof message.rows === 'number') return message.rows;
+  const code = 'code' in message ? String(message.code) : '';
+  const why = 'why' in message ? String(message.why) : 'no response';
+  throw new StoreError(isCode(code) ? code : 'damaged', why);
+}
+
+function isCode(code: string): code is StoreErrorCode {
+  return Object.hasOwn(storeErrors, code);
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { OperatorError } from '../../../ops/errors.ts';
+import { makeFolder } from '../../../ops/folder.ts';
+import { StoreError } from '../../errors.ts';
+import type { StoreWriter } from '../../port.ts';
+import { openWritable, type Sqlite, storeError, syncFolder } from '../base/connection.ts';
+import type { Faults } from '../base/faults.ts';
+import { type OnFile, silent } from '../base/file-event.ts';
+import { storePaths } from '../base/files.ts';
+import { takeWriterLock } from '../base/lock.ts';
+import { migrate } from '../base/migrate.ts';
+import { openSqliteReader } from '../read/reader.ts';
+import { stateMigrations } from '../schema/state-schema.ts';
+import { assertSound, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
+import { stateChanges } from '../state/state-write.ts';
+import { maintainDays } from '../upkeep/maintenance.ts';
+import { purgeNextDay } from '../upkeep/purge.ts';
+import { recoverDays } from '../upkeep/recover.ts';
+import { Acceptance } from './acceptance.ts';
+
+const cacheBytes = 4 * 1024 * 1024;
+
+/** Options of opening a store for writing. */
+export interface SqliteWriterOptions {
+  readonly folder: string;
+  /** Current time of the acceptance clock: start of the epoch of a new store. */
+  readonly at: Micros;
+  /** Number of whole days that stay readable; one more is kept on disk. */
+  readonly windowDays?: number;
+  /** Generates the identifier of a new store's epoch. */
+  readonly generationId?: () => string;
+  /** Maximum bytes of a day's write-ahead log. */
+  readonly maxLogBytes?: number;
+  /** False for a history that can be regenerated: commits do not wait for the disk. Default true. */
+  readonly durable?: boolean;
+  /** Called for each file that the store removes, moves, or leaves because nothing proves that it can be removed. */
+  readonly onFile?: OnFile;
+  /** Fault points, for tests. */
+  readonly faults?: Faults;
+}
+
+/**
+ * Default limit of a day's write-ahead log: 96 MiB. The largest batch may write 61 MiB, and a short read must not delay
+ * it.
+ */
+export const defaultMaxLogBytes = 96 * 1024 * 1024;
+const defaultWindowDays = 30;
+
+/** A SQLite writer with a way to simulate a full disk in tests. */
+export interface SqliteWriter extends StoreWriter {
+  /** For tests: limits the pages of the day's file. */
+  limitPages(pages: number): void;
+}
+
+/** Opens the store in a directory for writing, creates it if absent, and recovers from a crash. */
+export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
+  const { folder, at, faults, windowDays = defaultWindowDays, maxLogBytes = defaultMaxLogBytes } = options;
+  const { durable = true, onFile = silent } = options;
+  const paths = storePaths(folder);
+  assertStateFile(paths);
+  try {
+    makeFolder(paths.days);
+  } catch (error) {
+    throw error instanceof OperatorError ? new StoreError('not_a_store', error.message, { cause: error }) : error;
+  }
+  const lock = takeWriterLock(paths.lock);
+  let db: Sqlite | undefined;
+  try {
+    db = openWritable(paths.state, cacheBytes, durable);
+    assertStateBegun(paths, hasEpoch(db));
+    assertSound(db);
+    const appliedAt = new Date(at / 1000).toISOString();
+    migrate(db, stateMigrations, appliedAt);
+    beginEpoch(db, options.generationId ?? randomUUID, at);
+    syncFolder(folder);
+    const state = stateChanges(db);
+    recoverDays(paths, state, onFile);
+    const reader = openSqliteReader(folder);
+    const acceptance = new Acceptance({ paths, state, maxLogBytes, durable, faults });
+    const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
+    const refused = new Set<number>();
+    return writerOf(folder, reader, acceptance, state, {
+      purge: (now, signal) => purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, signal }, now),
+      maintain: (now, last, signal) =>
+        maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
+      release: () => {
+        db?.close();
+        lock.release();
+      },
+    });
+  } catch (error) {
+    db?.close();
+    lock.release();
+    throw storeError(error, folder);
+  }
+}
+
+function hasEpoch(db: Sqlite): boolean {
+  const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'epoch'").get();
+  return table !== undefined && db.prepare('SELECT 1 FROM epoch').get() !== undefined;
+}
+
+function beginEpoch(db: Sqlite, generationId: () => string, at: Micros): void {
+  db.prepare('INSERT INTO epoch(one, generation, started_at, floor) VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING').run(
+    generationId(),
+    at,
+    at,
+  );
+  // Identifies the last writer, for a person who inspects the file.
+  db.prepare('UPDATE epoch SET writer = ?').run(`${randomUUID()} pid ${process.pid}`);
+}
+
+interface Ends {
+  maintain(at: Micros, last: Micros | null, signal: AbortSignal): ReturnType<StoreWriter['maintain']>;
+  purge(at: Micros, signal: AbortSignal): ReturnType<StoreWriter['purge']>;
+  release(): void;
+}
+
+function writerOf(
+  folder: string,
+  reader: ReturnType<typeof openSqliteReader>,
+  acceptance: Acceptance,
+  state: ReturnType<typeof stateChanges>,
+  ends: Ends,
+): SqliteWriter {
+  const stopping = new AbortController();
+  let upkeep: ReturnType<StoreWriter['maintain']> | null = null;
+  let purging: ReturnType<StoreWriter['purge']> | null = null;
+  let closing: Promise<void> | null = null;
+  /** Serializes work on whole days: a day that is being sealed is not purged at the same time. */
+  let dayWork: Promise<unknown> = Promise.resolve();
+
+  function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+    const done = dayWork.then(work);
+    dayWork = done.catch(() => undefined);
+    return done;
+  }
+
+  async function change<T>(work: () => T): Promise<T> {
+    if (closing) throw new StoreError('closed', 'the store was closed');
+    try {
+      return work();
+    } catch (error) {
+      throw storeError(error, folder);
+    }
+  }
+
+  async function close(): Promise<void> {
+    stopping.abort();
+    // An incomplete seal or purge is started again by the next run.
+    await dayWork;
+    await reader.close();
+    acceptance.close();
+    ends.release();
+  }
+
+  return {
+    ...reader,
+    append: (batch) => change(() => acceptance.append(batch)),
+    recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
+    withdrawGap: (gap) => change(() => state.withdrawGap.immediate(gap)),
+    changeGaps: (changes) => change(() => state.changeGaps.immediate(changes)),
+    beat: (at) => change(() => state.beat(at)),
+    dropRoster: (dids) => change(() => state.dropRoster.immediate(dids)),
+    putRoster: (rows) => change(() => state.putRoster.immediate(rows)),
+    putKey: (key) => change(() => state.putKey.immediate(key)),
+    putDefinitions: (definitions, shares) => change(() => state.putDefinitions(definitions, shares)),
+    putNote: (name, text) => change(() => state.putNote(name, text)),
+    maintain: async (at) => {
+      if (closing) throw new StoreError('closed', 'the store was closed');
+      upkeep ??= oneAtATime(() => ends.maintain(at, acceptance.last, stopping.signal)).finally(() => {
+        upkeep = null;
+      });
+      try {
+        return await upkeep;
+      } catch (error) {
+        throw storeError(error, folder);
+      }
+    },
+    requestPurge: (request) => change(() => state.requestPurge.immediate(request)),
+    purge: async (at) => {
+      if (closing) throw new StoreError('closed', 'the store was closed');
+      purging ??= oneAtATime(() => ends.purge(at, stopping.signal)).finally(() => {
+        purging = null;
+      });
+      try {
+        return await purging;
+      } catch (error) {
+        throw storeError(error, folder);
+      }
+    },
+    limitPages: (pages) => acceptance.limitPages(pages),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

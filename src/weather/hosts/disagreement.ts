@@ -1,0 +1,66 @@
+import { formatTimestamp } from '../../contract/timestamp.ts';
+import { coverage, type Interval, union } from '../window/interval.ts';
+import { percentile } from '../window/percentile.ts';
+import { dayUs } from '../window/window.ts';
+import type { WindowStore } from '../window/window-store.ts';
+
+const hourUs = 3_600_000_000;
+/** An hour is compared if at least this much of it was observed of both hosts. */
+const comparableUs = hourUs - 60_000_000;
+const historyDays = 7;
+const leastHours = 24;
+/** A ratio is unusual if it is further from the usual one than this, and than so many times the usual distance. */
+const leastDistance = Math.log(1.15);
+const distanceFactor = 6;
+
+/** Input of the comparison: names of two series, the published one first. */
+export interface Compared {
+  readonly store: WindowStore;
+  readonly published: string;
+  readonly other: string;
+  readonly nowUs: number;
+}
+
+/** The caveat for an hour in which two hosts disagreed more than they usually do; null where they did not. */
+export function disagreementCaveat(compared: Compared): string | null {
+  const end = compared.nowUs - (compared.nowUs % hourUs);
+  const ratios = ratiosOf(compared, { from: end - historyDays * dayUs, to: end });
+  const newest = ratios.get(end - hourUs);
+  const earlier = [...ratios].filter(([hour]) => hour !== end - hourUs).map(([, ratio]) => ratio);
+  if (newest === undefined || earlier.length < leastHours) return null;
+  const usual = median(earlier);
+  const spread = median(earlier.map((ratio) => Math.abs(ratio - usual)));
+  if (Math.abs(newest - usual) <= Math.max(leastDistance, distanceFactor * spread)) return null;
+  return (
+    `Two hosts are observed, and in the hour from ${formatTimestamp((end - hourUs) / 1000)} they disagreed unusually: this one ` +
+    `sent ${Math.exp(newest).toFixed(2)} times the events of the other, usually ${Math.exp(usual).toFixed(2)} times.`
+  );
+}
+
+/** Logarithms of the ratio of events by the start of each hour that can be compared. */
+function ratiosOf({ store, published, other }: Compared, span: Interval): Map<number, number> {
+  const [one, two] = [published, other].map((name) => eventsByHour(store, name, span));
+  const ratios = new Map<number, number>();
+  for (const [hour, events] of one ?? []) {
+    const others = two?.get(hour) ?? 0;
+    if (events > 0 && others > 0) ratios.set(hour, Math.log(events / others));
+  }
+  return ratios;
+}
+
+function eventsByHour(store: WindowStore, name: string, span: Interval): Map<number, number> {
+  const { id } = store.series(name);
+  const hours = (span.to - span.from) / hourUs;
+  const watched = coverage(union(store.observed(id, span)), span.from, hourUs, hours);
+  const events = new Map<number, number>();
+  for (const row of store.windows(id, span, [])) {
+    const hour = row.startUs - (row.startUs % hourUs);
+    if ((watched[(hour - span.from) / hourUs] ?? 0) < comparableUs) continue;
+    events.set(hour, (events.get(hour) ?? 0) + row.events);
+  }
+  return events;
+}
+
+function median(values: readonly number[]): number {
+  return percentile(Float64Array.from(values).sort(), 0.5);
+}

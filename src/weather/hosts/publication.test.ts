@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { checkWeatherSummary, type WeatherSummary } from '../../artifact/weather-summary.ts';
+import { collectionNames } from '../../contract/vocabulary.ts';
+import type { Log } from '../../ops/log.ts';
+import { metricIndex } from '../classify/metric-names.ts';
+import { parseEndpoints } from '../window/endpoint.ts';
+import { dayUs, emptyDelta, windowUs } from '../window/window.ts';
+import { openWindowStore, type WindowStore } from '../window/window-store.ts';
+import { createPublication, type Publication } from './publication.ts';
+
+const endpoints = parseEndpoints(['wss://one.example/subscribe', 'wss://two.example'], { allowLoopback: false });
+const [one = '', two = ''] = endpoints.map(({ name }) => name);
+const startUs = Date.parse('2026-11-20T12:00:00Z') * 1000;
+const minute = (count: number): number => startUs + count * windowUs;
+const quiet = (): void => undefined;
+const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, with: () => log };
+/** Events of a collection in a minute of each host: the second has more of all. */
+const counts: Readonly<Record<string, number>> = { [one]: 100, [two]: 150 };
+
+let folder: string;
+let store: WindowStore;
+let publication: Publication;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-publication-'));
+  store = openWindowStore(folder);
+  publication = begin(0);
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function begin(atMinute: number): Publication {
+  return createPublication({ store, endpoints, startedUs: minute(atMinute), log });
+}
+
+/** Keeps minutes of a host, from one up to another. */
+function watch(name: string, from: number, to: number, { factor = 1, likes = true } = {}): void {
+  const { id, revision } = store.series(name);
+  const windows = Array.from({ length: to - from }, (_, i) => {
+    const delta = emptyDelta(minute(from + i));
+    for (const [place, collection] of collectionNames.entries()) {
+      if (collection === 'like.create' && !likes) continue;
+      const count = Math.round((counts[name] ?? 0) * factor);
+      delta.counts[metricIndex[collection]] = count;
+      delta.events += count;
+      delta.firsts[place] = 1;
+      delta.lasts[place] = windowUs;
+    }
+    return delta;
+  });
+  const live = { kind: 'time', value: minute(to), counted: 1, timeUs: minute(to) } as const;
+  const observed = [{ from: minute(from), to: minute(to) }];
+  store.commit({ series: id, after: revision, gains: [{ windows, observed }], live, backfill: null });
+}
+
+const read = (atMinute: number): WeatherSummary => publication.read(minute(atMinute));
+const sourceAt = (atMinute: number): string => read(atMinute).source.endpoint;
+
+describe('of two hosts', () => {
+  test('the first is published, and the second within 16 minutes after the first was observed for the last time', () => {
+    watch(one, -120, 60);
+    watch(two, -120, 60);
+    expect(sourceAt(60)).toBe(one);
+    for (let at = 61; at < 75; at += 1) {
+      watch(two, at - 1, at);
+      expect([at, sourceAt(at)]).toEqual([at, one]);
+    }
+    watch(two, 74, 76);
+    const summary = read(76);
+    expect(checkWeatherSummary(summary)).toMatchObject({ ok: true });
+    expect(summary.source).toEqual({ endpoint: two, method: 'jetstream', wire: 'jetstream.subscribeEvents' });
+    expect(publication.published().name).toBe(two);
+    // All of it is of the second host: 196 minutes of its own counts.
+    expect(summary.collections['like.create']).toMatchObject({ total: 196 * 150, observed_seconds: 196 * 60 });
+    expect(summary.total_events.total).toBe(196 * 150 * collectionNames.length);
+    expect(summary.caveats?.[0]).toContain(
+      'published since 2026-11-20T13:16:00.000Z because the first was not observed from 2026-11-20T13:00:00.000Z on',
+    );
+  });
+
+  test('the second is published when the first is silent in most of the interactions', () => {
+    watch(one, -120, 60);
+    watch(two, -120, 60);
+    let changed = 0;
+    for (let at = 61; at <= 80 && changed === 0; at += 1) {
+      watch(one, at - 1, at, { likes: false });
+      watch(two, at - 1, at);
+      if (sourceAt(at) === two) changed = at;
+    }
+    expect(changed).toBeLessThanOrEqual(76);
+    expect(read(changed).caveats?.[0]).toContain(
+      'the first was silent in collections that make up much of the interactions from',
+    );
+  });
+
+  test('the first stays published where the second was not observed either', () => {
+    watch(one, -120, 60);
+    watch(two, -120, 50);
+    for (let at = 61; at < 120; at += 1) expect(sourceAt(at)).toBe(one);
+  });
+
+  test('the first is published again after a quiet day, over a restart too, and not before', () => {
+    watch(one, -120, 60);
+    watch(two, -120, 80);
+    expect(sourceAt(80)).toBe(two);
+    // It is back, with all that was missed.
+    watch(one, 60, 81);
+    watch(two, 80, 81);
+    expect(sourceAt(81)).toBe(two);
+    publication = begin(81);
+    for (let hour = 1; hour <= 23; hour += 1) {
+      watch(one, 21 + hour * 60, 81 + hour * 60);
+      watch(two, 21 + hour * 60, 81 + hour * 60);
+      expect([hour, sourceAt(81 + hour * 60)]).toEqual([hour, two]);
+    }
+    const back = 80 + 24 * 60;
+    watch(one, 81 + 23 * 60, back);
+    watch(two, 81 + 23 * 60, back);
+    const summary = read(back);
+    expect(summary.source.endpoint).toBe(one);
+    expect(summary.caveats?.join()).not.toContain('second of two');
+    expect(store.failover(store.series(two).id)).toBeNull();
+  });
+
+  test('an hour in which they disagree more than usual is a caveat of the published one', () => {
+    watch(one, -48 * 60, 0);
+    watch(two, -48 * 60, 0);
+    watch(one, 0, 60, { factor: 0.9 });
+    watch(two, 0, 60);
+    expect(read(60).caveats?.join()).not.toContain('disagreed');
+    watch(one, 60, 120, { factor: 0.8 });
+    watch(two, 60, 120);
+    expect(read(120).caveats?.[0]).toContain(
+      'in the hour from 2026-11-20T13:00:00.000Z they disagreed unusually: this one sent 0.53 times the events of the other, usually 0.67 times',
+    );
+  });
+});
+
+test('of one host, the summary is the one of that host', () => {
+  const alone = createPublication({ store, endpoints: endpoints.slice(0, 1), startedUs: startUs, log });
+  watch(one, 0, 60);
+  watch(two, 0, 600);
+  expect(alone.read(minute(600)).source.endpoint).toBe(one);
+  expect(alone.read(minute(60) + dayUs).source.endpoint).toBe(one);
+});
+
+test.each([
+  [['wss://one.example', 'wss://two.example', 'wss://three.example'], 'at most two hosts are observed'],
+  [['wss://one.example', 'wss://one.example/subscribe'], 'the two hosts must be different'],
+  [['wss://one.example', 'ws://127.0.0.1:1'], 'a simulated host and a live one are never observed together'],
+  [[], 'requires the address of a host'],
+])('hosts such as %j are refused', (texts, why) => {
+  expect(() => parseEndpoints(texts, { allowLoopback: true })).toThrow(why);
+});

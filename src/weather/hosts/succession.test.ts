@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readSummary } from '../publish/read-summary.ts';
+import { parseEndpoint } from '../window/endpoint.ts';
+import { dayUs, emptyDelta, windowUs } from '../window/window.ts';
+import { openWindowStore, type WindowStore } from '../window/window-store.ts';
+import { predecessorOf, successionCaveat, takesOver } from './succession.ts';
+
+const nowUs = Date.parse('2026-11-20T12:30:30Z') * 1000;
+const present = parseEndpoint('wss://host.example', { allowLoopback: false });
+const legacy = 'wss://host.example/subscribe';
+let folder: string;
+let store: WindowStore;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-succession-'));
+  store = openWindowStore(folder);
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Watches a series for so many days up to an instant, with the same traffic in each minute of the hour of `nowUs`. */
+function watch(name: string, days: number, toUs: number): void {
+  const { id, revision } = store.series(name);
+  const from = toUs - days * dayUs;
+  const windows = Array.from({ length: Math.floor(days) + 1 }, (_, day) =>
+    Array.from({ length: 60 }, (_minute, minute) => {
+      const hour = nowUs - (nowUs % (60 * windowUs)) - day * dayUs;
+      const delta = emptyDelta(hour + minute * windowUs);
+      delta.events = 1000;
+      delta.counts.fill(10);
+      return delta;
+    }),
+  ).flat();
+  const live = { kind: 'seq', value: 7, counted: 1, timeUs: toUs } as const;
+  store.commit({
+    series: id,
+    after: revision,
+    gains: [{ windows, observed: [{ from, to: toUs }] }],
+    live,
+    backfill: null,
+  });
+}
+
+function ready(): boolean {
+  const summary = readSummary({ store, endpoint: present, origin: 'live', nowUs });
+  return takesOver({ store, nowUs, present: present.name, legacy, summary });
+}
+
+it('keeps a legacy series of the same host published, and no other', () => {
+  expect(predecessorOf(store, present)).toBeNull();
+  watch('wss://other.example/subscribe', 20, nowUs);
+  expect(predecessorOf(store, present)).toBeNull();
+  watch(legacy, 20, nowUs);
+  expect(predecessorOf(store, present)).toMatchObject({ name: legacy, wire: 'jetstream.legacy' });
+  expect(predecessorOf(store, parseEndpoint(legacy, { allowLoopback: false }))).toBeNull();
+});
+
+it('lets the present series take over with a baseline of seven days, and once and for good', () => {
+  watch(legacy, 20, nowUs);
+  watch(present.name, 6.5, nowUs);
+  expect(ready()).toBe(false);
+  expect(successionCaveat(store, present.name, nowUs)).toContain('for 6 of the 7 days');
+  watch(present.name, 8, nowUs);
+  expect(ready()).toBe(true);
+  store.takeOver(store.series(present.name).id);
+  expect(predecessorOf(store, present)).toBeNull();
+});
+
+it('lets it take over when the legacy wire has been silent for an hour', () => {
+  watch(legacy, 20, nowUs - 2 * 3_600_000_000);
+  watch(present.name, 0.02, nowUs);
+  expect(ready()).toBe(false);
+  watch(present.name, 0.1, nowUs);
+  expect(ready()).toBe(true);
+});

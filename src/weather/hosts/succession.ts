@@ -1,0 +1,51 @@
+import type { WeatherSummary } from '../../artifact/weather-summary.ts';
+import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
+import { dayUs, windowUs } from '../window/window.ts';
+import type { WindowStore } from '../window/window-store.ts';
+import { healthOf, lasted } from './trouble.ts';
+
+/** A legacy wire that has brought nothing for this long gives way to a present one that does. Microseconds. */
+const silentUs = 3_600_000_000;
+const baselineDays = 7;
+
+/** The legacy series that stays published while the present one has no baseline yet; null where there is none. */
+export function predecessorOf(store: WindowStore, endpoint: Endpoint): Endpoint | null {
+  if (endpoint.wire !== 'jetstream.subscribeEvents' || store.series(endpoint.name).tookOver) return null;
+  const legacy = legacyEndpoint(endpoint);
+  return store.has(legacy.name) && store.series(legacy.name).live !== null ? legacy : null;
+}
+
+/** What is known of both series when an artifact is due. */
+export interface Rivals {
+  readonly store: WindowStore;
+  readonly nowUs: number;
+  /** Name of the present series. */
+  readonly present: string;
+  /** Name of the legacy one. */
+  readonly legacy: string;
+  /** The summary of the present series. */
+  readonly summary: WeatherSummary;
+}
+
+/** Whether the present series takes over: it has a baseline of seven days, or the legacy wire has fallen silent. */
+export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): boolean {
+  const everything = { from: 0, to: nowUs };
+  const own = store.observed(store.series(present).id, everything);
+  const first = own[0];
+  const newest = own.at(-1);
+  if (!first || !newest) return false;
+  const lived = nowUs - first.from >= baselineDays * dayUs;
+  if (lived && summary.conditions.confidence !== 'unsupported') return true;
+  const { trouble } = healthOf({ store, name: legacy, nowUs, silentSinceUs: null });
+  return lasted(trouble, nowUs, 0) >= silentUs && newest.to > nowUs - 3 * windowUs && nowUs - first.from > silentUs;
+}
+
+/** Said in the artifact while the legacy series is published. */
+export function successionCaveat(store: WindowStore, present: string, nowUs: number): string {
+  const first = store.observed(store.series(present).id, { from: 0, to: nowUs })[0];
+  const days = first ? Math.floor((nowUs - first.from) / dayUs) : 0;
+  return (
+    `These counts are of the host's legacy wire. Its present wire has been observed for ${days} of the ${baselineDays} days ` +
+    'that its own baseline needs; then that series is published instead. The two are never added.'
+  );
+}

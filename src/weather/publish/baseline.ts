@@ -1,0 +1,50 @@
+import { minDays, minMinutes } from '../window/earlier-days.ts';
+import { percentile, variation } from '../window/percentile.ts';
+
+/** Minutes over which unevenness is measured. */
+export const turbulenceMinutes = 10;
+/** Days of history for a full comparison. */
+const supportedDays = 20;
+
+/** Usual rates in one UTC hour of the day: interactions per observed second of its minutes. */
+export interface HourBaseline {
+  readonly support: 'thin' | 'supported';
+  readonly days: number;
+  readonly p05: number;
+  readonly p25: number;
+  readonly p50: number;
+  readonly p75: number;
+  readonly p95: number;
+  /** p95 of the unevenness of ten minutes in a row; null where none was measured. */
+  readonly turbulenceP95: number | null;
+}
+
+/**
+ * Computes an hour's baseline from the rates of its eligible minutes, one list per day. Null with less than 7 days:
+ * too few for a comparison. Minutes are compared with minutes, never with hourly means.
+ */
+export function hourBaseline(days: readonly (readonly number[])[]): HourBaseline | null {
+  const speaking = days.filter((rates) => rates.length >= minMinutes);
+  if (speaking.length < minDays) return null;
+  const rates = Float64Array.from(speaking.flat()).sort();
+  const turbulences = Float64Array.from(speaking.flatMap(turbulencesOf)).sort();
+  return {
+    support: speaking.length >= supportedDays ? 'supported' : 'thin',
+    days: speaking.length,
+    p05: percentile(rates, 0.05),
+    p25: percentile(rates, 0.25),
+    p50: percentile(rates, 0.5),
+    p75: percentile(rates, 0.75),
+    p95: percentile(rates, 0.95),
+    turbulenceP95: turbulences.length > 0 ? percentile(turbulences, 0.95) : null,
+  };
+}
+
+function turbulencesOf(rates: readonly number[]): number[] {
+  const found: number[] = [];
+  for (let end = turbulenceMinutes; end <= rates.length; end += 1) {
+    const uneven = variation(rates.slice(end - turbulenceMinutes, end));
+    if (uneven !== null) found.push(uneven);
+  }
+  return found;
+}

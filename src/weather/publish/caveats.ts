@@ -1,0 +1,69 @@
+import { formatTimestamp } from '../../contract/timestamp.ts';
+import { collectionNames } from '../../contract/vocabulary.ts';
+import type { Minute } from '../window/minute.ts';
+import type { Silence } from '../window/silence-store.ts';
+import { windowFlag, windowUs } from '../window/window.ts';
+
+/** Hosts were documented to compact their history this often; a shorter interval cannot be seen from here. */
+const compactionHours = 4;
+
+/** What limits the counts of the window, each with its number; nothing where there is no such limit. */
+export function weatherCaveats(minutes: readonly Minute[]): string[] {
+  return [compaction(minutes), resync(minutes), leftOut(minutes)].filter((caveat) => caveat !== null);
+}
+
+/** One sentence for each collection that was silent while others continued: which one, and since when. */
+export function silenceCaveats(minutes: readonly Minute[], silences: readonly Silence[]): string[] {
+  const newest = minutes.at(-1);
+  if (!newest) return [];
+  const endUs = newest.startUs + windowUs;
+  return collectionNames.flatMap((collection) => {
+    const own = silences.filter((silence) => silence.collection === collection);
+    const last = own.at(-1);
+    if (!last) return [];
+    const span = last.to >= endUs ? `since ${instant(last.from)}` : `from ${instant(last.from)} to ${instant(last.to)}`;
+    const others = own.length === 1 ? '' : `, and at ${own.length - 1} other times before`;
+    return [
+      `The host sent no ${collection} events ${span}${others}, while it sent others: that time counts as not observed for this ` +
+        'collection. The window and the total of all events include it.',
+    ];
+  });
+}
+
+/** Creates and updates that were deleted or superseded since are gone from compacted history; the watch itself is not shorter. */
+function compaction(minutes: readonly Minute[]): string | null {
+  const watched = sum(minutes, ({ observedUs }) => observedUs);
+  const old = sum(minutes, ({ observedUs, flags }) => ((flags & windowFlag.compacted) === 0 ? 0 : observedUs));
+  if (old === 0) return null;
+  const percent = Math.max(0.1, (old / watched) * 100).toFixed(1);
+  return (
+    `${percent} % of the observed time was read from history older than ${compactionHours} hours, which hosts compact: ` +
+    'creates and updates that were deleted or superseded since are missing from the counts of that time.'
+  );
+}
+
+function resync(minutes: readonly Minute[]): string | null {
+  const rows = sum(minutes, (minute) => minute.resync);
+  if (rows === 0) return null;
+  return (
+    `${rows} rows that repeat records after a repository was synchronised anew are not counted: they are no acts. They are ` +
+    'known by their account and time alone.'
+  );
+}
+
+function leftOut(minutes: readonly Minute[]): string | null {
+  const numbers = sum(minutes, (minute) => minute.leftOut);
+  if (numbers === 0) return null;
+  return (
+    `The host left out ${numbers} of its event numbers while it was watched live: events that it lost, or numbers that it ` +
+    'never used.'
+  );
+}
+
+function sum(minutes: readonly Minute[], of: (minute: Minute) => number): number {
+  return minutes.reduce((total, minute) => total + of(minute), 0);
+}
+
+function instant(us: number): string {
+  return formatTimestamp(Math.floor(us / 1000));
+}

@@ -1,0 +1,76 @@
+import type { WeatherSummary } from '../../artifact/weather-summary.ts';
+import { formatTimestamp } from '../../contract/timestamp.ts';
+import type { ConditionState } from '../../contract/vocabulary.ts';
+import type { ConditionReading } from './conditions.ts';
+
+/** Texts of each state. None names a person, a group, a motive or a cause. */
+const words: Readonly<Record<ConditionState, { label: string; headline: string; sentence: string }>> = {
+  station_offline: {
+    label: 'Station offline',
+    headline: 'No current reading',
+    sentence: 'The instrument has not completed a minute lately: absence of a reading, not calm.',
+  },
+  unavailable: {
+    label: 'Conditions unavailable',
+    headline: 'Not enough to compare',
+    sentence: 'What was observed cannot be compared with this hour of earlier days: absence of a reading, not calm.',
+  },
+  lull: {
+    label: 'Lull',
+    headline: 'Fewer events than usual are arriving from this host',
+    sentence: 'Fewer events than usual for this hour are arriving from this host, while it is watched without a break.',
+  },
+  calm: {
+    label: 'Calm',
+    headline: 'Within the usual range for this hour',
+    sentence: "Interactions are within the usual range of this hour's history.",
+  },
+  active: {
+    label: 'Active',
+    headline: 'Busier than usual for this hour',
+    sentence: "Interactions are above the upper quarter of this hour's history.",
+  },
+  unsettled: {
+    label: 'Unsettled',
+    headline: 'A raised or uneven level that has not lasted',
+    sentence: "Interactions are higher or more uneven than in nearly all of this hour's history, not for long yet.",
+  },
+  turbulent: {
+    label: 'Turbulent',
+    headline: 'Busier than usual for several minutes',
+    sentence: "Interactions have stayed above the upper quarter of this hour's history for two minutes or more.",
+  },
+  storm: {
+    label: 'Storm',
+    headline: 'Much busier than usual for several minutes',
+    sentence: "Interactions have stayed high, now above nearly all of this hour's history.",
+  },
+  severe_storm: {
+    label: 'Severe storm',
+    headline: 'At least three times the usual, for several minutes',
+    sentence: "Interactions have stayed high, now at three times the middle of this hour's history or more.",
+  },
+};
+
+/** The conditions in the words of the artifact. */
+export function conditionWords({
+  state,
+  confidence,
+  asOfUs,
+  ratio,
+  days,
+}: ConditionReading): WeatherSummary['conditions'] {
+  const { label, headline, sentence } = words[state];
+  const measured =
+    ratio === null
+      ? ''
+      : ` Interactions run at ${ratio.toFixed(2)} times the middle of this hour over ${days} earlier days.`;
+  return {
+    state,
+    label,
+    headline,
+    sentence: state === 'unavailable' || state === 'station_offline' ? sentence : sentence + measured,
+    confidence,
+    as_of: asOfUs === null ? null : formatTimestamp(asOfUs / 1000),
+  };
+}

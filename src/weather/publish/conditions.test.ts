@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { windowFlag, windowUs } from '../window/window.ts';
+import type { HourBaseline } from './baseline.ts';
+import { type ConditionMinute, type ConditionReading, readConditions } from './conditions.ts';
+
+const usual: HourBaseline = {
+  support: 'supported',
+  days: 30,
+  p05: 80,
+  p25: 90,
+  p50: 100,
+  p75: 110,
+  p95: 120,
+  turbulenceP95: 0.2,
+};
+const start = 1_780_000_020_000_000;
+
+/** Minutes of these rates, the newest last, all watched whole. */
+function minutesOf(rates: readonly number[], change: Partial<ConditionMinute> = {}): ConditionMinute[] {
+  return rates.map((rate, i) => ({
+    startUs: start + i * windowUs,
+    rate,
+    eligible: true,
+    complete: true,
+    flags: 0,
+    silent: false,
+    ...change,
+  }));
+}
+
+function read(
+  minutes: readonly ConditionMinute[],
+  { late = 0, baseline = usual }: { late?: number; baseline?: HourBaseline | null } = {},
+): ConditionReading {
+  const nowUs = (minutes.at(-1)?.startUs ?? start) + windowUs + late * windowUs;
+  return readConditions({ minutes, baseline: () => baseline, nowUs });
+}
+
+const calm = Array<number>(20).fill(100);
+
+describe('the ladder of conditions', () => {
+  test.each([
+    ['calm', [100]],
+    ['calm', [85]],
+    ['active', [115]],
+    ['unsettled', [130]],
+    ['turbulent', [115, 115]],
+    ['storm', [115, 130]],
+    ['storm', [300, 300]],
+    ['severe_storm', [300, 300, 300]],
+    ['storm', [130, 130, 130]],
+    ['calm', [300, 300, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100]],
+    ['calm', [70, 70]],
+    ['calm', [77, 77, 77]],
+    ['lull', [70, 70, 70]],
+    ['lull', Array<number>(9).fill(40)],
+    ['unavailable', Array<number>(10).fill(40)],
+  ] as const)('reads %s from a settled stream that ends with %j', (state, ending) => {
+    expect(read(minutesOf([...calm, ...ending])).state).toBe(state);
+  });
+
+  test('an uneven level is unsettled, though it is not high', () => {
+    expect(read(minutesOf([...calm, 60, 105, 60, 105, 60, 105, 60, 105, 60, 105])).state).toBe('unsettled');
+  });
+
+  test('tells the level against the middle of the hour, and what it rests on', () => {
+    expect(read(minutesOf([...calm, 114]))).toEqual({
+      state: 'active',
+      confidence: 'supported',
+      asOfUs: start + 21 * windowUs,
+      ratio: 1.14,
+      days: 30,
+    });
+  });
+});
+
+describe('absence of a reading', () => {
+  test('no minute, or none for fifteen windows, is a station offline', () => {
+    expect(read([]).state).toBe('station_offline');
+    expect(read(minutesOf(calm), { late: 15 }).state).toBe('calm');
+    expect(read(minutesOf(calm), { late: 16 })).toMatchObject({ state: 'station_offline', confidence: 'unsupported' });
+  });
+
+  test('without a baseline, or with an empty one, nothing is compared', () => {
+    expect(read(minutesOf(calm), { baseline: null })).toMatchObject({
+      state: 'unavailable',
+      confidence: 'unsupported',
+    });
+    expect(read(minutesOf(calm), { baseline: { ...usual, p50: 0 } }).state).toBe('unavailable');
+  });
+
+  test('events arrive, but no minute was watched enough: unavailable', () => {
+    expect(read(minutesOf([100], { eligible: false, complete: false })).state).toBe('unavailable');
+  });
+
+  test('the newest eligible minute is read, not the newest', () => {
+    const minutes = [
+      ...minutesOf([...calm, 130]),
+      ...minutesOf([1], { eligible: false, startUs: start + 21 * windowUs }),
+    ];
+    expect(read(minutes)).toMatchObject({ state: 'unsettled', asOfUs: start + 21 * windowUs });
+  });
+
+  test('little of an unsettled or broken stream is no lull, and not calm either', () => {
+    const low = [...calm, 70, 70, 70];
+    expect(read(minutesOf(low, { complete: false })).state).toBe('unavailable');
+    const reconnected = minutesOf(low).map((minute, i) => (i === 15 ? { ...minute, flags: windowFlag.seam } : minute));
+    expect(read(reconnected).state).toBe('unavailable');
+    const longAgo = minutesOf(low).map((minute, i) => (i === 5 ? { ...minute, flags: windowFlag.seam } : minute));
+    expect(read(longAgo).state).toBe('lull');
+  });
+
+  test.each([1, 2, 3])('a lull rests on whole minutes: the %s. from the end is not', (back) => {
+    const low = minutesOf([...calm, 70, 70, 70]);
+    const broken = low.map((minute, i) => (i === low.length - back ? { ...minute, complete: false } : minute));
+    expect(read(broken).state).toBe('unavailable');
+  });
+
+  test('a lull rests on ten settled minutes: fewer, or a connection that began in one of them, are too few', () => {
+    expect(read(minutesOf([...calm.slice(-6), 70, 70, 70])).state).toBe('unavailable');
+    expect(read(minutesOf([...calm.slice(-7), 70, 70, 70])).state).toBe('lull');
+    const low = minutesOf([...calm, 70, 70, 70]);
+    for (const back of [1, 10]) {
+      const seam = low.map((minute, i) => (i === low.length - back ? { ...minute, flags: windowFlag.seam } : minute));
+      expect(read(seam).state).toBe('unavailable');
+    }
+  });
+
+  test('a minute without the collections that make up the interactions is unavailable, and never a lull', () => {
+    expect(read(minutesOf(calm, { silent: true })).state).toBe('unavailable');
+    const low = minutesOf([...calm, 70, 70, 70]);
+    expect(read(low).state).toBe('lull');
+    expect(read(low.map((minute, i) => ({ ...minute, silent: i >= calm.length }))).state).toBe('unavailable');
+    // Such a minute is no part of a longer state either.
+    expect(read(low.map((minute, i) => ({ ...minute, silent: i === calm.length }))).state).toBe('calm');
+    expect(
+      read(minutesOf([...calm, 130, 130]).map((minute, i) => ({ ...minute, silent: i === calm.length }))).state,
+    ).toBe('unsettled');
+  });
+
+  test('whatever was seen, nothing is calm without a baseline or without a recent minute', () => {
+    const anyMinutes = fc.array(
+      fc.record({
+        rate: fc.integer({ min: 0, max: 400 }),
+        eligible: fc.boolean(),
+        complete: fc.boolean(),
+        flags: fc.nat(63),
+        silent: fc.boolean(),
+      }),
+      { maxLength: 30 },
+    );
+    fc.assert(
+      fc.property(anyMinutes, fc.nat(40), fc.boolean(), (given, late, known) => {
+        const minutes = given.map((minute, i) => ({ ...minute, startUs: start + i * windowUs }));
+        const reading = read(minutes, { late, baseline: known ? usual : null });
+        const newest = minutes.findLastIndex(({ eligible }) => eligible);
+        const recent = newest >= 0 && late + minutes.length - 1 - newest <= 15;
+        if (!known || !recent || minutes[newest]?.silent)
+          expect(['unavailable', 'station_offline']).toContain(reading.state);
+      }),
+    );
+  });
+});

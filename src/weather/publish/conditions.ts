@@ -1,0 +1,124 @@
+import type { ConditionState, Confidence } from '../../contract/vocabulary.ts';
+import { variation } from '../window/percentile.ts';
+import { windowFlag, windowUs } from '../window/window.ts';
+import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
+
+/** Maximum age of a usable window, in windows: beyond it the station is offline. */
+const offlineWindows = 15;
+/** A level that stays this many windows below half of the usual is not weather: too little may be arriving. */
+const lastingWindows = 10;
+/** No lull is read this soon after a connection began, in windows. */
+const settlingWindows = 10;
+const lullWindows = 3;
+/** A lull lies at least 5 % below the p05. */
+const lullShare = 0.95;
+
+/** One minute as the conditions read it. */
+export interface ConditionMinute {
+  readonly startUs: number;
+  /** Interactions per observed second. */
+  readonly rate: number;
+  readonly eligible: boolean;
+  readonly complete: boolean;
+  readonly flags: number;
+  /** Collections that usually make up more than 5 % of the interactions brought nothing: the rate is not one of the network. */
+  readonly silent: boolean;
+}
+
+/** The classified conditions, before they are formatted as text. */
+export interface ConditionReading {
+  readonly state: ConditionState;
+  readonly confidence: Confidence;
+  /** End of the window that was read, microseconds; null when none was. */
+  readonly asOfUs: number | null;
+  /** The level against the middle of this hour's history; null where there is none. */
+  readonly ratio: number | null;
+  readonly days: number;
+}
+
+/** Input of the classification. */
+export interface ConditionInput {
+  /** Closed minutes in order, without holes, the newest last. */
+  readonly minutes: readonly ConditionMinute[];
+  /** Baseline of the UTC hour of the window that starts at the instant; null if there is too little history. */
+  readonly baseline: (startUs: number) => HourBaseline | null;
+  readonly nowUs: number;
+}
+
+/**
+ * Reads the newest eligible minute against the same UTC hour of earlier days: the first state that applies. What
+ * cannot be compared is `unavailable`, and what does not report is `station_offline`: neither is ever calm.
+ */
+export function readConditions({ minutes, baseline, nowUs }: ConditionInput): ConditionReading {
+  const newest = minutes.findLastIndex(({ eligible }) => eligible);
+  const minute = minutes[newest];
+  const none = { confidence: 'unsupported', asOfUs: null, ratio: null, days: 0 } as const;
+  if (!minute) return { ...none, state: minutes.some(isRecent(nowUs)) ? 'unavailable' : 'station_offline' };
+  const asOfUs = minute.startUs + windowUs;
+  if (nowUs - asOfUs > offlineWindows * windowUs) return { ...none, state: 'station_offline', asOfUs };
+  if (minute.silent) return { ...none, state: 'unavailable', asOfUs };
+  const hour = baseline(minute.startUs);
+  if (!hour || !(hour.p50 > 0)) return { ...none, state: 'unavailable', asOfUs };
+  const recent = minutes.slice(0, newest + 1);
+  return {
+    state: ladder(recent, minute, hour, baseline),
+    confidence: hour.support,
+    asOfUs,
+    ratio: minute.rate / hour.p50,
+    days: hour.days,
+  };
+}
+
+/** Something was watched lately, though not enough of any minute. */
+function isRecent(nowUs: number): (minute: ConditionMinute) => boolean {
+  return ({ startUs, rate }) => nowUs - startUs <= (offlineWindows + 1) * windowUs && rate > 0;
+}
+
+function ladder(
+  recent: readonly ConditionMinute[],
+  { rate }: ConditionMinute,
+  hour: HourBaseline,
+  baseline: ConditionInput['baseline'],
+): ConditionState {
+  const inARow = (wanted: (minute: ConditionMinute, usual: HourBaseline) => boolean): number => {
+    let windows = 0;
+    for (const minute of recent.toReversed()) {
+      const usual = minute.eligible && !minute.silent ? baseline(minute.startUs) : null;
+      if (!usual || !wanted(minute, usual)) break;
+      windows += 1;
+    }
+    return windows;
+  };
+  if (inARow((minute, usual) => minute.rate < usual.p50 / 2) >= lastingWindows) return 'unavailable';
+  if (inARow((minute, usual) => minute.rate < usual.p05 * lullShare) >= lullWindows) {
+    return canSayLull(recent) ? 'lull' : 'unavailable';
+  }
+  const persistence = inARow((minute, usual) => minute.rate > usual.p75);
+  const uneven = turbulence(recent);
+  const turbulent = uneven !== null && hour.turbulenceP95 !== null && uneven > hour.turbulenceP95;
+  if (rate > hour.p95 && rate >= 3 * hour.p50 && persistence >= 3) return 'severe_storm';
+  if (rate > hour.p95 && persistence >= 2) return 'storm';
+  if ((rate > hour.p75 || turbulent) && persistence >= 2) return 'turbulent';
+  if (turbulent || rate > hour.p95) return 'unsettled';
+  if (rate > hour.p75) return 'active';
+  return 'calm';
+}
+
+/** Fewer events are a lull only where nothing was missed, and the stream has long been settled. */
+function canSayLull(recent: readonly ConditionMinute[]): boolean {
+  const settled = recent.slice(-settlingWindows);
+  return (
+    recent.slice(-lullWindows).every(({ complete }) => complete) &&
+    settled.length === settlingWindows &&
+    settled.every(({ flags }) => (flags & windowFlag.seam) === 0)
+  );
+}
+
+function turbulence(recent: readonly ConditionMinute[]): number | null {
+  const rates = recent
+    .slice(-offlineWindows)
+    .filter(({ eligible, silent }) => eligible && !silent)
+    .slice(-turbulenceMinutes)
+    .map(({ rate }) => rate);
+  return rates.length === turbulenceMinutes ? variation(rates) : null;
+}

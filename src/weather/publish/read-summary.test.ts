@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { checkWeatherSummary } from '../../artifact/weather-summary.ts';
+import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
+import { metricIndex } from '../classify/metric-names.ts';
+import { createSeriesReader, type SeriesReader } from '../hosts/series-reader.ts';
+import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.ts';
+import { openWindowStore, type WindowStore } from '../window/window-store.ts';
+
+const endpoint = { name: 'wss://host.example/subscribe', wire: 'jetstream.legacy' } as const;
+const startUs = Date.parse('2026-11-10T00:00:00Z') * 1000;
+const endUs = startUs + 9 * dayUs;
+const rates: Readonly<Partial<Record<CollectionName, number>>> = {
+  'like.create': 8000,
+  'repost.create': 900,
+  'post.create.reply': 400,
+};
+/** Events of a minute come between these offsets. */
+const [firstAt, lastAt] = [200_000, 59_800_000];
+
+let folder: string;
+let store: WindowStore;
+let reader: SeriesReader;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-reading-'));
+  store = openWindowStore(folder);
+  reader = createSeriesReader();
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Stop = Readonly<Partial<Record<CollectionName, { from: number; to: number }>>>;
+
+/** A minute of even traffic; a collection that stops has none of its events from one instant up to another. */
+function deltaAt(start: number, stops: Stop, level: number): WindowDelta {
+  const delta = emptyDelta(start);
+  const wave = level * (1 + 0.05 * Math.sin(start / windowUs));
+  for (const [place, name] of collectionNames.entries()) {
+    const stop = stops[name] ?? { from: 0, to: 0 };
+    const [first, last] = [start + firstAt, start + lastAt];
+    if (first >= stop.from && last < stop.to) continue;
+    const count = Math.round((rates[name] ?? 60) * wave);
+    delta.counts[metricIndex[name]] = count;
+    delta.events += count;
+    delta.firsts[place] = (first >= stop.from && first < stop.to ? stop.to : first) - start + 1;
+    delta.lasts[place] = (last >= stop.from && last < stop.to ? stop.from - 1 : last) - start + 1;
+  }
+  return delta;
+}
+
+/** Keeps the traffic of a span, as a commit of it would. */
+function keep(from: number, to: number, stops: Stop = {}, level = 1): void {
+  const { id, revision } = store.series(endpoint.name);
+  const windows = Array.from({ length: (to - from) / windowUs }, (_, i) => deltaAt(from + i * windowUs, stops, level));
+  const live = { kind: 'time', value: to, counted: 1, timeUs: to } as const;
+  store.commit({ series: id, after: revision, gains: [{ windows, observed: [{ from, to }] }], live, backfill: null });
+}
+
+const read = (nowUs: number) => reader.read({ store, endpoint, origin: 'live', nowUs });
+
+describe('a summary of a day in which a collection was silent', () => {
+  test('has its own observed time for the collection, and the whole for all others', () => {
+    const stop = { from: endUs - 6 * 3_600_000_000 + 12_345_678, to: endUs - 3_600_000_000 + 7_654_321 };
+    keep(startUs, endUs, { 'follow.create': stop });
+    const { summary, silences } = read(endUs + windowUs);
+    expect(silences).toEqual([{ collection: 'follow.create', ...stop }]);
+    const seconds = 86_400 - (stop.to - stop.from) / 1e6;
+    expect(summary.collections['follow.create']).toMatchObject({
+      observed_seconds: seconds,
+      observed_windows: 1440 - 299,
+      unobserved_windows: 299,
+    });
+    const { total = 0, mean_rate_per_s: rate } = summary.collections['follow.create'] ?? {};
+    expect(rate).toBeCloseTo(total / seconds, 5);
+    expect(summary.collections['follow.delete']).toMatchObject({ observed_seconds: 86_400, unobserved_windows: 0 });
+    expect(summary.window).toMatchObject({ observed_seconds: 86_400, observed_windows: 1440 });
+    expect(summary.total_events.observed_seconds).toBe(86_400);
+    expect(summary.caveats?.[0]).toContain(
+      'The host sent no follow.create events from 2026-11-18T18:00:12.345Z to 2026-11-18T23:00:07.654Z',
+    );
+    expect(summary.conditions.state).not.toBe('unavailable');
+  });
+
+  test('publishes a collection that was silent throughout as not observed, never as zero', () => {
+    const from = endUs - 30 * 3_600_000_000;
+    keep(startUs, from + dayUs / 2, { 'identity.event': { from, to: endUs } });
+    read(from + dayUs / 2 + windowUs);
+    keep(from + dayUs / 2, endUs, { 'identity.event': { from, to: endUs } });
+    const { summary } = read(endUs + windowUs);
+    expect(checkWeatherSummary(summary)).toMatchObject({ ok: true });
+    expect(summary.collections['identity.event']).toBeNull();
+    expect(summary.caveats?.[0]).toContain('no identity.event events since 2026-11-17T17:59:59.800Z');
+  });
+
+  test('corrects what it said before the silence was proven', () => {
+    const stop = { from: endUs - 2 * windowUs + 1_000_000, to: endUs + dayUs };
+    keep(startUs, endUs, { 'block.create': stop });
+    expect(read(endUs + windowUs).summary.collections['block.create']?.observed_seconds).toBe(86_400);
+    keep(endUs, endUs + 2 * windowUs, { 'block.create': stop });
+    const later = read(endUs + 3 * windowUs).summary;
+    expect(later.collections['block.create']?.observed_seconds).toBe(86_400 - 2 * 120 + 1);
+  });
+
+  test('takes the silence back once the events have been filled in', () => {
+    const stop = { from: endUs - 60 * windowUs, to: endUs };
+    keep(startUs, endUs, { 'block.create': stop });
+    const { id, revision, live } = store.series(endpoint.name);
+    expect(read(endUs + windowUs).silences).toHaveLength(1);
+    expect(store.silences(id, { from: 0, to: endUs })).toHaveLength(1);
+    const windows = Array.from({ length: 60 }, (_, i) => {
+      const delta = emptyDelta(stop.from + i * windowUs);
+      delta.counts[metricIndex['block.create']] = 60;
+      return delta;
+    });
+    store.commit({ series: id, after: revision, gains: [{ windows, observed: [] }], live, backfill: null });
+    expect(read(endUs + windowUs).silences).toEqual([]);
+    expect(store.silences(id, { from: 0, to: endUs })).toEqual([]);
+  });
+});
+
+describe('conditions', () => {
+  test('are read during a silence of at most 5 % of the interactions', () => {
+    const from = endUs - 20 * windowUs;
+    keep(startUs, from);
+    keep(from, endUs, { 'post.create.quote': { from, to: endUs } });
+    const { summary, silences, silentSinceUs } = read(endUs + windowUs);
+    expect(silences.map(({ collection }) => collection)).toEqual(['post.create.quote']);
+    expect(['calm', 'active']).toContain(summary.conditions.state);
+    expect(silentSinceUs).toBeNull();
+  });
+
+  test.each(['like.create', 'repost.create'] as const)(
+    'are unavailable from the first minute without %s on',
+    (name) => {
+      const from = endUs - 20 * windowUs;
+      keep(startUs, from);
+      for (let minutes = 1; minutes <= 12; minutes += 1) {
+        const to = from + minutes * windowUs;
+        keep(to - windowUs, to, { [name]: { from, to: endUs } });
+        const { summary, silentSinceUs } = read(to + windowUs);
+        expect([minutes, summary.conditions.state]).toEqual([minutes, 'unavailable']);
+        expect([minutes, silentSinceUs]).toEqual([minutes, minutes < 3 ? null : from - 200_000 + 1]);
+      }
+    },
+  );
+
+  test('are compared with a baseline that leaves out the silences of earlier days', () => {
+    const hour = endUs - 3_600_000_000;
+    const days = Array.from({ length: 4 }, (_, day) => hour - (day + 1) * dayUs);
+    for (let day = startUs; day < endUs; day += dayUs) {
+      const stopped = days.find((from) => from >= day && from < day + dayUs);
+      keep(
+        day,
+        day + dayUs,
+        stopped === undefined ? {} : { 'like.create': { from: stopped, to: stopped + 1_800_000_000 } },
+      );
+      read(day + dayUs + windowUs);
+    }
+    const { id } = store.series(endpoint.name);
+    expect(store.silences(id, { from: startUs, to: endUs })).toHaveLength(4);
+    const low = endUs + dayUs - 10 * windowUs;
+    keep(endUs, low);
+    keep(low, endUs + dayUs, {}, 0.7);
+    // With the silent minutes the p05 would be far below seven tenths of the usual.
+    expect(read(low + 6 * windowUs).summary.conditions).toMatchObject({ state: 'lull', confidence: 'thin' });
+  });
+});

@@ -1,0 +1,81 @@
+import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
+import { isWithin } from '../window/earlier-days.ts';
+import type { Minute } from '../window/minute.ts';
+import type { Silence } from '../window/silence-store.ts';
+import type { CollectionTime } from './collection-time.ts';
+import { frequentRate, type Usual } from './silence.ts';
+
+/** Collections that count as interactions: their rate determines the conditions. */
+export const interactions: readonly CollectionName[] = [
+  'post.create.reply',
+  'post.create.quote',
+  'repost.create',
+  'like.create',
+];
+
+/** The conditions cannot be read without collections that make up more of the interactions than this. */
+const bearable = 0.05;
+
+/** Share of each collection in the interactions, 0 to 1. */
+export interface Shares {
+  of(collection: CollectionName): number;
+  /** True if the conditions cannot be read without the silent collection. */
+  readonly matters: (silence: Silence) => boolean;
+}
+
+/** Shares by the rates in the time in which each collection was observed. One that was not observed at all counts as all of them. */
+export function interactionShares(times: readonly CollectionTime[]): Shares {
+  const rateOf = (collection: CollectionName): number => {
+    const time = times[collectionNames.indexOf(collection)];
+    return time && time.observedUs > 0 ? time.total / time.observedUs : Number.NaN;
+  };
+  const all = interactions.map(rateOf).reduce((sum, rate) => sum + (Number.isNaN(rate) ? 0 : rate), 0);
+  const of = (collection: CollectionName): number => {
+    if (!interactions.includes(collection)) return 0;
+    const rate = rateOf(collection);
+    if (Number.isNaN(rate)) return 1;
+    return all > 0 ? rate / all : 0;
+  };
+  return { of, matters: ({ collection }) => of(collection) > bearable };
+}
+
+/** Answers how much of the interactions is silent. */
+export interface SilentShares {
+  /** True if more than 5 % of the interactions may be missing in the minute: silent, or frequent and without an event. */
+  isSilent(minute: Minute): boolean;
+  /** Start of the silences that last to the instant and make up more than 5 %; null where they do not. */
+  since(endUs: number): number | null;
+}
+
+/** Input of the judgement. */
+export interface SilentInput {
+  readonly silences: readonly Silence[];
+  readonly shares: Shares;
+  readonly usual: Usual;
+}
+
+/** Judges how much of the interactions is silent. */
+export function silentShares({ silences, shares, usual }: SilentInput): SilentShares {
+  const inMinute = (collection: CollectionName, minute: Minute): boolean => {
+    const own = silences.filter((silence) => silence.collection === collection);
+    if (isWithin(minute, own)) return true;
+    const { startUs, counts } = minute;
+    // Not proven yet, but no basis for a reading either.
+    const place = collectionNames.indexOf(collection);
+    return (counts[place] ?? 0) === 0 && (usual.hour(startUs).p05[place] ?? 0) >= frequentRate;
+  };
+  return {
+    isSilent: (minute) => {
+      const missing = interactions.filter((collection) => inMinute(collection, minute));
+      return missing.reduce((sum, collection) => sum + shares.of(collection), 0) > bearable;
+    },
+    since: (endUs) => {
+      let missing = 0;
+      for (const { collection, from } of silences.filter(({ to }) => to >= endUs).sort((a, b) => a.from - b.from)) {
+        missing += shares.of(collection);
+        if (missing > bearable) return from;
+      }
+      return null;
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
+import type { Minute } from '../window/minute.ts';
+import { percentile } from '../window/percentile.ts';
+import type { Edges, Silence } from '../window/silence-store.ts';
+import { windowUs } from '../window/window.ts';
+
+/** A window without an event of a collection is evidence when at least this much of it was observed. */
+const watchedUs = 59_000_000;
+/** Fewer windows than this are never a silence. */
+const leastWindows = 3;
+/** A collection whose p05 is at least this many events a minute is frequent. */
+export const frequentRate = 10;
+/** A frequent collection is silent once this many of its events are missing. */
+const missingEvents = 50;
+/** Any other is silent after this many times its longest pause on earlier days, and after no fewer windows. */
+const pauseFactor = 6;
+const leastPauseWindows = 10;
+/** Without a baseline the last hour decides about a frequent collection. */
+const hourWindows = 60;
+const leastHourWindows = 45;
+/** And at least half a day, with wider margins, about any other: a rare collection may just have ended a bulk operation. */
+const leastDayWindows = 720;
+const dayPauseFactor = 6;
+const leastDayPauseWindows = 240;
+
+/** Usual counts a minute of every collection, by the places of `collectionNames`; null without a baseline. */
+export interface UsualCounts {
+  readonly p05: readonly (number | null)[];
+  readonly p50: readonly (number | null)[];
+}
+
+/** The usual counts and pauses, from earlier days. */
+export interface Usual {
+  /** Counts a minute in the UTC hour of the window. */
+  hour(startUs: number): UsualCounts;
+  /** Longest pause of the collection on earlier days, in windows; null without a baseline. */
+  pause(place: number, startUs: number): number | null;
+}
+
+/** Input of the search for silences. */
+export interface SilenceInput {
+  /** Closed minutes in order, without holes; their counts by `collectionNames`. */
+  readonly minutes: readonly Minute[];
+  readonly usual: Usual;
+  /** First and last event of a collection in a window. */
+  readonly edges: (startUs: number, collection: CollectionName) => Edges;
+  /** Silences that overlap the first minute, as they were found earlier. */
+  readonly standing: readonly Silence[];
+}
+
+/**
+ * Finds the time in which a collection brought nothing while others continued: from its last event to its next one, or to the
+ * end of the minutes. The decision about a window uses no later window. See docs/weather.md for the rule and its limits.
+ */
+export function findSilences(input: SilenceInput): Silence[] {
+  return collectionNames.flatMap((collection, place) => silencesOf(input, collection, place));
+}
+
+/** Input of the search for one collection's silences. */
+interface Search extends SilenceInput {
+  readonly collection: CollectionName;
+  readonly place: number;
+}
+
+/** Windows in a row without an event of the collection. */
+interface Run {
+  /** The last window with one of its events; null where the minutes have none. */
+  readonly lastEvent: Minute | null;
+  /** Index of the first of its windows. */
+  readonly first: number;
+  /** Its observed windows. */
+  readonly windows: Minute[];
+  /** Observed windows before it among the minutes, and the longest pause in them. */
+  readonly before: number;
+  readonly longest: number;
+  /** Start of the silence once it is proven; null before. */
+  silentFrom: number | null;
+  /** Evidence that each rule has summed up so far, so that a window is judged once. */
+  readonly evidence: Readonly<Record<'missing' | 'weight', { windows: number; sum: number }>>;
+  /** The hour before it, once it is needed. */
+  lastHour: LastHour | null;
+}
+
+interface LastHour {
+  readonly windows: number;
+  readonly p05: number;
+  readonly p50: readonly number[];
+}
+
+function newRun(run: Pick<Run, 'first' | 'lastEvent' | 'before' | 'longest' | 'silentFrom'>): Run {
+  const nothing = (): { windows: number; sum: number } => ({ windows: 0, sum: 0 });
+  return { ...run, windows: [], evidence: { missing: nothing(), weight: nothing() }, lastHour: null };
+}
+
+function silencesOf(input: SilenceInput, collection: CollectionName, place: number): Silence[] {
+  const search = { ...input, collection, place };
+  const found: Silence[] = [];
+  const stood = input.standing.find((silence) => silence.collection === collection);
+  let lastEvent: Minute | null = null;
+  let before = 0;
+  let longest = 0;
+  let run: Run | null = stood ? newRun({ first: 0, lastEvent, before, longest, silentFrom: stood.from }) : null;
+  for (const [i, minute] of input.minutes.entries()) {
+    if ((minute.counts[place] ?? 0) > 0) {
+      if (run?.silentFrom != null) found.push({ collection, from: run.silentFrom, to: firstOf(search, minute) });
+      else longest = Math.max(longest, run?.windows.length ?? 0);
+      before += 1 + (run?.windows.length ?? 0);
+      lastEvent = minute;
+      run = null;
+    } else if (minute.observedUs >= watchedUs) {
+      run ??= newRun({ first: i, lastEvent, before, longest, silentFrom: null });
+      run.windows.push(minute);
+      if (run.silentFrom === null && isSilent(search, run)) run.silentFrom = startOf(search, run);
+    }
+  }
+  const end = input.minutes.at(-1);
+  if (end && run?.silentFrom != null) found.push({ collection, from: run.silentFrom, to: end.startUs + windowUs });
+  return found.filter(({ from, to }) => from < to);
+}
+
+function firstOf({ edges, collection }: Search, { startUs }: Minute): number {
+  return edges(startUs, collection).firstUs ?? startUs;
+}
+
+/** A window of an earlier version does not say when its last event came: it counts as observed to its end. */
+function startOf({ edges, collection, minutes }: Search, { lastEvent }: Run): number {
+  if (!lastEvent) return minutes[0]?.startUs ?? 0;
+  const { lastUs } = edges(lastEvent.startUs, collection);
+  return lastUs === null ? lastEvent.startUs + windowUs : lastUs + 1;
+}
+
+function isSilent(search: Search, run: Run): boolean {
+  const { usual, place } = search;
+  const { windows } = run;
+  const newest = windows.at(-1);
+  if (!newest || windows.length < leastWindows) return false;
+  const usually = usual.hour(newest.startUs).p05[place] ?? null;
+  if (usually !== null && usually >= frequentRate) {
+    const missing = summed(run, 'missing', (minute) => {
+      const { p05, p50 } = usual.hour(minute.startUs);
+      return (p05[place] ?? 0) * levelOf(minute, place, p50);
+    });
+    return missing >= missingEvents;
+  }
+  const pause = usual.pause(place, newest.startUs);
+  if (pause === null) return usually === null && isSilentWithoutBaseline(search, run);
+  const least = Math.max(leastPauseWindows, pauseFactor * Math.max(pause, run.longest));
+  if (windows.length < least) return false;
+  return summed(run, 'weight', (minute) => levelOf(minute, place, usual.hour(minute.startUs).p50)) >= least;
+}
+
+function isSilentWithoutBaseline(search: Search, run: Run): boolean {
+  const { place } = search;
+  run.lastHour ??= lastHourOf(search, run);
+  const { windows, p05, p50 } = run.lastHour;
+  if (windows < leastHourWindows) return false;
+  const level = (minute: Minute): number => levelOf(minute, place, p50);
+  if (p05 >= frequentRate && run.windows.length >= dayPauseFactor * run.longest) {
+    return summed(run, 'missing', (minute) => p05 * level(minute)) >= missingEvents;
+  }
+  const least = Math.max(leastDayPauseWindows, dayPauseFactor * run.longest);
+  if (run.before < leastDayWindows || run.windows.length < least) return false;
+  return summed(run, 'weight', level) >= least;
+}
+
+function lastHourOf({ minutes, place }: Search, { first }: Run): LastHour {
+  const before = minutes
+    .slice(Math.max(0, first - hourWindows), first)
+    .filter(({ observedUs }) => observedUs >= watchedUs);
+  return {
+    windows: before.length,
+    p05: percentile(Float64Array.from(before, ({ counts }) => counts[place] ?? 0).sort(), 0.05),
+    p50: collectionNames.map((_, other) => median(before.map(({ counts }) => counts[other] ?? 0))),
+  };
+}
+
+function summed(run: Run, rule: keyof Run['evidence'], of: (minute: Minute) => number): number {
+  const evidence = run.evidence[rule];
+  for (const minute of run.windows.slice(evidence.windows)) evidence.sum += of(minute);
+  evidence.windows = run.windows.length;
+  return evidence.sum;
+}
+
+/**
+ * The level of the other collections in a minute, 0 to 1: the median of their counts over the usual ones, among those that are
+ * frequent and not silent themselves. 0 where there are none: then nothing shows that the stream continues.
+ */
+function levelOf({ counts }: Minute, place: number, p50: readonly (number | null)[]): number {
+  const levels = p50.flatMap((usual, other) => {
+    const count = counts[other] ?? 0;
+    return other === place || usual === null || usual < frequentRate || count === 0 ? [] : [Math.min(1, count / usual)];
+  });
+  return levels.length === 0 ? 0 : median(levels);
+}
+
+function median(values: readonly number[]): number {
+  return percentile(Float64Array.from(values).sort(), 0.5);
+}

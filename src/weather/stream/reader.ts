@@ -1,0 +1,240 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { inputLimits } from '../../input/limits.ts';
+import { type Backoff, type BackoffOptions, createBackoff } from '../../network/websocket/backoff.ts';
+import { ConnectError } from '../../network/websocket/connect-error.ts';
+import type { GuardedSocket, SocketOptions } from '../../network/websocket/websocket.ts';
+import type { Log } from '../../ops/log.ts';
+import type { Classifier, Notice } from '../classify/frame-facts.ts';
+import { type Endpoint, methodProtocol, refusalWords, subscribeUrl } from '../window/endpoint.ts';
+import type { Track } from '../window/track.ts';
+import { decompressor, dictionaryNumber } from './compression.ts';
+import type { Dictionaries } from './dictionary.ts';
+import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
+
+/** Longest frame taken, in bytes, decompressed too. */
+export const maxFrameBytes = Math.max(inputLimits.weatherFrame.bytes, inputLimits.eventFrame.bytes);
+/** How often a connection is looked at, in milliseconds. */
+const lookMs = 250;
+
+/** Opens a connection; `openSocket` with the limits of the instrument. */
+export type Connect = (
+  options: Pick<SocketOptions, 'url' | 'onFrame' | 'protocol'>,
+  signal: AbortSignal,
+) => Promise<GuardedSocket>;
+
+/** Dependencies that all readers of a host share. */
+export interface ReaderContext {
+  readonly endpoint: Endpoint;
+  readonly connect: Connect;
+  readonly backoff: BackoffOptions;
+  /** What live reading asks for compressed frames with. */
+  readonly dictionaries: Dictionaries;
+  /** Makes a classifier of the wire. */
+  readonly classifier: () => Classifier;
+  /** This machine's wall clock, milliseconds. */
+  readonly clock: () => number;
+  readonly log: Log;
+  readonly telemetry: WeatherTelemetry;
+}
+
+/** One reader: what it reads into, and how each of its connections begins. */
+export interface ReaderTask {
+  readonly role: ReaderRole;
+  readonly track: Track;
+  /**
+   * Begins a connection on the track, and returns its cursor, null for live. `fruitless`: how many connections in a
+   * row were refused or brought nothing at all. `give_up` ends the reader.
+   */
+  readonly begin: (fruitless: number) => number | null | 'give_up';
+  /** Bytes were read. True ends the reader. */
+  readonly read?: (bytes: number) => boolean;
+  /** Silence that ends a connection, in microseconds. */
+  readonly silenceUs: () => number;
+  /** The end of the track was reached just now. */
+  readonly reached?: () => void;
+  /** So much is open that it must be committed now. */
+  readonly full: () => void;
+}
+
+/** Reads until the signal, the end of the track, or giving up: connects, feeds, and connects again. */
+export async function runReader(context: ReaderContext, task: ReaderTask, signal: AbortSignal): Promise<void> {
+  const backoff = createBackoff(context.backoff);
+  const feed = createFeed(context, task);
+  let fruitless = 0;
+  /** A proxy may not echo the subprotocol; the frames are the same without. */
+  let offersProtocol = context.endpoint.wire === 'jetstream.subscribeEvents';
+  while (!signal.aborted && !feed.finished()) {
+    const cursor = task.begin(fruitless);
+    if (cursor === 'give_up') return;
+    // A backlog is read as it is: decompressing would set its pace.
+    const dictionary = task.role === 'live' ? await context.dictionaries.current(signal) : null;
+    feed.start(dictionary);
+    const protocol = offersProtocol ? methodProtocol : null;
+    const cause = await connection(context, task, feed, { cursor, dictionary, protocol }, signal);
+    if (signal.aborted || feed.finished()) return;
+    context.telemetry.disconnected(task.role, cause.name);
+    if (cause.name === 'handshake')
+      offersProtocol = context.endpoint.wire === 'jetstream.subscribeEvents' && !offersProtocol;
+    if (cause.error === 'CursorTooOld') task.track.tooOld();
+    if (feed.fruitful()) {
+      fruitless = 0;
+      backoff.reset();
+    } else if (cause.refused || (cause.answered && feed.empty())) {
+      fruitless += 1;
+      if (dictionary !== null && cause.error !== 'CursorTooOld') {
+        context.log.warn("the dictionary does not match the host's; reading without compression");
+        context.dictionaries.refused();
+      }
+    }
+    await pause(context, task.role, cause, backoff, signal);
+  }
+}
+
+/** Why a connection ended. */
+interface Cause {
+  readonly name: string;
+  /** The host was there. */
+  readonly answered: boolean;
+  /** It will not serve this cursor, or what it serves there cannot be taken. */
+  readonly refused: boolean;
+  /** Name of the error of a refusal, where the host gave one. */
+  readonly error: string | null;
+  readonly why: string;
+}
+
+async function connection(
+  { endpoint, connect, telemetry, log }: ReaderContext,
+  { role }: ReaderTask,
+  feed: Feed,
+  { cursor, dictionary, protocol }: { cursor: number | null; dictionary: Buffer | null; protocol: string | null },
+  signal: AbortSignal,
+): Promise<Cause> {
+  let socket: GuardedSocket;
+  try {
+    const number = dictionary === null ? null : dictionaryNumber(dictionary);
+    const url = subscribeUrl(endpoint, { cursor, dictionary: number });
+    socket = await connect({ url, onFrame: feed.frame, ...(protocol === null ? {} : { protocol }) }, signal);
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    const refused = error.kind === 'handshake_status' && !error.retryable;
+    const why = refusalWords(endpoint, error.status) ?? error.message;
+    return { name: error.kind, answered: false, refused, error: error.error, why };
+  }
+  telemetry.connected(role);
+  const from = cursor === null ? 'live' : 'cursor';
+  log.info('connected', {
+    reader: role,
+    endpoint: endpoint.name,
+    from,
+    ...(dictionary === null ? {} : { compressed: true }),
+  });
+  const watch = setInterval(() => {
+    if (feed.finished() || feed.silent()) socket.close();
+  }, lookMs);
+  const info = await socket.closed;
+  clearInterval(watch);
+  const notice = feed.notice();
+  const name = closingNotices[notice] ?? (info.reason === 'local_close' ? 'silence' : info.reason);
+  const code = info.reason === 'remote_close' ? ` (${info.code})` : '';
+  const refused = name === 'too_large' || name === 'protocol_error';
+  return {
+    name,
+    answered: true,
+    refused,
+    error: null,
+    why: `the connection to ${endpoint.name} ended: ${name}${code}`,
+  };
+}
+
+/** Names of connections that the host ended with a word. */
+const closingNotices: Readonly<Partial<Record<Notice, string>>> = {
+  too_slow: 'consumer_too_slow',
+  error: 'host_error',
+};
+
+async function pause(
+  { log }: ReaderContext,
+  role: ReaderRole,
+  cause: Cause,
+  backoff: Backoff,
+  signal: AbortSignal,
+): Promise<void> {
+  const ms = backoff.next();
+  log.warn(cause.why, { reader: role, cause: cause.name, retryInMs: ms });
+  await wait(ms, undefined, { signal }).catch(() => {
+    // Stopped while it waited: the loop sees the signal.
+  });
+}
+
+/** Consumer of the frames of one reader's connections. */
+interface Feed {
+  readonly frame: SocketOptions['onFrame'];
+  /** A connection is about to be made, with compressed frames where there is a dictionary. */
+  start(dictionary: Buffer | null): void;
+  /** The last word of the host itself on this connection. */
+  notice(): Notice;
+  /** Whether the last connection brought anything new. */
+  fruitful(): boolean;
+  /** True if the last connection delivered no event at all, not even one that was counted before. */
+  empty(): boolean;
+  /** True if the feed has been silent for too long: a pong proves that the socket works, not the feed. */
+  silent(): boolean;
+  finished(): boolean;
+}
+
+function createFeed({ clock, classifier }: ReaderContext, { track, read, silenceUs, reached, full }: ReaderTask): Feed {
+  const classify = classifier();
+  let plain: (data: Buffer, isBinary: boolean) => Buffer = asItIs;
+  let notice: Notice = 'none';
+  let news = false;
+  let came = false;
+  let empty = true;
+  let over = false;
+  let lastMs = 0;
+  let spent = false;
+  return {
+    frame: (data, isBinary) => {
+      if (spent || track.done) return;
+      if (read?.(data.length)) {
+        spent = true;
+        return;
+      }
+      const facts = classify(plain(data, isBinary));
+      if (facts.outcome === 'notice') notice = facts.notice;
+      const outcome = track.frame(facts);
+      if (track.full) full();
+      if (outcome === 'beyond_end') reached?.();
+      if (outcome === 'counted' || outcome === 'resync') news = true;
+      if (outcome === 'counted' || outcome === 'resync' || outcome === 'skipped' || outcome === 'late_or_repeat')
+        came = true;
+    },
+    start: (dictionary) => {
+      plain = dictionary === null ? asItIs : decompressor(dictionary, maxFrameBytes);
+      notice = 'none';
+      news = false;
+      came = false;
+      empty = true;
+      over = false;
+      lastMs = clock();
+    },
+    notice: () => notice,
+    fruitful: () => news,
+    empty: () => empty && !came,
+    silent: () => {
+      if (came) {
+        lastMs = clock();
+        empty = false;
+      }
+      came = false;
+      // Twice in a row: after this process was busy, what came meanwhile is read before the second look.
+      const before = over;
+      over = (clock() - lastMs) * 1000 > silenceUs();
+      return over && before;
+    },
+    finished: () => spent || track.done,
+  };
+}
+
+function asItIs(data: Buffer): Buffer {
+  return data;
+}

@@ -1,0 +1,41 @@
+import type { CollectionName } from '../../contract/vocabulary.ts';
+import { type Interval, union } from './interval.ts';
+import { type Minute, minutes } from './minute.ts';
+import type { Silence } from './silence-store.ts';
+import { dayUs, windowUs } from './window.ts';
+import { keptDays, type WindowStore } from './window-store.ts';
+
+const windowsPerHour = 60;
+
+/** Length of an hour, in microseconds. */
+export const hourUs = windowsPerHour * windowUs;
+/** Days of history for a comparison. */
+export const minDays = 7;
+/** A day counts for an hour if at least this many of the hour's minutes may be compared. */
+export const minMinutes = 10;
+
+/** The kept days before an hour, in microseconds. */
+export function spanBefore(hour: number): Interval {
+  return { from: hour - keptDays * dayUs, to: hour };
+}
+
+/** Reads the minutes of the same hour on each kept day before it, oldest day first; a day that was not observed is empty. */
+export function earlierDays(
+  store: WindowStore,
+  series: number,
+  hour: number,
+  collections: readonly CollectionName[],
+): Minute[][] {
+  return Array.from({ length: keptDays }, (_, day) => {
+    const from = spanBefore(hour).from + day * dayUs;
+    const near = union(store.observed(series, { from, to: from + hourUs }));
+    if (near.length === 0) return [];
+    const rows = store.windows(series, { from, to: from + hourUs }, collections);
+    return minutes(rows, near, from, windowsPerHour, collections.length);
+  });
+}
+
+/** Returns true if a window overlaps one of the silences. */
+export function isWithin({ startUs }: Pick<Minute, 'startUs'>, silences: readonly Silence[]): boolean {
+  return silences.some(({ from, to }) => startUs < to && startUs + windowUs > from);
+}

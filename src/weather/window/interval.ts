@@ -1,0 +1,52 @@
+/** A span of the stream's clock in microseconds: `from` included, `to` not. */
+export interface Interval {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The union of intervals: sorted, disjoint, those that touch joined. */
+export function union(intervals: readonly Interval[]): Interval[] {
+  const sorted = intervals.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from);
+  const joined: { from: number; to: number }[] = [];
+  for (const { from, to } of sorted) {
+    const last = joined.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else joined.push({ from, to });
+  }
+  return joined;
+}
+
+/** The parts of sorted, disjoint intervals that lie in none of the `cuts`. */
+export function without(intervals: readonly Interval[], cuts: readonly Interval[]): Interval[] {
+  const sorted = union(cuts);
+  return intervals.flatMap((interval) => {
+    const parts: Interval[] = [];
+    let { from } = interval;
+    for (const cut of sorted) {
+      if (cut.to <= from || cut.from >= interval.to) continue;
+      if (cut.from > from) parts.push({ from, to: cut.from });
+      from = cut.to;
+    }
+    return from < interval.to ? [...parts, { from, to: interval.to }] : parts;
+  });
+}
+
+/**
+ * Length of each span of `width` from `start` on that the intervals cover, in microseconds. One pass; the intervals
+ * must be sorted and disjoint, as `union` returns them. An interval that crosses spans counts in each.
+ */
+export function coverage(intervals: readonly Interval[], start: number, width: number, spans: number): Float64Array {
+  const covered = new Float64Array(spans);
+  const end = start + spans * width;
+  for (const interval of intervals) {
+    const to = Math.min(interval.to, end);
+    let from = Math.max(interval.from, start);
+    while (from < to) {
+      const span = Math.floor((from - start) / width);
+      const edge = Math.min(to, start + (span + 1) * width);
+      covered[span] = (covered[span] ?? 0) + edge - from;
+      from = edge;
+    }
+  }
+  return covered;
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import type { FrameFacts } from '../classify/frame-facts.ts';
+import { minutes } from './minute.ts';
+import { Track } from './track.ts';
+import { windowFlag, windowUs } from './window.ts';
+import type { WindowRow } from './window-store.ts';
+
+const start = 1_780_000_020_000_000;
+const whole = [{ from: start, to: start + windowUs }];
+const row: WindowRow = {
+  ...{ startUs: start, events: 100, lateOrRepeat: 0, malformed: 0, flags: 0, counts: [7] },
+  ...{ resync: 0, leftOut: 0 },
+};
+
+function minute(change: Partial<WindowRow> = {}, observed = whole) {
+  const [one] = minutes([{ ...row, ...change }], observed, start, 1, 1);
+  return one;
+}
+
+describe('a minute', () => {
+  test('that was watched whole and without a fault is complete', () => {
+    expect(minute()).toEqual({
+      ...{ startUs: start, observedUs: windowUs, events: 100, flags: 0, counts: [7] },
+      ...{ complete: true, eligible: true, resync: 0, leftOut: 0 },
+    });
+  });
+
+  test.each([
+    ['malformed', false],
+    ['lateOrRepeat', false],
+    ['possibleLoss', false],
+    ['seam', true],
+    ['replayed', true],
+    ['leftOut', true],
+  ] as const)('with the flag %s may be complete: %s', (flag, complete) => {
+    expect(minute({ flags: windowFlag[flag] })?.complete).toBe(complete);
+  });
+
+  test('is not complete where a microsecond of it was not watched', () => {
+    expect(minute({}, [{ from: start, to: start + windowUs - 1 }])).toMatchObject({ complete: false, eligible: true });
+  });
+
+  test('is compared with others where 59 s of it were watched', () => {
+    expect(minute({}, [{ from: start, to: start + 59_000_000 }])?.eligible).toBe(true);
+    expect(minute({}, [{ from: start, to: start + 58_999_999 }])?.eligible).toBe(false);
+  });
+
+  test('is compared with others where at most one of a hundred of its events was left out', () => {
+    expect(minute({ lateOrRepeat: 1 })?.eligible).toBe(true);
+    expect(minute({ lateOrRepeat: 1, malformed: 1 })?.eligible).toBe(false);
+    expect(minute({ flags: windowFlag.compacted })?.eligible).toBe(false);
+  });
+
+  test('without a row is a minute that was watched and held nothing', () => {
+    expect(minutes([], whole, start, 2, 1)).toMatchObject([
+      { events: 0, counts: [0], observedUs: windowUs, complete: true },
+      { events: 0, counts: [0], observedUs: 0, complete: false },
+    ]);
+  });
+});
+
+test('a minute in which a frame could not be read is not complete, though it was watched whole', () => {
+  const facts = (timeUs: number, outcome: FrameFacts['outcome'] = 'counted'): FrameFacts => ({
+    ...{ outcome, notice: 'none', timeUs, seq: null, metrics: Uint8Array.of(0), metricCount: 1 },
+  });
+  for (const broken of ['parse_error', 'no_time_us'] as const) {
+    const track = new Track({ position: null, end: null, rate: 1, clockUs: () => start + 2 * windowUs });
+    track.goLive(false);
+    for (let second = -1; second <= 61; second++) {
+      track.frame(facts(start + second * 1_000_000));
+      if (second === 30) track.frame(facts(0, broken));
+    }
+    const { windows, observed } = track.take();
+    const rows = windows.map(({ start: startUs, counts, ...of }) => ({ ...of, startUs, counts: [...counts] }));
+    const [found] = minutes(rows, observed, start, 1, 1);
+    expect(found).toMatchObject({ observedUs: windowUs, complete: false, flags: windowFlag.malformed });
+  }
+});

@@ -1,0 +1,76 @@
+import type { Database } from 'better-sqlite3';
+import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
+import type { Interval } from './interval.ts';
+import { firstColumns, lastColumns, metricColumn } from './store-schema.ts';
+
+/** A span of the stream's clock without an event of a collection, while others came: it was not observed for that collection. */
+export interface Silence extends Interval {
+  readonly collection: CollectionName;
+}
+
+/** Times of a collection's first and last event in a window, microseconds of the stream's clock. */
+export interface Edges {
+  /** Null where it is not known: the window has no event, or an earlier version wrote it. */
+  readonly firstUs: number | null;
+  readonly lastUs: number | null;
+}
+
+/** The silences of a store, and what they are found from. */
+export interface SilenceStore {
+  edges(series: number, startUs: number, collection: CollectionName): Edges;
+  /** Counts of one collection in the windows of the span that have events of any kind, in order. */
+  countsOf(series: number, span: Interval, collection: CollectionName): { startUs: number; count: number }[];
+  /** Silences that overlap the span, in order of their beginning. */
+  silences(series: number, span: Interval): Silence[];
+  /** Replaces the silences that overlap the span. */
+  keepSilences(series: number, span: Interval, silences: readonly Silence[]): void;
+  /** Drops the silences that ended before the instant. */
+  dropSilences(series: number, beforeUs: number): void;
+}
+
+/** The part of the window store that holds silences. */
+export function silenceStore(db: Database): SilenceStore {
+  const overlapping = db.prepare<[number, number, number], { place: number; from: number; to: number }>(
+    `SELECT place, from_us AS "from", to_us AS "to" FROM silence
+     WHERE series = ? AND from_us < ? AND to_us > ? ORDER BY from_us, place`,
+  );
+  const drop = db.prepare<[number, number, number]>(
+    'DELETE FROM silence WHERE series = ? AND from_us < ? AND to_us > ?',
+  );
+  const add = db.prepare<[number, number, number, number]>('INSERT INTO silence VALUES (?, ?, ?, ?)');
+  const replace = db.transaction((series: number, { from, to }: Interval, silences: readonly Silence[]): void => {
+    drop.run(series, to, from);
+    for (const silence of silences)
+      add.run(series, collectionNames.indexOf(silence.collection), silence.from, silence.to);
+  });
+  return {
+    edges: (series, startUs, collection) => {
+      const place = collectionNames.indexOf(collection);
+      const row = db
+        .prepare<[number, number], { first: number; last: number }>(
+          `SELECT ${firstColumns[place]} AS first, ${lastColumns[place]} AS last FROM window WHERE series = ? AND start_us = ?`,
+        )
+        .get(series, startUs);
+      const at = (offset: number): number | null => (offset === 0 ? null : startUs + offset - 1);
+      return { firstUs: at(row?.first ?? 0), lastUs: at(row?.last ?? 0) };
+    },
+    countsOf: (series, { from, to }, collection) =>
+      db
+        .prepare<[number, number, number], [number, number]>(
+          `SELECT start_us, ${metricColumn(collection)} FROM window
+           WHERE series = ? AND start_us >= ? AND start_us < ? ORDER BY start_us`,
+        )
+        .raw()
+        .all(series, from, to)
+        .map(([startUs, count]) => ({ startUs, count })),
+    silences: (series, { from, to }) =>
+      overlapping.all(series, to, from).flatMap(({ place, ...span }) => {
+        const collection = collectionNames[place];
+        return collection === undefined ? [] : [{ collection, ...span }];
+      }),
+    keepSilences: (series, span, silences) => replace.immediate(series, span, silences),
+    dropSilences: (series, beforeUs) => {
+      db.prepare<[number, number]>('DELETE FROM silence WHERE series = ? AND to_us <= ?').run(series, beforeUs);
+    },
+  };
+}

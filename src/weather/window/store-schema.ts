@@ -1,0 +1,117 @@
+import type { Database } from 'better-sqlite3';
+import { collectionNames } from '../../contract/vocabulary.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import { metricNames } from '../classify/metric-names.ts';
+
+/** Version of the layout below, kept in the file's `user_version`. */
+export const weatherStoreVersion = 3;
+/** Oldest version that is brought up to date when the store is opened. */
+export const oldestWeatherStoreVersion = 1;
+
+/** A metric's column: the metric's own name. */
+export function metricColumn(name: string): string {
+  return `"${name}"`;
+}
+
+/** Columns of the first and the last event of each published collection in a window, by the places of `collectionNames`. */
+export const firstColumns: readonly string[] = collectionNames.map((name) => `"${name} first"`);
+export const lastColumns: readonly string[] = collectionNames.map((name) => `"${name} last"`);
+const edges = [...firstColumns, ...lastColumns].map((column) => `${column} INTEGER NOT NULL DEFAULT 0`);
+
+/** Tables of version 3: silences, and the host that is published in place of the preferred one. */
+const version3 = `
+    CREATE TABLE silence (
+      series INTEGER NOT NULL REFERENCES series (id),
+      place INTEGER NOT NULL,
+      from_us INTEGER NOT NULL,
+      to_us INTEGER NOT NULL,
+      PRIMARY KEY (series, place, from_us)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE failover (
+      series INTEGER PRIMARY KEY REFERENCES series (id),
+      since_us INTEGER NOT NULL,
+      trouble_us INTEGER NOT NULL,
+      silent INTEGER NOT NULL,
+      unwell_us INTEGER NOT NULL
+    ) STRICT;
+`;
+
+/**
+ * Integers only, but for the address of the host. One row a window; `observed` holds which spans of the stream's
+ * clock were watched; `silence`, the spans without a collection, by its place in `collectionNames`; `track` where the
+ * readers of the host stand. All times are microseconds of the stream's clock.
+ */
+function layout(): string {
+  return `
+    CREATE TABLE series (
+      id INTEGER PRIMARY KEY,
+      endpoint TEXT NOT NULL UNIQUE,
+      revision INTEGER NOT NULL,
+      took_over INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE track (
+      series INTEGER NOT NULL REFERENCES series (id),
+      role INTEGER NOT NULL,
+      kind INTEGER NOT NULL,
+      value INTEGER NOT NULL,
+      counted INTEGER NOT NULL,
+      time_us INTEGER NOT NULL,
+      end_seq INTEGER,
+      end_time_us INTEGER,
+      bytes INTEGER NOT NULL,
+      PRIMARY KEY (series, role)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE observed (
+      series INTEGER NOT NULL REFERENCES series (id),
+      from_us INTEGER NOT NULL,
+      to_us INTEGER NOT NULL,
+      PRIMARY KEY (series, from_us)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE window (
+      series INTEGER NOT NULL REFERENCES series (id),
+      start_us INTEGER NOT NULL,
+      events INTEGER NOT NULL,
+      late_or_repeat INTEGER NOT NULL,
+      malformed INTEGER NOT NULL,
+      flags INTEGER NOT NULL,
+      resync INTEGER NOT NULL DEFAULT 0,
+      left_out INTEGER NOT NULL DEFAULT 0,
+      ${metricNames.map((name) => `${metricColumn(name)} INTEGER NOT NULL`).join(',\n      ')},
+      ${edges.join(',\n      ')},
+      PRIMARY KEY (series, start_us)
+    ) STRICT, WITHOUT ROWID;
+    ${version3}
+    PRAGMA user_version = ${weatherStoreVersion};
+  `;
+}
+
+/** What version 2 added; none of it existed in the stream that a store of version 1 was written from. */
+const fromVersion1 = `
+  ALTER TABLE series ADD COLUMN took_over INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE window ADD COLUMN resync INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE window ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE window ADD COLUMN "sync.event" INTEGER NOT NULL DEFAULT 0;
+`;
+
+/** What version 3 added: when the events of a collection came was not kept before. */
+const fromVersion2 = `
+  ${edges.map((column) => `ALTER TABLE window ADD COLUMN ${column};`).join('\n  ')}
+  ${version3}
+  PRAGMA user_version = 3;
+`;
+
+/** Makes the tables in a new file, and brings those of earlier versions up to date. Throws OperatorError for another version. */
+export function ensureSchema(db: Database, path: string): void {
+  const found = db.pragma('user_version', { simple: true });
+  if (found === weatherStoreVersion) return;
+  if (found === oldestWeatherStoreVersion || found === 2) {
+    db.transaction(() => db.exec(found === 2 ? fromVersion2 : fromVersion1 + fromVersion2)).immediate();
+    return;
+  }
+  if (found !== 0) {
+    throw new OperatorError(
+      `the weather store ${path} has version ${String(found)}; this program reads ${weatherStoreVersion}`,
+    );
+  }
+  db.transaction(() => db.exec(layout())).immediate();
+}

@@ -1,0 +1,349 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { FrameFacts } from '../classify/frame-facts.ts';
+import { type Interval, union } from './interval.ts';
+import { Track, type TrackGain } from './track.ts';
+import { windowFlag, windowStart } from './window.ts';
+
+const second = 1_000_000;
+/** A minute's start; the tests' clocks stand about here. */
+const base = 1_780_000_020 * second;
+
+function facts(timeUs: number, seq: number | null = null): FrameFacts {
+  return { outcome: 'counted', notice: 'none', timeUs, seq, metrics: Uint8Array.of(3), metricCount: 1 };
+}
+
+function live(clockUs: () => number = () => base): Track {
+  const track = new Track({ position: null, end: null, rate: 100, clockUs });
+  track.goLive(false);
+  return track;
+}
+
+function feed(track: Track, times: readonly number[]): void {
+  for (const time of times) track.frame(facts(time));
+}
+
+describe('observed time', () => {
+  test('runs from the first event to the last while the silences are ordinary', () => {
+    const track = live();
+    feed(track, [base, base + 4 * second, base + 8 * second]);
+    expect(track.take().observed).toEqual([{ from: base, to: base + 8 * second + 1 }]);
+  });
+
+  test('leaves out a silence that is longer than the stream may be silent, and charges it', () => {
+    const track = live();
+    feed(track, [base, base + second, base + 8 * second]);
+    const { observed, gapUs } = track.take();
+    expect(observed).toEqual([
+      { from: base, to: base + second + 1 },
+      { from: base + 8 * second, to: base + 8 * second + 1 },
+    ]);
+    expect(gapUs).toBe(7 * second - 1);
+  });
+
+  test('goes on over a taken gain without a seam', () => {
+    const track = live();
+    feed(track, [base, base + second]);
+    const first = track.take();
+    feed(track, [base + 2 * second]);
+    expect([first.observed, track.take().observed]).toEqual([
+      [{ from: base, to: base + second + 1 }],
+      [{ from: base + second + 1, to: base + 2 * second + 1 }],
+    ]);
+  });
+
+  test('covers the time between two connections when the resume was exact', () => {
+    const track = live();
+    feed(track, [base, base + second]);
+    track.resume();
+    feed(track, [base + second, base + 3 * second]);
+    expect(track.take().observed).toEqual([{ from: base, to: base + 3 * second + 1 }]);
+  });
+
+  test('does not cover it when the event at the position was not sent again', () => {
+    const track = live();
+    feed(track, [base, base + second]);
+    track.resume();
+    feed(track, [base + 3 * second]);
+    expect(track.take().observed).toEqual([
+      { from: base, to: base + second + 1 },
+      { from: base + 3 * second, to: base + 3 * second + 1 },
+    ]);
+  });
+});
+
+describe('windows', () => {
+  test('a window holds the events of its minute and the counts of their metrics', () => {
+    const track = live();
+    feed(track, [base, base + second, base + 60 * second]);
+    expect(
+      track.take().windows.map(({ start, events, counts }) => ({ start, events, likes: counts[3], posts: counts[0] })),
+    ).toEqual([
+      { start: base, events: 2, likes: 2, posts: 0 },
+      { start: base + 60 * second, events: 1, likes: 1, posts: 0 },
+    ]);
+  });
+
+  test('a repeat flags its window and adds nothing to it', () => {
+    const track = live();
+    feed(track, [base, base + second, base]);
+    const [window] = track.take().windows;
+    expect(window).toMatchObject({ events: 2, lateOrRepeat: 1, flags: windowFlag.seam | windowFlag.lateOrRepeat });
+  });
+
+  test('what came long after its time is marked as replayed, and as compacted past four hours', () => {
+    let now = base + 300 * second;
+    const track = live(() => now);
+    feed(track, [base]);
+    now = base + 5 * 3600 * second;
+    feed(track, [base + 60 * second]);
+    expect(track.take().windows.map(({ flags }) => flags & (windowFlag.replayed | windowFlag.compacted))).toEqual([
+      windowFlag.replayed,
+      windowFlag.replayed | windowFlag.compacted,
+    ]);
+  });
+
+  test('the window in which a replay meets live is marked for possible loss', () => {
+    const now = base + 130 * second;
+    const track = live(() => now);
+    feed(track, [base]);
+    track.resume();
+    feed(track, [base, base + second, now - second, now]);
+    expect(track.take().windows.map(({ start, flags }) => [start, flags & windowFlag.possibleLoss])).toEqual([
+      [base, 0],
+      [windowStart(now), windowFlag.possibleLoss],
+    ]);
+  });
+
+  test('an unreadable frame is counted apart from the events, and only once across a resume', () => {
+    const track = live();
+    feed(track, [base]);
+    const broken: FrameFacts = { ...facts(0), outcome: 'parse_error', metricCount: 0 };
+    expect(track.frame(broken)).toBe('parse_error');
+    track.resume();
+    track.frame(broken);
+    feed(track, [base, base + 1]);
+    expect(track.take().windows).toMatchObject([{ events: 2, malformed: 1 }]);
+  });
+
+  test('what this machine’s clock refused is not in the time that was watched, however short it was', () => {
+    let clock = base - 59.5 * second;
+    const track = live(() => clock);
+    expect(track.frame(facts(base))).toBe('counted');
+    expect(track.frame(facts(base + second))).toBe('future');
+    clock = base + 2 * second;
+    feed(track, [base + 2 * second, base + 3 * second]);
+    expect(track.take().observed).toEqual([
+      { from: base, to: base + 1 },
+      { from: base + 2 * second, to: base + 3 * second + 1 },
+    ]);
+  });
+
+  test('an event that is older than a live host could send has no usable time, and moves nothing', () => {
+    const track = new Track({ position: null, end: null, rate: 100, oldestUs: 3600 * second, clockUs: () => base });
+    track.goLive(false);
+    feed(track, [1, 60 * second, base - 3601 * second, base, base + second]);
+    expect(track.take()).toMatchObject({
+      position: { value: base + second },
+      windows: [{ start: base, events: 2 }],
+      outcomes: { past: 3, counted: 2 },
+      gapUs: 0,
+    });
+  });
+
+  test('an old stamp of an event whose number goes on is counted in the window of now', () => {
+    const track = new Track({ position: null, end: null, rate: 100, oldestUs: 3600 * second, clockUs: () => base });
+    track.goLive(false);
+    for (const [seq, time] of [
+      [7, base],
+      [8, base - 40_000_000 * second],
+      [9, base + second],
+    ] as const)
+      track.frame(facts(time, seq));
+    expect(track.take()).toMatchObject({
+      windows: [{ start: base, events: 3 }],
+      observed: [{ from: base, to: base + second + 1 }],
+    });
+  });
+
+  test('numbers that the host left out flag the window of the next event', () => {
+    const track = live();
+    for (const [i, seq] of [7, 8, 30].entries()) track.frame(facts(base + i, seq));
+    expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.leftOut])).toEqual([
+      [3, windowFlag.leftOut],
+    ]);
+  });
+
+  test.each([
+    ['as many frames as numbers are missing', 21, 0, [{ from: base, to: base + 1001 }]],
+    [
+      'fewer frames than numbers are missing',
+      20,
+      1,
+      [
+        { from: base, to: base + 2 },
+        { from: base + 1000, to: base + 1001 },
+      ],
+    ],
+  ])('numbers of frames that cannot be read are not left out: %s', (_, unreadable, leftOut, observed) => {
+    const track = new Track({ position: null, end: null, rate: 100, dense: true, clockUs: () => base });
+    track.goLive(false);
+    track.frame(facts(base, 7));
+    track.frame(facts(base + 1, 8));
+    for (let i = 0; i < unreadable; i += 1) track.frame({ ...facts(0, null), outcome: 'parse_error' });
+    track.frame(facts(base + 1000, 30));
+    expect(track.take()).toMatchObject({ windows: [{ events: 3, malformed: unreadable, leftOut }], observed });
+  });
+
+  test('numbers without a hole flag nothing', () => {
+    const track = live();
+    for (const [i, seq] of [7, 8, 9].entries()) track.frame(facts(base + i, seq));
+    expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.leftOut])).toEqual([[3, 0]]);
+  });
+
+  test('an event from the far future moves nothing', () => {
+    const track = live();
+    feed(track, [base]);
+    expect(track.frame(facts(base + 3600 * second))).toBe('future');
+    feed(track, [base + second]);
+    expect(track.take()).toMatchObject({
+      position: { value: base + second },
+      windows: [{ events: 2, malformed: 1 }],
+      outcomes: { counted: 2, future: 1 },
+    });
+  });
+});
+
+describe('a position that the stream cannot have', () => {
+  test('is given up after 15 s of live events, with a gap and a seam', () => {
+    let now = base;
+    const track = live(() => now);
+    track.frame(facts(base, 900_000_000_000_000));
+    const outcomes = Array.from({ length: 40 }, (_, i) => {
+      now = base + (i + 1) * second;
+      return track.frame(facts(now, 1_000 + i));
+    });
+    expect(outcomes.indexOf('counted')).toBe(16);
+    expect(outcomes.slice(16).every((outcome) => outcome === 'counted')).toBe(true);
+    const gain = track.take();
+    expect(gain).toMatchObject({ resets: 1, position: { kind: 'seq', value: 1_039 } });
+    expect(gain.gapUs).toBe(15 * second);
+    expect(gain.observed.at(-1)).toEqual({ from: base + 17 * second, to: base + 40 * second + 1 });
+  });
+
+  test('is kept by a backfill, which ends where it is told', () => {
+    let now = base + 600 * second;
+    const track = new Track({
+      position: { kind: 'seq', value: 900_000_000_000_000, counted: 1, timeUs: base },
+      end: { seq: 900_000_000_000_100, timeUs: base + 60 * second },
+      rate: 100,
+      clockUs: () => now,
+    });
+    track.resume();
+    for (let i = 0; i < 40; i += 1) {
+      now += second;
+      track.frame(facts(base + i * second, 1_000 + i));
+    }
+    expect(track.take().resets).toBe(0);
+  });
+});
+
+describe('what a lying host can make of one commit', () => {
+  test('is bounded in spans, however often it breaks the watch, and claims less time instead', () => {
+    let now = base;
+    const track = live(() => now);
+    for (let i = 0; i < 20_000; i += 1) {
+      track.frame(facts(base + i * 10));
+      track.frame(facts(base + 7200 * second));
+    }
+    now = base + 62 * second;
+    feed(track, [base + 61 * second, now]);
+    const { observed } = track.take();
+    expect(observed).toHaveLength(17);
+    expect(observed.at(-1)).toEqual({ from: base + 61 * second, to: base + 62 * second + 1 });
+  });
+
+  test('is announced as full before it holds many windows', () => {
+    const end = { seq: null, timeUs: base };
+    const position = { kind: 'time', value: base - 90 * 3600 * second, counted: 0, timeUs: 0 } as const;
+    const track = new Track({ position, end, rate: 1, clockUs: () => base });
+    track.resume();
+    let windows = 0;
+    for (; !track.full; windows += 1) track.frame(facts(base - 80 * 3600 * second + windows * 60 * second));
+    expect(windows).toBe(1024);
+    track.take();
+    expect(track.full).toBe(false);
+  });
+});
+
+/** A stream of events, some batches of one time, and where connections and the process break. */
+const scenario = fc.record({
+  steps: fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 1, max: 4 })), {
+    minLength: 1,
+    maxLength: 40,
+  }),
+  breaks: fc.array(
+    fc.record({
+      after: fc.nat(12),
+      rewind: fc.nat(20),
+      event: fc.constantFrom('drop' as const, 'kill' as const, 'commit' as const),
+    }),
+    { maxLength: 12 },
+  ),
+  seqs: fc.boolean(),
+});
+
+describe('whatever breaks, wherever', () => {
+  test('every event is counted once, and the time between first and last is observed', () => {
+    fc.assert(
+      fc.property(scenario, ({ steps, breaks, seqs }) => {
+        let time = base;
+        const events = steps.flatMap(([advance, batch]) => {
+          time += advance * 1000;
+          return Array.from({ length: batch }, () => time);
+        });
+        const frame = (i: number): FrameFacts => facts(events[i] ?? 0, seqs ? i + 1 : null);
+        const stored: { counts: Map<number, number>; observed: Interval[]; position: TrackGain['position'] } = {
+          counts: new Map(),
+          observed: [],
+          position: null,
+        };
+        const clockUs = (): number => base;
+        let track = live();
+        const commit = (): void => {
+          const gain = track.take();
+          for (const { start, events: more } of gain.windows)
+            stored.counts.set(start, (stored.counts.get(start) ?? 0) + more);
+          stored.observed = union([...stored.observed, ...gain.observed]);
+          stored.position = gain.position;
+        };
+        let next = 0;
+        /** The host replays from the cursor, inclusively, or from some events before it. */
+        const connect = (rewind: number): void => {
+          const { position } = track;
+          if (!position) {
+            track.goLive(false);
+            next = 0;
+            return;
+          }
+          const from = events.findIndex((at, i) => (seqs ? i + 1 : at) >= position.value);
+          next = Math.max(0, from - rewind);
+          track.resume();
+        };
+        for (const { after, rewind, event } of breaks) {
+          for (let i = 0; i < after && next < events.length; i += 1, next += 1) track.frame(frame(next));
+          if (event === 'commit') commit();
+          else {
+            if (event === 'kill') track = new Track({ position: stored.position, end: null, rate: 100, clockUs });
+            connect(rewind);
+          }
+        }
+        for (; next < events.length; next += 1) track.frame(frame(next));
+        commit();
+        expect([...stored.counts.values()].reduce((sum, n) => sum + n, 0)).toBe(events.length);
+        expect(stored.observed).toEqual([{ from: events[0], to: (events.at(-1) ?? 0) + 1 }]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { linesOf } from '../../harness/accounts/account-view.ts';
+import { createClientBudget } from '../../src/account/budget/client-budget.ts';
+import { createCursors } from '../../src/account/cursor/cursor.ts';
+import { rememberManifests } from '../../src/account/export/manifest.ts';
+import type { FindHandle } from '../../src/account/page/handle.ts';
+import { accountPages } from '../../src/account/page/pages.tsx';
+import { StoreBusy } from '../../src/account/reading/reading-pool.ts';
+import type { AccountServices } from '../../src/account/route.ts';
+import { parseInstant } from '../../src/contract/timestamp.ts';
+import { StoreError } from '../../src/store/errors.ts';
+
+const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+const document = {
+  did,
+  handle: 'alice.example.com',
+  labelerDeclared: false,
+  labelerEndpoint: null,
+  pds: null,
+  labelKeys: [],
+};
+
+/** Requests the page of an account while the store is busy; `accounts` is the daily limit of a client. */
+async function ask(
+  search: string,
+  findHandle: FindHandle | null,
+  accounts = 10,
+  trouble: Error = new StoreBusy('full', 1),
+) {
+  const budget = createClientBudget(accounts);
+  const services: AccountServices = {
+    read: () => Promise.reject(trouble),
+    sent: () => undefined,
+    waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
+    cursors: createCursors([Buffer.alloc(32, 1)]),
+    manifests: rememberManifests(),
+    bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },
+  };
+  const alarm = (_: string, error: unknown): void => {
+    throw error;
+  };
+  const pages = accountPages({ base: '/at', styles: new Map(), findHandle, alarm })(services);
+  const request = {
+    search,
+    acceptEncoding: undefined,
+    now: 0,
+    client: '192.0.2.1',
+    gone: new AbortController().signal,
+    reserve: () => true,
+  };
+  const reply = await pages.get('/account')?.(request);
+  if (!reply || !('body' in reply)) throw new Error('no page');
+  const header = (name: string): string | undefined => reply.headers[reply.headers.indexOf(name) + 1];
+  const html = reply.body?.toString() ?? '';
+  return { status: reply.status, header, html, lines: linesOf(html) };
+}
+
+const found: FindHandle = () => Promise.resolve({ kind: 'resolved', did, document });
+
+describe('a handle in place of a DID', () => {
+  it('redirects to its DID and keeps all other parameters', async () => {
+    const asked: string[] = [];
+    const { status, header, lines } = await ask('did=%40Alice.Example.com&days=7&value=a+b', (handle) => {
+      asked.push(handle);
+      return found(handle, new AbortController().signal);
+    });
+    expect([status, header('Location'), lines]).toEqual([
+      303,
+      '/at/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7&value=a+b',
+      [],
+    ]);
+    expect(['Cache-Control', 'Referrer-Policy', 'X-Robots-Tag', 'Content-Security-Policy'].map(header)).toEqual([
+      'no-store',
+      'no-referrer',
+      'noindex, nofollow',
+      expect.stringContaining("default-src 'none'"),
+    ]);
+    expect(asked).toEqual(['alice.example.com']);
+  });
+
+  it.each([
+    ['labeler=did:web:a.example&labeler=did:web:b.example', 'invalid_filter'],
+    ['value=%e2%82', 'invalid_filter'],
+    ['days=7&days=30', 'invalid_interval'],
+    ['days=9', 'unsupported_interval'],
+    ['days=7&color=red', 'unknown_parameter'],
+  ])('is not resolved for a query that is refused anyway: %s', async (rest, code) => {
+    const { status, lines } = await ask(`did=alice.example.com&${rest}`, () => Promise.reject(new Error('looked up')));
+    expect(status).toBe(409);
+    expect(lines).toContain(code);
+  });
+
+  it('that does not resolve is refused with advice', async () => {
+    const { status, lines } = await ask('did=alice.example.com', () => Promise.resolve({ kind: 'not_found' }));
+    expect(status).toBe(409);
+    expect(lines).toContain(
+      'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or enter the DID.',
+    );
+  });
+
+  it('is not resolved if that is switched off, and the form reports it', async () => {
+    const { status, lines } = await ask('did=alice.example.com', null);
+    expect(status).toBe(409);
+    expect(lines).toContain('DID of an account');
+    expect(lines.join(' ')).toContain('This service does not resolve handles.');
+  });
+
+  it("counts against the client's daily limit", async () => {
+    const { status, header, lines } = await ask('did=alice.example.com', found, 0);
+    expect([status, header('Retry-After')]).toEqual([503, '86400']);
+    expect(lines).toEqual(expect.arrayContaining(['Try again in 24 h.', 'client_budget']));
+  });
+});
+
+describe('a DID as people paste it', () => {
+  const never: FindHandle = () => Promise.reject(new Error('looked up'));
+
+  it.each([never, null])('redirects to the canonical DID and keeps all other parameters', async (findHandle) => {
+    for (const text of [
+      ` ${did}`,
+      `@${did}`,
+      `at://${did}/app.bsky.feed.post/3k`,
+      `DID:${did.slice(4)}`,
+      `\u2068${did}\u2069`,
+    ]) {
+      const { status, header } = await ask(`days=7&value=a+b&did=${encodeURIComponent(text)}`, findHandle, 0);
+      expect([status, header('Location')]).toEqual([
+        303,
+        '/at/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7&value=a+b',
+      ]);
+    }
+  });
+
+  it.each([
+    ['days=9', 'unsupported_interval'],
+    ['color=red', 'unknown_parameter'],
+    [`did=${did}`, 'invalid_account'],
+  ])('is refused if another parameter is invalid: %s', async (rest, code) => {
+    const { status, lines } = await ask(`did=%20${did}&${rest}`, never);
+    expect(status).toBe(409);
+    expect(lines).toContain(code);
+  });
+
+  it('in canonical form needs no redirect', async () => {
+    const { status, lines } = await ask(`did=${did}`, never);
+    expect(status).toBe(503);
+    expect(lines).toContain('store_busy');
+  });
+});
+
+describe('an invalid interval', () => {
+  const query = (change: Readonly<Record<string, string>>): string =>
+    new URLSearchParams({ did, start: '2026-11-10T00:00:00Z', end: '2026-11-11T00:00:00Z', ...change }).toString();
+  const filters = { labeler: 'did:web:a.example', value: 'a "b" ', action: 'removal_observed', target_kind: 'post' };
+
+  /** Returns the interval's fields of the form: name, value and visibility. */
+  function fields(html: string): string[] {
+    const [form = ''] = html.match(/<form(?:(?!<\/form>).)*name="start".*?<\/form>/s) ?? [];
+    return (form.match(/<input[^>]*>/g) ?? []).map((field) => {
+      const [name, value = ''] = ['name', 'value'].map((of) => new RegExp(`${of}="([^"]*)"`).exec(field)?.[1]);
+      return `${name}${field.includes('type="hidden"') ? ' unseen' : ''}: ${value}`;
+    });
+  }
+
+  it.each(['2026-11-10', '2026-11-10T00:00Z', '10.11.2026 <b'])('is shown again as it was typed: %s', async (start) => {
+    const { status, html, lines } = await ask(query({ start, ...filters }), null);
+    expect(status).toBe(409);
+    expect(lines).toContain('invalid_interval');
+    expect(fields(html)).toEqual([
+      `did unseen: ${did}`,
+      'labeler unseen: did:web:a.example',
+      'value unseen: a &quot;b&quot; ',
+      'action unseen: removal_observed',
+      'target_kind unseen: post',
+      `start: ${start.replace('<', '&lt;')}`,
+      'end: 2026-11-11T00:00:00Z',
+    ]);
+    // The message uses the form's labels, with an example that each field references.
+    expect(lines.join(' ')).toContain('Give From and To together');
+    const [, example] = /For example (\S+):/.exec(lines.join(' ')) ?? [];
+    expect(parseInstant(example ?? '')).not.toBeNull();
+    expect(html.match(/aria-describedby="interval-hint"/g)).toHaveLength(2);
+    expect(html.match(/id="interval-hint"/g)).toHaveLength(1);
+  });
+
+  it('is not shown again if it is too long for a field or was given twice', async () => {
+    const { html } = await ask(`${query({ end: 'x'.repeat(301) })}&start=1&days=7&value=a&value=b&before=1`, null);
+    expect(fields(html)).toEqual(['did unseen: '.concat(did), 'start: ', 'end: ']);
+  });
+
+  it('has input fields only on the page of an account', async () => {
+    for (const change of [{ action: 'seen' }, { color: 'red' }, { did: 'alice' }]) {
+      const { status, html } = await ask(query(change), null);
+      expect([status, fields(html)]).toEqual([409, []]);
+    }
+  });
+
+  it('may be surrounded by white space', async () => {
+    const { lines } = await ask(
+      query({ start: ' 2026-11-10T00:00:00Z', end: '2026-11-11T00:00:00Z\t', days: ' ' }),
+      null,
+    );
+    expect(lines).toContain('store_busy');
+  });
+});
+
+describe('a busy store', () => {
+  it('answers with a page that says when to retry', async () => {
+    const { status, header, lines } = await ask(`did=${did}`, null);
+    expect([status, header('Retry-After')]).toEqual([503, '1']);
+    expect(lines).toEqual(
+      expect.arrayContaining(['The observations cannot be read at the moment', 'Try again in 1 s.', 'store_busy']),
+    );
+  });
+
+  it("whose oldest day expires meanwhile answers with a page's error, not an export's", async () => {
+    const { status, lines } = await ask(`did=${did}`, null, 10, new StoreError('out_of_window', 'of the store'));
+    expect(status).toBe(410);
+    expect(lines.join(' ')).toContain('left the window while the page was rendered');
+    expect(lines.join(' ')).not.toMatch(/This export|of the store/);
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accounts, writeHistory } from '../../harness/accounts/account-history.ts';
+import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import type { Origin } from '../../src/contract/vocabulary.ts';
+import { claimOrigin } from '../../src/store/origin.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { day, micros } from '../../src/store/time.ts';
+
+/** Returns the banner of a page, or null. */
+function bannerOf(html: string): string | null {
+  return /<aside class="banner"[^>]*>([^<]*)<\/aside>/.exec(html)?.[1] ?? null;
+}
+
+describe('pages over a store', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-origin-'));
+  const running = new Map<string, Almanac>();
+
+  beforeAll(async () => {
+    for (const origin of ['live', 'simulated'] as const) {
+      const store = join(folder, origin);
+      await claim(store, origin);
+      await writeHistory({ folder: store, now: Date.now() * 1000, age: 3 * day });
+      running.set(
+        origin,
+        await startAlmanac(['account', '--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--no-handles']),
+      );
+    }
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([...running.values()].map((one) => one.stop()));
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Sets the origin of an empty store, which is known before its history begins. */
+  async function claim(store: string, origin: Origin): Promise<void> {
+    const writer = openSqliteWriter({ folder: store, at: micros(Date.now() * 1000 - 3 * day) });
+    await claimOrigin(writer, origin);
+    await writer.close();
+  }
+
+  const paths = ['/', `/account?did=${accounts.plain}`, '/account?did=nobody'];
+  const banners = async (origin: Origin) => {
+    const url = running.get(origin)?.url ?? '';
+    return Promise.all(paths.map(async (path) => bannerOf(await (await fetch(`${url}${path}`)).text())));
+  };
+
+  it('of a simulated network have a banner above everything else, also on the form and on refusals', async () => {
+    const simulated = 'These observations come from a simulated network. They say nothing about the real one.';
+    // The form is requested first: it reads the store's origin itself.
+    expect(bannerOf(await (await fetch(running.get('simulated')?.url ?? '')).text())).toBe(simulated);
+    expect(await banners('simulated')).toEqual([simulated, simulated, simulated]);
+  });
+
+  it('have the origin in their titles, also a refusal that is requested first', async () => {
+    const titles = async (origin: Origin) =>
+      Promise.all(
+        [...paths, `/account?did=${accounts.plain}&days=9`].map(async (path) => {
+          const html = await (await fetch(`${running.get(origin)?.url ?? ''}${path}`)).text();
+          return /<title>(\[\w+\] )?/.exec(html)?.[1] ?? '';
+        }),
+      );
+    expect(await titles('simulated')).toEqual(Array(4).fill('[simulated] '));
+    expect(await titles('live')).toEqual(Array(4).fill(''));
+    const store = `sqlite:${join(folder, 'simulated')}`;
+    const young = await startAlmanac(['account', '--port', '0', '--store', store, '--data', folder, '--no-handles']);
+    expect(await (await fetch(`${young.url}/account?did=nobody`)).text()).toMatch(
+      /<title>\[simulated\] Request failed/,
+    );
+    await young.stop();
+  });
+
+  it('of the live network have no banner', async () => {
+    expect(await banners('live')).toEqual([null, null, null]);
+  });
+});

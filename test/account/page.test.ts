@@ -1,0 +1,275 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accounts, hostileTexts, labelers, writeHistory } from '../../harness/accounts/account-history.ts';
+import { inspect, openPage, toNext } from '../../harness/pages/account-browser.ts';
+import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { day, hour } from '../../src/store/time.ts';
+
+/** Returns the visible text of an element. */
+async function textOf(element: Locator): Promise<string> {
+  return (await element.allInnerTexts()).join('\n');
+}
+
+const hotRows = 165_000;
+
+describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-pages-'));
+  let browser: Browser;
+  /** Over a store of 33 days with gaps, and over one of three days. */
+  let old: Almanac;
+  let young: Almanac;
+
+  beforeAll(async () => {
+    const now = Date.now() * 1000;
+    await writeHistory({ folder: join(folder, 'old'), now, age: 33 * day, hotRows });
+    await writeHistory({ folder: join(folder, 'young'), now, age: 3 * day + hour });
+    const start = (name: string) =>
+      startAlmanac([
+        'account',
+        '--port',
+        '0',
+        '--store',
+        `sqlite:${join(folder, name)}`,
+        '--data',
+        folder,
+        '--base-path',
+        '/at',
+      ]);
+    [old, young] = await Promise.all([start('old'), start('young')]);
+    browser = await startBrowser();
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await Promise.all([old?.stop(), young?.stop()]);
+    rmSync(folder, { recursive: true });
+  });
+
+  const account = (name: keyof typeof accounts, more = ''): string => `/account?did=${accounts[name]}${more}`;
+
+  const open = (path: string, options: BrowserContextOptions = {}, program = old) =>
+    openPage(browser, program.url + path, options);
+
+  /** Returns the terms of an observation, by its index. */
+  const particulars = (page: Page, nth: number): Promise<string[]> =>
+    page.locator('.row').nth(nth).locator('dl > div').allInnerTexts();
+
+  it('shows an ordinary account in its three parts, with both times and the labeler’s own definition', async () => {
+    const { page, asked, complaints, headers } = await open(account('plain'));
+    expect(await page.locator('h2').allInnerTexts()).toEqual([
+      'By day',
+      'On the account itself (3)',
+      'On posts (3)',
+      'On other records (2)',
+      'What was not observed',
+      'Download everything',
+    ]);
+    const heads = await page.locator('.row .row-head').allInnerTexts();
+    expect(heads).toEqual([
+      'Applied spam',
+      'Removed spam',
+      'Applied spam',
+      'Removed rude',
+      'Applied rude',
+      'Applied rude',
+      'Applied !warn',
+      'Applied rude',
+    ]);
+    expect(await textOf(page.locator('.row .definition').nth(1))).toBe(
+      'Spam Unwanted advertising, posted again and again.',
+    );
+    const [subject, observed, authored, expires, signature] = await particulars(page, 0);
+    expect(subject).toBe('Subject\nThe account itself');
+    expect(observed).toMatch(/^Observed \(our clock\)\n\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d:\d\d UTC$/);
+    expect(authored).toMatch(/^Authored \(as the labeler wrote it\)\n\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(expires).toBe('Expires (as the labeler wrote it)\n2027-01-01T00:00:00Z');
+    expect(signature).toBe('Signature\nNot checked: no key was found');
+    expect(complaints).toEqual([]);
+    expect(asked.every((url) => url.startsWith(`${old.url}/`) || url === 'data:,')).toBe(true);
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex, nofollow',
+      'content-security-policy':
+        "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    });
+    expect(await page.locator('script, [style], style').count()).toBe(0);
+  });
+
+  it('shows an account without observations as unknown, together with the coverage', async () => {
+    const { page } = await open(account('none'));
+    expect(await textOf(page.locator('.none-observed'))).toContain('does not mean that no labels exist');
+    expect(await page.locator('.row').count()).toBe(0);
+    expect(await textOf(page.locator('section[aria-labelledby=coverage]'))).toContain('We were interrupted 2 times');
+  });
+
+  it('shows unobserved time as unobserved, in picture and table', async () => {
+    const { page } = await open(account('plain'));
+    expect(await page.locator('.chart-unseen').count()).toBe(2);
+    expect(await page.locator('.chart-part').count()).toBe(1);
+    await page.getByText('The same data as a table').click();
+    const rows = await page.locator('figure + details tbody tr').allInnerTexts();
+    expect(rows).toHaveLength(31);
+    expect(rows.filter((row) => /not observed\tall of it/.test(row)).length).toBeGreaterThanOrEqual(1);
+  });
+
+  it('shows the time before observation began as unobserved, with an explanation', async () => {
+    const { page } = await open(account('plain'), {}, young);
+    expect(await textOf(page.locator('main'))).toContain('Observation began on');
+    expect(await textOf(page.locator('.panel.warn'))).toContain('You requested more than was observed');
+    await page.getByText('The same data as a table').click();
+    const rows = await page.locator('figure + details tbody tr').allInnerTexts();
+    expect(rows.slice(0, 26).every((row) => row.endsWith('not observed\tall of it'))).toBe(true);
+    expect(rows.join('\n')).not.toMatch(/\t0\t0\tall of it/);
+  });
+
+  it('shows the newest of 165,000 rows, counts all of them, and offers them in parts that fit', async () => {
+    const { page } = await open(account('busy', '&days=30'));
+    const headings = await page.locator('h2').allInnerTexts();
+    expect(headings.slice(1, 4)).toEqual([
+      'On the account itself (4,125)',
+      'On posts (156,750)',
+      'On other records (4,125)',
+    ]);
+    expect(await page.locator('.row').count()).toBe(75);
+    expect(await textOf(page.locator('.more').first())).toContain(
+      'The newest 25 of 4,125 observations shown; this list is incomplete.',
+    );
+    const parts = page.locator('section[aria-labelledby=whole] ol li');
+    const rows = (await parts.allInnerTexts()).map((text) =>
+      Number(/, ([\d,]+) rows?$/.exec(text)?.[1]?.replaceAll(',', '')),
+    );
+    expect(rows.length).toBeGreaterThan(3);
+    expect(rows.every((n) => n <= 50_000)).toBe(true);
+    expect(rows.reduce((a, b) => a + b, 0)).toBe(hotRows);
+    const href = (await parts.first().locator('a').getAttribute('href')) ?? '';
+    const download = (await (await fetch(new URL(href, old.url))).json()) as { count: number; rows: unknown[] };
+    expect([download.count, download.rows.length]).toEqual([rows[0], rows[0]]);
+  });
+
+  it('pages through a list of one kind without losing or repeating a row, with the filters kept', async () => {
+    const { page } = await open(
+      account('busy', `&days=7&value=spam&action=removal_observed&labeler=${labelers.careful}`),
+    );
+    const total = Number(/\((\d+)\)/.exec(await textOf(page.locator('#part-post')))?.[1]);
+    expect(total).toBeGreaterThan(100);
+    const seen: string[] = [];
+    await toNext(page, page.locator('section[aria-labelledby=part-post]').getByText('only these'));
+    for (;;) {
+      seen.push(
+        ...(await page.locator('.row time').evaluateAll((all) => all.map((one) => one.getAttribute('datetime') ?? ''))),
+      );
+      expect(new Set(await page.locator('.row .row-head').allInnerTexts())).toEqual(new Set(['Removed spam']));
+      const older = page.getByText('Older ones');
+      if ((await older.count()) === 0) break;
+      await toNext(page, older);
+      expect(page.url()).toContain('value=spam&action=removal_observed');
+    }
+    expect(seen).toHaveLength(total);
+    expect(seen).toEqual([...new Set(seen)].sort().reverse());
+  });
+
+  it('keeps filters in every link and form, and offers to remove each', async () => {
+    const { page } = await open(account('plain'));
+    await page.getByText('Filter', { exact: true }).first().click();
+    await page.getByLabel('Value', { exact: true }).fill('rude');
+    await page.getByLabel('What happened', { exact: true }).selectOption({ label: 'Applied' });
+    await toNext(page, page.getByRole('button', { name: 'Filter' }));
+    expect(await page.locator('.row .row-head').allInnerTexts()).toEqual(Array(3).fill('Applied rude'));
+    await toNext(page, page.getByRole('link', { name: '7 days' }));
+    expect(page.url()).toMatch(/days=7.*value=rude.*action=application_observed/);
+    await toNext(page, page.getByRole('link', { name: 'Remove this filter (Value)' }));
+    expect(await page.locator('.row .row-head').allInnerTexts()).toEqual([
+      'Applied rude',
+      'Applied rude',
+      'Applied !warn',
+      'Applied rude',
+    ]);
+    await page.getByText('Another interval').click();
+    await page.getByLabel('From (UTC, included)').fill('2020-01-01T00:00:00Z');
+    await page.getByLabel('To (UTC, not included)').fill('2020-01-02T00:00:00Z');
+    await toNext(page, page.getByRole('button', { name: 'Show this interval' }));
+    expect(await textOf(page.locator('h1'))).toBe('No data is available for this interval');
+  });
+
+  it('shows hostile values and definitions as text, whatever their content', async () => {
+    const { page, complaints, asked } = await open(account('hostile'), { javaScriptEnabled: true });
+    expect(await page.title()).toBe(`Labels observed on ${accounts.hostile} · Almanac`);
+    expect(await page.locator('main script, main img, main style, main a[href^=javascript]').count()).toBe(0);
+    expect(await page.locator('.row').count()).toBe(2 * hostileTexts.length);
+    const values = await page.locator('.row .value').allInnerTexts();
+    expect(values).toContain(hostileTexts[0]);
+    expect(values.join('')).not.toMatch(/[\u202A-\u202E\u2066-\u2069\p{Cc}]/u);
+    expect(await textOf(page.locator('h2').last())).toBe('Download everything');
+    expect(complaints).toEqual([]);
+    expect(asked.every((url) => url.startsWith(`${old.url}/`) || url === 'data:,')).toBe(true);
+    expect((await page.content()).length).toBeLessThan(200_000);
+  });
+
+  it.each([
+    ['/account?did=alice', 409, 'invalid_account'],
+    [`/account?did=${accounts.plain}&days=9`, 409, 'unsupported_interval'],
+    [`/account?did=${accounts.plain}&start=2026-01-01T00:00:00Z`, 409, 'invalid_interval'],
+    [`/account?did=${accounts.plain}&start=2020-01-01T00:00:00Z&end=2020-01-02T00:00:00Z`, 409, 'out_of_window'],
+    [`/account?did=${accounts.plain}&action=seen`, 409, 'invalid_filter'],
+    [`/account?did=${accounts.plain}&color=red`, 409, 'unknown_parameter'],
+    [`/account?did=${accounts.plain}&target_kind=post&before=then`, 409, 'invalid_cursor'],
+    [`/account?did=${accounts.plain}&before=2026-01-01T00:00:00Z`, 409, 'invalid_cursor'],
+    ['/account?did=alice.test', 409, 'invalid_account'],
+  ])('answers %s with %i, as a page with the code and the form', async (path, status, code) => {
+    const opened = await open(path);
+    expect(opened.status).toBe(status);
+    expect(opened.headers['cache-control']).toBe('no-store');
+    expect(await textOf(opened.page.locator('.panel.stop code'))).toBe(code);
+    const asked = new URL(path, 'http://almanac.test').searchParams.get('did');
+    expect(await opened.page.getByLabel('Handle or DID of an account').inputValue()).toBe(asked);
+    expect(await opened.page.getByRole('button', { name: 'Show observations' }).count()).toBe(1);
+  });
+
+  it('is operable by keyboard alone, from the form to the filters', async () => {
+    const { page } = await open('/');
+    await page.keyboard.press('Tab');
+    expect(await textOf(page.locator(':focus'))).toBe('Skip to the content');
+    await page.getByLabel('Handle or DID of an account').focus();
+    await page.keyboard.type(accounts.plain);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/account\?did=/);
+    for (let tabs = 0; tabs < 8 && !(await page.locator('summary:focus').count()); tabs++)
+      await page.keyboard.press('Tab');
+    expect(await textOf(page.locator('summary:focus'))).toBe('Another interval');
+    await page.keyboard.press('Enter');
+    expect(await page.getByLabel('From (UTC, included)').isVisible()).toBe(true);
+  });
+
+  it('never states that a label is in effect', async () => {
+    for (const path of ['/', account('plain'), account('none'), account('busy')]) {
+      const { page } = await open(path);
+      expect(await textOf(page.locator('main'))).not.toMatch(/\b(?:active|current|currently|in effect)\b/i);
+      await page.close();
+    }
+  });
+
+  it.each([
+    ['the first page', '/'],
+    ['a plain account', account('plain')],
+    ['one with a filter', account('plain', '&value=rude&days=7')],
+    ['a busy account', account('busy')],
+    ['one with no observation', account('none')],
+    ['hostile texts', account('hostile')],
+    ['a refusal', '/account?did=alice'],
+    ['a refusal of an interval', account('plain', '&start=2026-11-10&end=2026-11-11&value=rude')],
+    ['one in warm-up', `young ${account('plain')}`],
+  ])('%s fits a phone and a dark desktop, without an accessibility violation', async (_name, path) => {
+    const program = path.startsWith('young ') ? young : old;
+    const phone = { viewport: { width: 320, height: 700 }, javaScriptEnabled: true, bypassCSP: true };
+    const { page } = await open(path.replace('young ', ''), phone, program);
+    expect(await inspect(page)).toEqual({ found: [], tooWide: 0 });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await inspect(page)).toEqual({ found: [], tooWide: 0 });
+    await page.close();
+  });
+});

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { account, ask, fill, folderInTest, startAccount, writerInTest } from '../../harness/accounts/account.ts';
+import type { Program } from '../../harness/process/program.ts';
+import { until } from '../../harness/process/until.ts';
+import { checkProxyTrust } from '../../src/main/doctor/proxy-trust.ts';
+
+/** Starts the account surface behind a proxy that it is not configured to trust. */
+
+async function surface(args: readonly string[]) {
+  const folder = folderInTest();
+  const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
+  await fill(store, 12, { at: (Date.now() - 30_000) * 1000 });
+  const program = startAccount(folder, ['--metrics-port', '0', ...args]);
+  const { url } = await program.listening();
+  return { program, url, metricsPort: await metricsPortOf(program) };
+}
+
+async function metricsPortOf(program: Program): Promise<number> {
+  const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
+  await until('the port of the metrics', () => announcedPort() !== undefined);
+  return Number(announcedPort());
+}
+
+const warnings = ({ log }: Program) => log().filter(({ msg }) => String(msg).includes('--trust-proxy'));
+
+it.each(['X-Forwarded-For', 'Forwarded', 'Via', 'X-Real-IP'])(
+  'logs once that all clients count as one: %s',
+  async (name) => {
+    const { program, url, metricsPort } = await surface([]);
+    expect(await checkProxyTrust(metricsPort)).toMatchObject({ level: 'ok' });
+    for (let n = 0; n < 3; n++) await fetch(`${url}/exports?did=${account}`, { headers: { [name]: '198.51.100.7' } });
+    await until('the warning', () => warnings(program).length > 0);
+    expect(warnings(program)).toHaveLength(1);
+    expect(JSON.stringify(warnings(program))).not.toContain('198.51');
+    expect(await checkProxyTrust(metricsPort)).toMatchObject({
+      level: 'warn',
+      found: '3 requests reached the account surface through an untrusted proxy: all clients count as one',
+    });
+  },
+);
+
+it('logs nothing if the proxy is trusted, or if there is none', async () => {
+  const trusting = await surface(['--trust-proxy', '1']);
+  await fetch(`${trusting.url}/health`, { headers: { 'X-Forwarded-For': '198.51.100.7' } });
+  const direct = await surface([]);
+  await fetch(`${direct.url}/health`);
+  for (const { program, metricsPort } of [trusting, direct]) {
+    expect(await checkProxyTrust(metricsPort)).toMatchObject({ level: 'ok' });
+    expect(warnings(program)).toEqual([]);
+  }
+});
+
+it('the networks of one IPv6 site cannot evade the limit of accounts', async () => {
+  const { url } = await surface(['--trust-proxy', '1', '--client-accounts', '2']);
+  const statuses: number[] = [];
+  for (let n = 0; n < 64; n++) {
+    const headers = { 'X-Forwarded-For': `2001:db8:1:${(n * 256).toString(16)}::1` };
+    const answer = await fetch(`${url}/exports?did=did:web:a${n}.example`, { headers });
+    await answer.arrayBuffer();
+    statuses.push(answer.status);
+  }
+  expect(statuses.filter((status) => status === 200)).toHaveLength(8);
+  expect((await ask(`${url}/exports`, { did: account })).status).toBe(200);
+});

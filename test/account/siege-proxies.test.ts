@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { folderInTest, startAccount } from '../../harness/accounts/account.ts';
+import { besiege, type HonestAnswer, unitEnvironment } from '../../harness/accounts/account-siege.ts';
+import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
+import { freePort } from '../../harness/net/ports.ts';
+import { writeProxyConfig } from '../../harness/net/proxy-config.ts';
+import { lacks } from '../../harness/process/tools.ts';
+import { until } from '../../harness/process/until.ts';
+
+/** Tests the account surface under hostile clients, behind the configurations of `deploy/`. */
+
+/** Memory of its processes together, in MB; the unit allows twice that. */
+const maxMb = 500;
+
+/** Starts a proxy in front of an account surface; resolves with its port once it takes connections. */
+async function proxied(proxy: 'nginx' | 'caddy', account: number) {
+  const listen = await freePort();
+  const ports = { listen, unused: [await freePort(), await freePort()] as const, account };
+  const { command, args, env, host, tls } = writeProxyConfig(proxy, folderInTest(), ports);
+  const child = spawn(command, args, { stdio: 'ignore', env: { PATH: process.env.PATH ?? '', ...env } });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  });
+  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${listen}/`;
+  // Any error other than a refused connection comes from a listening proxy.
+  await until(`${proxy} to listen`, async () => {
+    const failed = await fetch(url).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    return !(failed instanceof Error && JSON.stringify(failed.cause).includes('ECONNREFUSED'));
+  });
+  return { kind: 'proxied', port: listen, host, tls } as const;
+}
+
+describe.each(['nginx', 'caddy'] as const)('behind %s', (proxy) => {
+  it.skipIf(lacks(proxy))(
+    'honest readers among hostile clients are all answered, as documented, and memory stays bounded',
+    async () => {
+      const folder = folderInTest();
+      await writeSiegeStore(folder, 20_000);
+      const options = ['--no-handles', '--max-export-rows', '5000', '--trust-proxy', '1'];
+      const program = startAccount(folder, options, unitEnvironment);
+      const { port } = await program.listening();
+      const { answers, peakMb } = await besiege({
+        way: await proxied(proxy, port),
+        targets: siegeTargets,
+        hostile: 84,
+        honest: 10,
+        pid: program.child.pid ?? 0,
+        stop: AbortSignal.timeout(15_000),
+      });
+      const wrong = ({ status, retryAfter }: HonestAnswer): boolean =>
+        status !== 200 && !(status === 503 && retryAfter);
+      expect(answers.filter(wrong)).toEqual([]);
+      expect(answers.filter(({ status }) => status === 200)).not.toEqual([]);
+      expect(peakMb).toBeLessThan(maxMb);
+      program.child.kill('SIGTERM');
+      expect(await program.ended()).toBe(0);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { folderInTest, page, startAccount } from '../../harness/accounts/account.ts';
+import { besiege, type HonestAnswer, hostileKinds, unitEnvironment } from '../../harness/accounts/account-siege.ts';
+import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
+import { accountErrorTable } from '../../src/contract/account-errors.ts';
+
+/** Tests the account surface under hostile clients of every kind, with honest readers among them. */
+
+const hostile = 196;
+const honest = 20;
+/** Memory of its processes together, in MB; the unit allows twice that. */
+const maxMb = 500;
+const siegeMs = 20_000;
+
+async function besieged(args: readonly string[]) {
+  const folder = folderInTest();
+  await writeSiegeStore(folder, 20_000);
+  const program = startAccount(folder, ['--no-handles', '--max-export-rows', '5000', ...args], unitEnvironment);
+  const { port, url } = await program.listening();
+  return { program, port, url, pid: program.child.pid ?? 0 };
+}
+
+/** Returns the resident memory of one process in MB. */
+function residentMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+describe('honest readers among hostile clients', () => {
+  it.each([
+    ['that come from many addresses', 'direct', '0'],
+    ['behind a proxy that forwards their addresses', 'forwarded', '1'],
+  ] as const)(
+    '%s are all answered, as documented, and memory stays bounded',
+    async (_who, kind, proxies) => {
+      expect(hostile % Object.keys(hostileKinds).length).toBe(0);
+      const { port, pid, program } = await besieged(['--trust-proxy', proxies]);
+      const { answers, peakMb } = await besiege({
+        way: { kind, port },
+        targets: siegeTargets,
+        hostile,
+        honest,
+        pid,
+        stop: AbortSignal.timeout(siegeMs),
+      });
+      const documented = new Set([200, ...Object.values(accountErrorTable).map(({ status }) => status)]);
+      const wrong = (one: HonestAnswer): boolean =>
+        !documented.has(one.status) || (one.status !== 200 && !(one.status === 503 && one.retryAfter));
+      expect(answers.filter(wrong)).toEqual([]);
+      expect(answers.length).toBeGreaterThanOrEqual(honest);
+      // The number of responses that ask a client to wait depends on the machine; scripts/siege-account.ts measures it.
+      expect(answers.filter(({ status }) => status === 200)).not.toEqual([]);
+      expect(peakMb).toBeLessThan(maxMb);
+      // Under all of it, it is told to stop.
+      program.child.kill('SIGTERM');
+      expect(await program.ended()).toBe(0);
+    },
+    120_000,
+  );
+});
+
+it('SIGTERM ends the service within 10 s during the siege', async () => {
+  const { port, pid, program } = await besieged(['--trust-proxy', '1']);
+  const stop = new AbortController();
+  const siege = besiege({
+    way: { kind: 'forwarded', port },
+    targets: siegeTargets,
+    hostile,
+    honest,
+    pid,
+    stop: stop.signal,
+  });
+  await delay(3_000);
+  program.child.kill('SIGTERM');
+  const late = delay(10_000, 'late', { signal: stop.signal }).catch(() => 'ended');
+  expect(await Promise.race([program.ended(), late])).toBe(0);
+  stop.abort();
+  await siege;
+}, 60_000);
+
+describe('labels of maximum size', () => {
+  it('do not fill the memory when a client requests their page repeatedly and never reads a response', async () => {
+    const { port, url, pid } = await besieged([]);
+    const { cursor } = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
+    const before = residentMb(pid);
+    const idle: Socket[] = [];
+    let refused = 0;
+    while (idle.length < 40 && refused < 20) {
+      const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
+      socket.write(`GET /exports?cursor=${cursor} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      // Waits for the first bytes only: nothing is read.
+      await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
+      if (String(socket.read(12)) === 'HTTP/1.1 200') idle.push(socket);
+      else {
+        refused += 1;
+        socket.destroy();
+      }
+    }
+    const grown = residentMb(pid) - before;
+    for (const socket of idle) socket.destroy();
+    expect(idle.length).toBeGreaterThan(4);
+    expect(grown).toBeLessThan(200);
+  }, 240_000);
+
+  it('make pages shorter: a page is limited in bytes too, and an export contains every row', async () => {
+    const { url } = await besieged([]);
+    const created = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
+    const sizes: number[] = [];
+    let rows = 0;
+    for (let cursor: string | null = created.cursor; cursor !== null; ) {
+      const one = await page(url, cursor);
+      sizes.push(JSON.stringify(one.rows).length);
+      rows += one.rows.length;
+      cursor = one.next_cursor;
+    }
+    expect(rows).toBe(600);
+    expect(Math.max(...sizes)).toBeLessThan(1024 * 1024);
+  });
+
+  it("do not make an account's page larger", async () => {
+    const { url } = await besieged([]);
+    const html = await (await fetch(`${url}/account?did=${siegeTargets.large}`)).text();
+    expect(html.length).toBeLessThan(1024 * 1024);
+    expect(html).toContain('(shortened)');
+  });
+});

@@ -1,0 +1,93 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { create, digestOf, follow } from '../../harness/accounts/account.ts';
+import { allGiven } from '../../harness/labels/label-stage.ts';
+import { removeStation, startStation } from '../../harness/labels/label-station.ts';
+import { startProgram } from '../../harness/process/program.ts';
+import { until } from '../../harness/process/until.ts';
+import { createSim, type Sim } from '../../sim/index.ts';
+import { accountOf, verdict } from '../../sim/labelers/truth.ts';
+import type { AccountRow } from '../../src/contract/account.ts';
+import { readSeeds } from '../../src/labels/roster/seeds.ts';
+import { micros } from '../../src/store/time.ts';
+
+/** Tests the surface over a store that the label instrument filled from the simulated network. */
+
+/** Returns a label as one line: all fields of the labeler that a row contains. */
+function line(...said: readonly unknown[]): string {
+  return JSON.stringify(said.map((one) => one ?? null));
+}
+
+function asSent({ labeler_did, uri, cid, value, action, source_timestamp, expires_at }: AccountRow): string {
+  return line(labeler_did, uri, cid, value, action === 'removal_observed', source_timestamp, expires_at);
+}
+
+/**
+ * Returns by account the labels that labelers sent and the instrument had to accept. A repeated label has the same
+ * line.
+ */
+function sentByAccount({ labelers: { truth } }: Sim, epochUs: number): Map<string, Set<string>> {
+  const sent = new Map<string, Set<string>>();
+  for (const emitted of truth.emitted()) {
+    if (!emitted.served || verdict(emitted, epochUs, emitted.emittedUs) !== null) continue;
+    const { src, uri, cid, val, neg, cts, exp } = emitted.label as Readonly<Record<string, unknown>>;
+    const account = accountOf(String(uri));
+    const lines = sent.get(account) ?? new Set();
+    sent.set(account, lines.add(line(src, uri, cid, val, neg === true, cts, exp)));
+  }
+  return sent;
+}
+
+test('an export contains what labelers sent about the account, row for row, and its coverage lists every labeler', async () => {
+  const sim = createSim({ rate: 1, historyHours: 0, seed: 11, labelers: 12, labelRate: 120 });
+  const { seeds, plc, relays, jetstream } = await sim.start();
+  const station = await startStation({ seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream });
+  onTestFinished(async () => {
+    await station.stop();
+    removeStation(station);
+    await sim.stop();
+  });
+  const { startedAt } = await station.store.epoch();
+  const truth = () => sim.labelers.truth.expected({ epochUs: startedAt });
+  await until('some traffic', () => truth().accepted > 800);
+  for (const { faults } of sim.labelers.list) faults.setRate(0);
+  await until('all is given', () => allGiven(sim));
+  const stored = async (): Promise<number> => {
+    const end = micros(Date.now() * 1000 + 60_000_000);
+    const counts = await station.store.countsByLabeler({ start: startedAt, end });
+    return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+  };
+  await until('all is stored', async () => (await stored()) === truth().accepted);
+
+  const { url } = await startProgram([
+    'account',
+    '--port',
+    '0',
+    '--store',
+    `sqlite:${station.folder}/store`,
+    '--data',
+    station.folder,
+    '--page-rows',
+    '25',
+    '--queue-ms',
+    '20000',
+  ]).listening();
+  // Rows of one instant may be stamped slightly ahead of the clock: the interval must end after them.
+  const { end } = await station.store.frontier();
+  await until('the clock has passed the last row', () => Date.now() * 1000 > end);
+
+  const sent = sentByAccount(sim, startedAt);
+  const accounts = [...truth().byAccount].filter(([did]) => /^did:(plc|web):/.test(did)).slice(0, 60);
+  expect(accounts.length).toBeGreaterThan(20);
+  const roster = async () => (await station.store.roster()).filter((row) => row.enrolled).map(({ did }) => did);
+  await until('all are kept as enrolled', async () => (await roster()).length === sim.labelers.list.length);
+  const enrolled = await roster();
+  for (const [did, count] of accounts) {
+    const created = await create(url, { did });
+    const { rows, digest } = await follow(url, created);
+    expect({ did, rows: rows.length }).toEqual({ did, rows: count });
+    expect(rows.map(asSent).sort()).toEqual([...(sent.get(did) ?? [])].sort());
+    expect(new Set(rows.map(({ signature }) => signature))).toEqual(new Set(['verified']));
+    expect(digest).toBe(digestOf(created.manifest, rows));
+    expect(created.manifest.coverage.labelers.map(({ labeler_did }) => labeler_did)).toEqual(enrolled.toSorted());
+  }
+});

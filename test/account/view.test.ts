@@ -1,0 +1,311 @@
+import { renderToString } from 'preact-render-to-string';
+import { describe, expect, it } from 'vitest';
+import { account, bodyOf, labelers, linesOf, now, viewOf } from '../../harness/accounts/account-view.ts';
+import { HomeBody } from '../../src/account/page/home.tsx';
+import { describePart, summaryOf } from '../../src/account/page/picture.tsx';
+import { day, hour, micros, minute } from '../../src/store/time.ts';
+
+/** Returns the lines of a view's page from one line to another, the last one inclusive. */
+async function lines(options: Parameters<typeof viewOf>[0], from: string, to: string): Promise<string[]> {
+  const all = linesOf(bodyOf(await viewOf(options)));
+  const start = all.lastIndexOf(from);
+  return all.slice(start, all.indexOf(to, start + 1));
+}
+
+const post = `at://${account}/app.bsky.feed.post/3lb5xpd2ank2v`;
+const profile = `at://${account}/app.bsky.actor.profile/self`;
+const spam = ['spam', { name: 'Spam', description: 'Unwanted advertising.', lang: 'en' }] as const;
+
+describe('the page of an account', () => {
+  it('shows the account itself first, then posts, then other records with their collection', async () => {
+    const labels = [{ uri: profile }, { uri: post, cid: 'bafyrei' }, {}];
+    expect(await lines({ labels, definitions: [spam] }, 'On the account itself', 'What was not observed')).toEqual([
+      'On the account itself',
+      '(1)',
+      ...observation('20 Nov 2026, 09:00:00 UTC', ['Subject', 'The account itself']),
+      'On posts',
+      '(1)',
+      ...observation('20 Nov 2026, 10:00:00 UTC', ['Subject', post, 'version', 'bafyrei']),
+      'On other records',
+      '(1)',
+      ...observation('20 Nov 2026, 11:00:00 UTC', ['Collection', 'app.bsky.actor.profile', 'Subject', profile]),
+    ]);
+  });
+
+  it('shows a removal, an expiry and an unknown value as the labeler wrote them', async () => {
+    const label = { src: labelers[1], val: 'odd', neg: true, cts: 'yesterday', exp: '2027-01-01' };
+    expect(await lines({ labels: [label], definitions: [spam] }, 'Removed', 'On posts')).toEqual([
+      'Removed',
+      'odd',
+      'by labeler',
+      labelers[1],
+      'We have seen no definition of this value from the labeler.',
+      'Subject',
+      'The account itself',
+      'Observed (our clock)',
+      '20 Nov 2026, 11:00:00 UTC',
+      'Authored (as the labeler wrote it)',
+      'yesterday',
+      'Expires (as the labeler wrote it)',
+      '2027-01-01',
+      'Signature',
+      'Verified with the labeler’s key',
+    ]);
+  });
+
+  it('shows a labeler by the name in its document, and marks an unconfirmed name', async () => {
+    const labels = [{ src: labelers[0] }, { src: labelers[1] }];
+    const { network } = await viewOf({});
+    const names = new Map([
+      [labelers[0], { name: 'moderation.example.com', confirmed: true }],
+      [labelers[1], { name: 'bsky.app', confirmed: false }],
+    ]);
+    const said = linesOf(bodyOf(await viewOf({ labels, change: { network: { ...network, names } } }))).join(' ');
+    expect(said).toContain(`by labeler moderation.example.com ${labelers[0]}`);
+    expect(said).toContain(`by labeler bsky.app (claimed, not confirmed) ${labelers[1]}`);
+    // The list of labelers too.
+    expect(said.split(`moderation.example.com ${labelers[0]}`)).toHaveLength(3);
+    expect(said.split(`bsky.app (claimed, not confirmed) ${labelers[1]}`)).toHaveLength(3);
+  });
+
+  it('without observations states that labels may exist, together with the unobserved time', async () => {
+    const all = linesOf(bodyOf(await viewOf({}))).join('\n');
+    expect(all).toContain('No observations in this interval.');
+    expect(all).toContain('That does not mean that no labels exist');
+    expect(all.match(/None observed in this interval\./g)).toHaveLength(3);
+  });
+
+  it('describes unobserved time', async () => {
+    const gap = {
+      source: null,
+      reason: 'ingest_paused' as const,
+      start: micros(now - 3 * hour),
+      end: micros(now - 2 * hour),
+    };
+    const startedAt = micros(now - 2 * day);
+    const change = {
+      startedAt,
+      interval: { start: startedAt, end: now, askedStart: micros(now - 7 * day), clipped: true },
+      frontier: { generationId: 'g', floor: startedAt, end: now, observedThrough: micros(now - hour), revision: 0 },
+      network: {
+        byState: new Map([
+          ['established', 1],
+          ['unavailable', 1],
+        ]),
+        notEnrolled: 3,
+        names: new Map(),
+        removed: null,
+      },
+    };
+    expect(await lines({ ownGaps: [gap], change }, 'What was not observed', 'Download everything')).toEqual([
+      'What was not observed',
+      'Observation began on 18 Nov 2026, 12:00 UTC: nothing was observed in the 5 d before.',
+      'No labeler has sent anything since 20 Nov 2026, 11:00 UTC: later events are unknown.',
+      'We were interrupted once in this interval, for 1 h in total: nothing was observed then.',
+      '1 of 2 labelers that we follow was being read when we last received anything, each from our last position on. The others were not, so their labels are missing here: 1 did not answer. 3 known labelers were not read at all.',
+      'Labels that a labeler applied and removed between two reads, or does not publish, are not observed.',
+      'Our own interruptions',
+      '20 Nov 2026, 09:00:00 UTC',
+      'to',
+      '20 Nov 2026, 10:00:00 UTC',
+      '(1 h): our own interruption',
+    ]);
+  });
+
+  it('describes how labelers are read; after ten minutes without a page, in the past tense', async () => {
+    const byState = new Map([
+      ['established', 2],
+      ['unavailable', 1],
+    ]);
+    const said = async (silent: number): Promise<string> => {
+      const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now, revision: 0 };
+      const observedThrough = micros(now - silent);
+      const network = { byState, notEnrolled: 1, names: new Map(), removed: null };
+      const view = await viewOf({ labels: [{}], change: { network, frontier: { ...frontier, observedThrough } } });
+      return linesOf(bodyOf(view)).join(' ');
+    };
+    const present = await said(10 * minute);
+    expect(present).toContain(
+      '2 of 3 labelers that we follow are being read, each from our last position on. The others are not, so their labels are missing here: 1 does not answer. 1 known labeler is not read at all.',
+    );
+    expect(present).toContain('State: being read, from our last position on.');
+    const past = await said(10 * minute + 1);
+    expect(past).toContain(
+      '2 of 3 labelers that we follow were being read when we last received anything, each from our last position on. The others were not, so their labels are missing here: 1 did not answer. 1 known labeler was not read at all.',
+    );
+    expect(past).toContain('State when we last received anything: being read, from our last position on.');
+    expect(past).not.toMatch(/\b(?:is|are) (?:being read|not read)|State: /);
+  });
+
+  it("shows the time of each labeler's last successful read", async () => {
+    expect(
+      await lines(
+        { labels: [{}, { src: labelers[1], neg: true }] },
+        'Labelers of these observations',
+        'Download everything',
+      ),
+    ).toEqual([
+      'Labelers of these observations',
+      labelers[0],
+      '1 applied, 0 removed in this interval, regardless of the filters. State: being read, from our last position on. Last read successfully on',
+      '20 Nov 2026, 11:59:30 UTC',
+      '. No gap of its own is recorded in this interval. This does not prove that there was none.',
+      labelers[1],
+      '0 applied, 1 removed in this interval, regardless of the filters. State: being read, from our last position on. Last read successfully on',
+      '20 Nov 2026, 11:59:30 UTC',
+      '. No gap of its own is recorded in this interval. This does not prove that there was none.',
+    ]);
+  });
+
+  it('repeats the picture as a table, with unobserved days marked', async () => {
+    const gap = {
+      source: null,
+      reason: 'ingest_paused' as const,
+      start: micros(now - 3 * day),
+      end: micros(now - day - 6 * hour),
+    };
+    expect(
+      await lines(
+        { labels: [{}, { neg: true }], ownGaps: [gap] },
+        '1 applied and 1 removed, by UTC day of our clock',
+        'On the account itself',
+      ),
+    ).toEqual([
+      '1 applied and 1 removed, by UTC day of our clock',
+      ...['Day', 'Applied', 'Removed', 'Not observed'],
+      ...['13 Nov 2026', ', from 12:00', '0', '0'],
+      ...['14 Nov 2026', '0', '0'],
+      ...['15 Nov 2026', '0', '0'],
+      ...['16 Nov 2026', '0', '0'],
+      ...['17 Nov 2026', '0', '0', '12 h'],
+      ...['18 Nov 2026', 'not observed', 'all of it'],
+      ...['19 Nov 2026', '0', '0', '6 h'],
+      ...['20 Nov 2026', ', until 12:00', '1', '1'],
+    ]);
+  });
+
+  it('rounds missed time up, wherever it is shown', async () => {
+    const start = micros(now - 6 * day - 23 * hour);
+    const gap = { source: null, reason: 'ingest_paused' as const, start, end: micros(start + 3 * day + 90 * minute) };
+    const view = await viewOf({ labels: [{}], ownGaps: [gap] });
+    const labelers = view.labelers.map((one) => ({ ...one, gaps: [{ ...gap, source: one.labeler }] }));
+    const missed = { labelers: 1, longest: 3 * day + minute };
+    const said = linesOf(bodyOf({ ...view, labelers, missed })).join(' ');
+    expect(said).toContain('3 d 2 h of it was not observed');
+    expect(said).toContain('We were interrupted once in this interval, for 3 d 2 h in total');
+    expect(said).toContain('1 gap of its own, 3 d 2 h in total.');
+    expect(said).toContain('(3 d 2 h): our own interruption');
+    expect(said).toContain(
+      '1 labeler not listed below was not observed for some or all of this interval, 3 d 1 h in total: labels that it applied or removed then are unknown. The export lists it.',
+    );
+  });
+
+  it('never presents part of a day as the whole day, in the picture and in the table', async () => {
+    const html = bodyOf(await viewOf({ labels: [{}, { neg: true }] }));
+    const titles = [...html.matchAll(/<title>([^<]*)<\/title>/g)].map(([, title]) => title);
+    expect([titles[0], titles[1], titles.at(-1)]).toEqual([
+      '13 Nov 2026, from 12:00: 0 applied, 0 removed',
+      '14 Nov 2026: 0 applied, 0 removed',
+      '20 Nov 2026, until 12:00: 1 applied, 1 removed',
+    ]);
+    const within = { start: micros(now - 90 * minute), end: micros(now - 30 * minute) };
+    expect(describePart(within)).toBe(', from 10:30 until 11:30');
+    expect(describePart({ start: micros(now - 12 * hour), end: micros(now + 12 * hour) })).toBe('');
+  });
+
+  it('shows the beginning of a long list as such, with links to the rest and to the whole', async () => {
+    const view = await viewOf({ labels: [{}, {}] });
+    const parts = view.parts.map((part) =>
+      part.target === 'account' ? { ...part, total: 165_000, next: micros(now - 2 * hour) } : part,
+    );
+    const html = bodyOf({ ...view, parts });
+    expect(linesOf(html).join(' ')).toContain('The newest 2 of 165,000 observations shown; this list is incomplete.');
+    expect(html).toContain(
+      `href="/account?did=${encodeURIComponent(account)}&amp;days=7&amp;target_kind=account&amp;before=2026-11-20T10:00:00.000000Z"`,
+    );
+    expect(html).toContain('href="/download?cursor=x"');
+  });
+
+  it('marks a sum that excludes days as a minimum, in text, table and list of labelers', async () => {
+    const view = await viewOf({ labels: [{}, { neg: true }] });
+    const days = view.timeline.days.map((day, i) => (i === 2 ? { ...day, counts: null } : day));
+    const said = linesOf(bodyOf({ ...view, timeline: { ...view.timeline, days, uncounted: 1 } }));
+    const sum = 'At least 1 applied and 1 removed (1 day not counted)';
+    expect(said).toEqual(expect.arrayContaining([sum, `${sum}, by UTC day of our clock`]));
+    expect(said.join(' ')).toContain('At least 1 applied, 1 removed in this interval, regardless of the filters.');
+  });
+
+  it('does not present uncounted rows as no rows', async () => {
+    const { timeline } = await viewOf({});
+    const at = '13 Nov 2026, 12:00 UTC and 20 Nov 2026, 12:00 UTC.';
+    expect(summaryOf(timeline)).toBe(`No observation between ${at}`);
+    expect(summaryOf({ ...timeline, uncounted: 1 })).toBe(
+      `No observation was counted between ${at} 1 day had too many rows to be counted here and is not part of these sums.`,
+    );
+  });
+
+  it('states on the last page of a list only that there are no earlier rows', async () => {
+    const view = await viewOf({ labels: [{}] });
+    const parts = view.parts.map((part) => (part.target === 'account' ? { ...part, rows: [] } : part));
+    const said = linesOf(bodyOf({ ...view, parts, before: micros(now - 2 * hour) }));
+    expect(said).toContain('None observed in this interval before this place.');
+    expect(said).not.toContain('None observed in this interval.');
+  });
+
+  it('disables capitalization and correction for values and names', async () => {
+    const home = renderToString(HomeBody({ base: '', handles: true }));
+    const fields = [home, bodyOf(await viewOf({}))].flatMap(
+      (html) => html.match(/<input[^>]*type="text"[^>]*>/g) ?? [],
+    );
+    expect(fields.map((field) => /name="(\w+)"/.exec(field)?.[1])).toEqual(['did', 'start', 'end', 'value']);
+    const off = ['autocomplete="off"', 'autocapitalize="none"', 'autocorrect="off"', 'spellcheck="false"'];
+    for (const field of fields) expect(off.filter((attribute) => !field.includes(attribute))).toEqual([]);
+  });
+
+  it('never states that a label is in effect: its texts contain no such words', async () => {
+    const gap = {
+      source: null,
+      reason: 'ingest_paused' as const,
+      start: micros(now - 3 * day),
+      end: micros(now - 2 * day),
+    };
+    const labels = [{}, { neg: true, exp: '2020-01-01T00:00:00Z' }, { uri: post }, { uri: profile, val: '!hide' }];
+    for (const options of [{}, { labels }, { labels, ownGaps: [gap], definitions: [spam] }]) {
+      const text = linesOf(bodyOf(await viewOf(options))).join(' ');
+      expect(text).not.toMatch(/\b(?:active|currently|current|in effect|in force|is labell?ed|has the label)\b/i);
+      expect(text).toContain('does not know which labels apply now');
+    }
+  });
+});
+
+function observation(observed: string, subject: readonly string[]): string[] {
+  return [
+    'Applied',
+    'spam',
+    'by labeler',
+    labelers[0],
+    'Spam',
+    'Unwanted advertising.',
+    ...subject,
+    'Observed (our clock)',
+    observed,
+    'Authored (as the labeler wrote it)',
+    '2026-11-20T08:00:00Z',
+    'Signature',
+    'Verified with the labeler’s key',
+  ];
+}
+
+describe('suggestions of the filter', () => {
+  it('contain no value with invisible or direction-changing characters, and none longer than a filter may be', async () => {
+    const view = await viewOf({});
+    const values = ['spam', 'a\u202Eb', 'a\u2066b', 'a\u0007b', 'x'.repeat(129), 'rude'].map((value) => ({
+      value,
+      applied: 1,
+      removed: 0,
+    }));
+    const html = bodyOf({ ...view, tally: { ...view.tally, values } });
+    const [, list = ''] = /<datalist[^>]*>(.*?)<\/datalist>/.exec(html) ?? [];
+    expect([...list.matchAll(/value="([^"]*)"/g)].map(([, value]) => value)).toEqual(['spam', 'rude']);
+  });
+});

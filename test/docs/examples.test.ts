@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import type { ArtifactFixture } from '../../harness/artifacts/fixtures.ts';
+import { listenForTest } from '../../harness/net/listen.ts';
+import { root } from '../../harness/process/imports.ts';
+import { startProgram } from '../../harness/process/program.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
+import type { LabelsOverview, WeatherMetricsEnvelope } from '../../src/client/index.ts';
+
+/** Runs the examples as a reader would, against the real program. Each prints the same in every language. */
+
+const missing = ['curl', 'jq', 'bash', 'python3'].filter(
+  (tool) => !(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, tool))),
+);
+const languages = {
+  TypeScript: [process.execPath, 'ts', '-'],
+  Python: ['python3', 'py', '_'],
+  shell: ['bash', 'sh', '-'],
+} as const;
+const named = Object.keys(languages) as (keyof typeof languages)[];
+
+function example(language: keyof typeof languages, name: string, url: string) {
+  const [command, ending, hyphen] = languages[language];
+  const file = join(root, 'examples', `${name.replace('-', hyphen)}.${ending}`);
+  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(command, [file, url], { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } }, (error, stdout, stderr) =>
+      resolve({ code: error ? error.code : 0, stdout, stderr }),
+    );
+  });
+}
+
+async function serving(labels: ArtifactFixture = 'recent', weather: ArtifactFixture = 'weather') {
+  const folder = artifactFolderInTest();
+  writeFileSync(join(folder, artifactNames.labels), JSON.stringify(youngArtifact(labels)));
+  writeFileSync(join(folder, artifactNames.weather), JSON.stringify(youngArtifact(weather)));
+  const { url } = await startProgram(['facts', '--port', '0', '--artifacts', folder]).listening();
+  const fact = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
+  return { url, folder, fact };
+}
+
+// In CI a missing tool is an error, not a reason to skip.
+describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the examples', () => {
+  it.each(named)('describe how busy the network is, in %s', async (language) => {
+    const { url, fact } = await serving();
+    const { facts, caveats } = (await fact('/v1/weather/metrics')) as WeatherMetricsEnvelope;
+    const { window, total_events, collections } = facts;
+    const { code, stdout, stderr } = await example(language, 'network-activity', url);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'origin\tlive',
+      `window\t${window.start}\t${window.end}`,
+      `watched\t${window.observed_seconds} of ${window.span_seconds} seconds`,
+      `all events\t${total_events.total}\t${total_events.mean_rate_per_s} a second`,
+      ...Object.entries(collections).map(([name, metrics]) =>
+        metrics ? `${name}\t${metrics.total}\t${metrics.mean_rate_per_s} a second` : `${name}\tnot observed`,
+      ),
+      ...caveats.map((caveat) => `caveat\t${caveat}`),
+    ]);
+  });
+
+  it.each(named)('describe the activity of labelers, in %s', async (language) => {
+    const { url, fact } = await serving();
+    const { facts, freshness, caveats } = (await fact('/v1/labels/overview')) as LabelsOverview;
+    if (!('counts' in facts)) throw new Error('the recent overview was meant');
+    const { coverage, counts } = facts;
+    const { code, stdout, stderr } = await example(language, 'labelers', url);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'origin\tlive',
+      `freshness\t${freshness.state}`,
+      `coverage\tgapped\t${coverage.observed_days} of 30 days`,
+      `gaps\t${coverage.gaps.length}`,
+      `sources\t${coverage.sources.established} of ${coverage.sources.enrolled} established`,
+      `events in 24 hours\t${counts.events_24h}`,
+      `events in 7 days\t${counts.events_7d}`,
+      `events in the window\t${counts.events_window}`,
+      `labelers active in 7 days\t${counts.labelers_active_7d}`,
+      ...facts.top_labelers_7d.map(({ labeler_did, count }) => `${labeler_did}\t${count}`),
+      ...caveats.map((caveat) => `caveat\t${caveat}`),
+    ]);
+  });
+
+  it.each(['network-activity', 'labelers'])(
+    'print the same for the legacy producers in every language: %s',
+    async (name) => {
+      const { url } = await serving('legacy', 'weatherwatch');
+      const [first, ...others] = await Promise.all(named.map((language) => example(language, name, url)));
+      expect(first?.stdout).toMatch(/^origin\tnot stated\n/);
+      for (const other of others) expect(other).toEqual(first);
+    },
+  );
+
+  it.each(named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const)))(
+    'report that a fact is refused and show no number, in %s: %s',
+    async (language, name) => {
+      const { url, folder, fact } = await serving();
+      rmSync(join(folder, artifactNames.labels));
+      rmSync(join(folder, artifactNames.weather));
+      const refused = (await fact('/v1/labels/overview')) as { error: { message: string } };
+      expect(await example(language, name, url)).toEqual({
+        code: 3,
+        stdout: '',
+        stderr: `refused\t503 source_unavailable\t${refused.error.message}\n`,
+      });
+    },
+  );
+
+  const all = named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const));
+
+  it.each(all)('report in one line that no server is listening, in %s: %s', async (language, name) => {
+    // The port is occupied on another address, so that no other process can listen on it meanwhile.
+    const { port } = await listenForTest(createServer());
+    const { code, stdout, stderr } = await example(language, name, `http://127.0.0.2:${port}`);
+    expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
+      1,
+      '',
+      [
+        expect.stringMatching(
+          language === 'shell' ? /^curl: .*connect to 127\.0\.0\.2/ : /^no usable answer from http:/,
+        ),
+      ],
+    ]);
+  });
+
+  it.each(all.flatMap(([language, name]) => [200, 404].map((status) => [language, name, status] as const)))(
+    'report in one line that another server responds, in %s: %s, status %i',
+    async (language, name, status) => {
+      const server = createServer((_request, response) => response.writeHead(status).end('<!doctype html>'));
+      const { port } = await listenForTest(server);
+      const url = `http://127.0.0.1:${port}`;
+      const { code, stdout, stderr } = await example(language, name, url);
+      expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
+        1,
+        '',
+        [expect.stringContaining(`no usable answer from ${url}: `)],
+      ]);
+    },
+  );
+
+  it('are all run by this test', async () => {
+    const { readdirSync } = await import('node:fs');
+    expect(
+      readdirSync(join(root, 'examples'))
+        .filter((file) => !file.startsWith('facts.'))
+        .sort(),
+    ).toEqual([
+      'labelers.py',
+      'labelers.sh',
+      'labelers.ts',
+      'network-activity.sh',
+      'network-activity.ts',
+      'network_activity.py',
+    ]);
+  });
+});

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
+import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { root } from '../../harness/process/imports.ts';
+import { accountExportSchema } from '../../src/contract/account.ts';
+import { contractIds } from '../../src/contract/identifiers.ts';
+
+/** Tests that the compatibility policy agrees with the contract on names and fields, and that it is served. */
+
+const policy = readFileSync(join(root, 'docs/compatibility.md'), 'utf8');
+
+/** Returns the names of all fields that a document marks as deprecated. */
+function deprecatedFields(file: string): string[] {
+  const found = new Set<string>();
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (typeof member === 'object' && member !== null && 'deprecated' in member && member.deprecated === true) {
+        found.add(name);
+      }
+      walk(member);
+    }
+  };
+  walk(JSON.parse(readFileSync(join(root, 'assets', file), 'utf8')));
+  return [...found];
+}
+
+describe('docs/compatibility.md', () => {
+  it('names every contract that clients depend on', () => {
+    const named = [...policy.matchAll(/`(atproto\.[a-z.]+\/v\d+)`/g)].map(([, name]) => name);
+    expect(named).toEqual([...Object.values(contractIds), accountExportSchema]);
+  });
+
+  it('lists the fields that the OpenAPI documents mark as deprecated, and no others', () => {
+    const section = policy.split('\n## Deprecated now\n')[1]?.split('\n## ')[0] ?? '';
+    const listed = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+    expect(listed).toEqual([...deprecatedFields('openapi.json'), ...deprecatedFields('account-openapi.json')]);
+  });
+});
+
+describe('/policy', () => {
+  const folder = artifactFolder();
+  let program: Almanac;
+
+  beforeAll(async () => {
+    program = await startAlmanac([
+      'facts',
+      '--port',
+      '0',
+      '--artifacts',
+      folder.path,
+      '--base-path',
+      '/atproto',
+      '--contact',
+      'ops@example.org',
+    ]);
+  });
+  afterAll(async () => {
+    await program?.stop();
+    folder.remove();
+  });
+
+  it('shows the compatibility policy, with its own content security policy', async () => {
+    const response = await fetch(`${program.url}/policy`);
+    const { headers } = response;
+    expect([response.status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'public, max-age=3600',
+    ]);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'; img-src data:;/);
+    const said = (await response.text()).replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+    for (const sentence of ['at least 12 months', 'at least the last 6 months', 'A 503 keeps its code']) {
+      expect(said).toContain(sentence);
+      expect(policy.replaceAll(/[*`]/g, '').replaceAll(/\s+/g, ' ')).toContain(sentence);
+    }
+  });
+
+  it('has a neighbouring page for operators of labelers, which names the program and the contact', async () => {
+    const response = await fetch(`${program.url}/for-labelers`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const page = await response.text();
+    expect(page).toContain('<code>Almanac/0.1.0 (+ops@example.org)</code>');
+    expect(page).toContain('can be reached at <code>ops@example.org</code>');
+    expect(page).not.toMatch(/\{[a-z-]+\}/);
+  });
+
+  it.skipIf(!hasBrowser).each([
+    ['/policy', 'light'],
+    ['/policy', 'dark'],
+    ['/for-labelers', 'light'],
+    ['/for-labelers', 'dark'],
+  ] as const)('is accessible: %s, %s, on a phone, without a request to another origin', async (path, colorScheme) => {
+    const browser = await startBrowser();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage({ colorScheme, viewport: { width: 320, height: 640 }, bypassCSP: true });
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('console', (message) => complaints.push(message.text()));
+    await page.goto(`${program.url}${path}`);
+    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
+      `${program.url}${path}`,
+      `${program.url}/assets/almanac.css`,
+    ]);
+    expect(complaints).toEqual([]);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(wide).toBe(0);
+    // At most as many lines as words: no word of a table's head is broken.
+    const lines = await page.locator('thead th').evaluateAll((cells) =>
+      cells.map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return [cell.textContent, range.getClientRects().length];
+      }),
+    );
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.filter(([, count]) => count !== 1)).toEqual([]);
+    await page.evaluate(axe.source);
+    const found = await page.evaluate(async () =>
+      (await window.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+declare global {
+  interface Window {
+    readonly axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+  }
+}

@@ -1,0 +1,22 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type Case, caseOf } from '../../harness/model/arbitraries.ts';
+import { factsChecker } from '../../harness/model/facts-check.ts';
+import { enoughCases, modelRun } from '../../harness/model/run.ts';
+
+/**
+ * Compares the facts API with a model that was written from the contract's text alone: artifacts, clocks and requests.
+ */
+
+it('the facts API answers as the contract specifies, for any artifacts, clock and requests', () => {
+  const { check, counts } = factsChecker();
+  const run = modelRun<Case>(20_000);
+  fc.assert(fc.property(caseOf, check), run);
+  if (run.numRuns < enoughCases) return;
+  // A run without some kind of response would not test that kind.
+  const kinds = [
+    ...['fact', 'not modified', 'index', 'health', 'asset', 'options', 'refused method', 'error not_found'],
+    ...['error source_unavailable', 'error source_held', 'error source_stale', 'error internal_error'],
+  ];
+  for (const kind of kinds) expect([kind, counts.get(kind) ?? 0]).toEqual([kind, expect.toSatisfy((n) => n > 20)]);
+}, 600_000);

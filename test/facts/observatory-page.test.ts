@@ -1,0 +1,266 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import type { JsonObject } from '../../harness/artifacts/fixtures.ts';
+import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { type PageStateName, pageStates } from '../../harness/pages/page-states.ts';
+import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
+import { paths } from '../../src/contract/identifiers.ts';
+
+/** Directory for screenshots of every state; none by default. */
+const shots = process.env.ALMANAC_SHOTS;
+
+const base = '/atproto';
+const minute = 61_000;
+
+describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
+  const folder = artifactFolder();
+  let browser: Browser;
+  let program: Almanac;
+
+  beforeAll(async () => {
+    if (shots !== undefined) mkdirSync(shots, { recursive: true });
+    program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder.path, '--base-path', base]);
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await program?.stop();
+    folder.remove();
+  });
+
+  function set(state: { labels: object | null; weather: object | null }): void {
+    for (const name of ['labels', 'weather'] as const) {
+      const artifact = state[name];
+      if (artifact === null) rmSync(join(folder.path, artifactNames[name]), { force: true });
+      else folder.put(artifactNames[name], artifact);
+    }
+  }
+
+  /** Opens the page and records its requests and the browser's error messages; the test controls its clock. */
+  async function open({ clock = true, ...options }: BrowserContextOptions & { clock?: boolean } = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const page = await context.newPage();
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('console', (message) => {
+      // A refused fact is a valid response, but the browser reports every 503 as an error.
+      if (!message.text().includes('503')) complaints.push(message.text());
+    });
+    if (clock) await page.clock.install();
+    await page.goto(`${program.url}/`);
+    return { page, asked, complaints, close: () => context.close() };
+  }
+
+  const live = (page: Page) => page.getByText('This page updates itself.').waitFor();
+  const figure = (page: Page, at: string) => page.locator(`[data-at="${at}"]`);
+  /** Returns the visible text. */
+  const read = async (place: Locator) => (await place.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
+  const refused = (page: Page, name: string) => read(page.locator(`[data-refused="${name}"]`));
+
+  describe('the updated page', () => {
+    it('shows a changed artifact once its last response has expired, and contacts no other origin', async () => {
+      set(pageStates.fresh());
+      const { page, asked, complaints, close } = await open();
+      await live(page);
+      expect(await read(figure(page, 'labels/facts/counts/events_24h'))).toBe('1,391,204');
+      const counts = { ...((youngArtifact('recent') as JsonObject).counts as object), events_24h: 1_400_000 };
+      set({ labels: { ...youngArtifact('recent'), counts }, weather: youngArtifact('weather') });
+      const before = asked.length;
+      await page.clock.runFor(minute);
+      await page.getByText('1,400,000').waitFor();
+      expect(await page.getByText('1,391,204').count()).toBe(0);
+      expect(asked.slice(before).sort()).toEqual(
+        [paths.labelsOverview, paths.weatherConditions, paths.weatherMetrics].map((path) => program.url + path),
+      );
+      expect(asked.filter((url) => !url.startsWith(`${program.url}/`) && url !== 'data:,')).toEqual([]);
+      expect(complaints).toEqual([]);
+      await close();
+    });
+
+    it('removes the numbers of a refused fact, shows the reason, and later shows the next reading', async () => {
+      set(pageStates.fresh());
+      const { page, complaints, close } = await open();
+      await live(page);
+      expect(await page.locator('[data-at^="labels/facts"]').count()).toBeGreaterThan(10);
+      set(pageStates.held());
+      await page.clock.runFor(minute);
+      await page.locator('[data-refused="labels"]').waitFor();
+      expect(await refused(page, 'labels')).toContain("The instrument's operator is holding this reading back.");
+      expect(await page.locator('[data-at^="labels/"]').count()).toBe(0);
+      expect(await page.getByText('1,391,204').count()).toBe(0);
+      expect(await read(page.getByRole('status'))).toBe('The label overview: refused now, the numbers were removed.');
+      expect(await page.locator('[data-at^="conditions/"]').count()).toBeGreaterThan(2);
+      set(pageStates.fresh());
+      await page.clock.runFor(minute);
+      await figure(page, 'labels/facts/counts/events_24h').waitFor();
+      expect(await page.locator('[data-refused]').count()).toBe(0);
+      expect(await read(page.getByRole('status'))).toBe('The label overview: shown again.');
+      expect(complaints).toEqual([]);
+      await close();
+    });
+
+    it('removes every number while the service does not respond, and restores them afterwards', async () => {
+      set(pageStates.fresh());
+      const { page, close } = await open();
+      await live(page);
+      await page.route('**/v1/**', (route) => route.abort());
+      await page.clock.runFor(minute);
+      await page.locator('[data-refused="labels"]').waitFor();
+      expect(await page.locator('[data-at], [data-said]').count()).toBe(0);
+      expect(await refused(page, 'conditions')).toContain('The service did not respond.');
+      await page.unroute('**/v1/**');
+      await page.clock.runFor(16_000);
+      await figure(page, 'metrics/facts/total_events/total').waitFor();
+      await close();
+    });
+
+    it('removes every number after a response of an unknown format', async () => {
+      set(pageStates.fresh());
+      const { page, close } = await open();
+      await live(page);
+      const strange = { contract: 'atproto.facts.labels.overview/v1', facts: {} };
+      await page.route(`**${paths.labelsOverview}`, (route) => route.fulfill({ json: strange }));
+      await page.clock.runFor(minute);
+      await page.getByText('Reload the page.').waitFor();
+      expect(await read(page.locator('body'))).not.toMatch(/\d/);
+      await close();
+    });
+
+    it('sends validators and keeps unchanged facts', async () => {
+      set(pageStates.fresh());
+      const { page, close } = await open();
+      await live(page);
+      const again = page.waitForResponse((response) => response.url().endsWith(paths.labelsOverview));
+      // Less than a minute of the server's clock passes: the bucket may be the same or the next.
+      await page.clock.runFor(minute);
+      const response = await again;
+      expect(response.request().headers()['if-none-match']).toMatch(/^W\/"[\w-]+"$/);
+      expect([200, 304]).toContain(response.status());
+      expect(await page.locator('[data-refused]').count()).toBe(0);
+      await close();
+    });
+
+    it('announces that a live observatory has become a simulated one', async () => {
+      set(pageStates.fresh());
+      const { page, close } = await open();
+      await live(page);
+      expect(await page.locator('.banner').count()).toBe(0);
+      set(pageStates.simulated());
+      await page.clock.runFor(minute);
+      await page.locator('.banner').waitFor();
+      expect(await read(page.locator('.banner'))).toBe(
+        'These facts come from a simulated network. They say nothing about the real one.',
+      );
+      expect(await page.title()).toMatch(/^\[simulated\] /);
+      await close();
+    });
+  });
+
+  it('looks the same with and without its script', async () => {
+    set(pageStates.gaps());
+    const scripted = await open();
+    await live(scripted.page);
+    const plain = await open({ javaScriptEnabled: false });
+    const texts = async (page: Page) =>
+      (await page.locator('main section').allInnerTexts()).map((text) => text.replaceAll(/\d+ s old/g, 'N s old'));
+    expect(await texts(plain.page)).toEqual(await texts(scripted.page));
+    expect(await read(plain.page.locator('main'))).toContain('reload it for current data');
+    await scripted.close();
+    await plain.close();
+  });
+
+  const expected: Record<PageStateName, { says: readonly string[]; never: readonly string[] }> = {
+    fresh: { says: ['Busier than usual for this hour', 'Labels: fresh', '41,812,377'], never: ['refused now'] },
+    warming_up: { says: ['Labels: warming up', 'before the observation began'], never: ['Labels: fresh'] },
+    stale: { says: ['Labels: stale, and refused', 'source_stale', '3 h old'], never: ['1,391,204'] },
+    held: { says: ['Labels: held back, and refused', 'source_held'], never: ['1,391,204'] },
+    unavailable: { says: ['Labels: unavailable, and refused', 'source_unavailable'], never: ['1,391,204'] },
+    no_collection: { says: ['The newest collected page has no usable time'], never: ['1,391,204'] },
+    gaps: { says: ['a labeler could not be reached', 'Earlier gaps'], never: [] },
+    overflow: { says: ['the whole window counts as one'], never: ['No gap is recorded'] },
+    weather_absent: { says: ['There is no weather data', '1,391,204'], never: ['Busier', '330.4'] },
+    weather_old: {
+      says: ['There is no current weather data', 'Weather: old', 'so it does not describe the present'],
+      never: ['Weather: current'],
+    },
+    weather_unwatched: { says: ['none of this time was observed', 'not observed'], never: ['330.4'] },
+    weather_uncomparable: { says: ['Not enough to compare', 'absence of a reading, not calm'], never: ['Calm'] },
+    legacy: {
+      says: ['legacy producer', 'Under-observed', 'churn_index'],
+      never: ['Applications and removals observed'],
+    },
+    simulated: {
+      says: ['These facts come from a simulated network', 'Weather of a simulated network'],
+      never: ['Weather of the network'],
+    },
+    nothing: { says: ['There is no weather data', 'Labels: unavailable, and refused'], never: ['0 '] },
+  };
+
+  const sizes = [
+    { width: 320, colorScheme: 'light' },
+    { width: 768, colorScheme: 'dark' },
+    { width: 1280, colorScheme: 'light' },
+  ] as const;
+
+  it.each(Object.keys(pageStates) as PageStateName[])(
+    'states the facts of "%s" at 320, 768 and 1280 px, light and dark, without overflow or an accessibility violation',
+    async (name) => {
+      set(pageStates[name]());
+      const { page, complaints, close } = await open({ viewport: { width: 320, height: 800 } });
+      await live(page);
+      for (const { width, colorScheme } of sizes) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        const text = await read(page.locator('body'));
+        for (const said of expected[name].says) expect(text).toContain(said);
+        for (const said of expected[name].never) expect(text).not.toContain(said);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        expect(width < 1280 ? await violations(page) : []).toEqual([]);
+        if (shots !== undefined) {
+          await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+        }
+      }
+      expect(complaints).toEqual([]);
+      await close();
+    },
+  );
+
+  it('is smaller than 150 kB in total', async () => {
+    set(pageStates.gaps());
+    const { page, close } = await open({ clock: false });
+    await live(page);
+    const { bytes, ready } = await page.evaluate(() => {
+      const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+      const resources = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+      return {
+        bytes: [navigation, ...resources].reduce((sum, entry) => sum + (entry?.transferSize ?? 0), 0),
+        ready: navigation?.domContentLoadedEventEnd ?? Number.NaN,
+      };
+    });
+    if (shots !== undefined)
+      process.stderr.write(`page: ${bytes} bytes in total, ready after ${Math.round(ready)} ms\n`);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(150_000);
+    await close();
+  });
+
+  /** Returns the violations that axe-core finds, by the rules of WCAG 2.2 AA and its own best practices. */
+  async function violations(page: Page): Promise<string[]> {
+    // Injected by the debugger, because the page's policy correctly refuses foreign scripts.
+    await page.evaluate(axe.source);
+    return page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    });
+  }
+});

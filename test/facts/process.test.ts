@@ -1,0 +1,273 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
+import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
+import { type Program, startProgram } from '../../harness/process/program.ts';
+import { until } from '../../harness/process/until.ts';
+
+const machineNode = '/usr/bin/node';
+const plain = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
+
+function startFacts(args: readonly string[] = [], runtime?: string): Program {
+  return startProgram(
+    ['facts', '--port', '0', '--artifacts', artifactFolderInTest(), ...args],
+    runtime ? { runtime } : {},
+  );
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the process ids in a program's log. */
+function pids(program: Program): number[] {
+  return [...new Set(program.log().map(({ pid }) => Number(pid)))];
+}
+
+/** Returns the port of the metrics from the log, which is on another stream than the announced address. */
+async function metricsPort(program: Program): Promise<number> {
+  const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
+  await until('the port of the metrics', () => announcedPort() !== undefined);
+  return Number(announcedPort());
+}
+
+describe('SIGTERM', () => {
+  it('lets requests in flight finish, regardless of idle connections, and exits with 0 within 10 s', async () => {
+    const program = startFacts();
+    const { port } = await program.listening();
+    const idle = await Promise.all(Array.from({ length: 20 }, () => opened(port)));
+    const slow = await Promise.all(Array.from({ length: 5 }, () => opened(port)));
+    const inFlight = await opened(port);
+    for (const socket of [...idle, ...slow, inFlight]) socket.on('error', () => undefined);
+    for (const socket of slow) socket.resume().write('GET /hea');
+    inFlight.write(plain.slice(0, 20));
+    // A response on another connection proves that the server has received those bytes.
+    await exchange(port, [plain]);
+    const started = performance.now();
+    program.child.kill('SIGTERM');
+    await until('the port to be closed', async () => !(await isOpen(port)));
+    let said = '';
+    inFlight.on('data', (chunk: Buffer) => {
+      said += chunk.toString('latin1');
+    });
+    inFlight.write(plain.slice(20));
+    expect(await program.ended()).toBe(0);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(answersIn(said).map(({ status }) => status)).toEqual([200]);
+    for (const socket of [...idle, ...slow, inFlight]) socket.destroy();
+  });
+
+  it('ends an idle program immediately', async () => {
+    const program = startFacts();
+    await program.listening();
+    const started = performance.now();
+    program.child.kill('SIGTERM');
+    expect(await program.ended()).toBe(0);
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(program.log().at(-1)).toMatchObject({ level: 'info', msg: 'stopped' });
+  });
+});
+
+describe('--workers 2', () => {
+  it('share one port and their validators, replace a dead worker, and stop together', async () => {
+    const program = startFacts(['--workers', '2', '--access-log']);
+    const { port } = await program.listening();
+    const etags = new Set<string>();
+    const answering = (): Set<unknown> =>
+      new Set(program.log().flatMap(({ msg, pid }) => (msg === 'answered' ? [pid] : [])));
+    await until('an answer of each worker', async () => {
+      const [answer] = answersIn(await exchange(port, ['GET /v1/labels/overview HTTP/1.1\r\nHost: a\r\n\r\n']));
+      expect(answer?.status).toBe(200);
+      etags.add(answer?.headers.etag ?? '');
+      return answering().size === 2;
+    });
+    // Two if the age passed a whole minute in between.
+    expect(etags.size).toBeLessThanOrEqual(2);
+    expect([...etags].every((etag) => /^W\/"[^"]+"$/.test(etag))).toBe(true);
+
+    const [victim] = answering();
+    process.kill(Number(victim), 'SIGKILL');
+    await until('the new worker', () => program.log().filter(({ msg }) => msg === 'listening').length === 3);
+    await until('an answer of the new worker', async () => {
+      await exchange(port, [plain]);
+      return answering().size === 3;
+    });
+
+    const all = pids(program);
+    program.child.kill('SIGTERM');
+    expect(await program.ended()).toBe(0);
+    expect(all.filter(isAlive)).toEqual([]);
+  });
+
+  it('end with the process that started them, however it ends', async () => {
+    const program = startFacts(['--workers', '2']);
+    const { port } = await program.listening();
+    await until('the log of both workers', () => pids(program).length > 1);
+    const workers = pids(program);
+    expect(workers).toHaveLength(2);
+    program.child.kill('SIGKILL');
+    await until('the workers to end', () => workers.every((pid) => !isAlive(pid)));
+    expect(await isOpen(port)).toBe(false);
+  });
+
+  it('report in one line why they cannot start', async () => {
+    const first = startFacts();
+    const { port } = await first.listening();
+    const second = startFacts(['--workers', '2', '--port', String(port)]);
+    expect(await second.ended()).toBe(1);
+    expect(second.stderr.filter((line) => !line.startsWith('{'))).toEqual([
+      `almanac: cannot listen on 127.0.0.1:${port}: the port is in use; choose another with --port`,
+    ]);
+  });
+});
+
+describe.skipIf(!existsSync(machineNode))("a program started by the machine's own Node", () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('forwards %s and the exit code', async (signal) => {
+    const program = startFacts([], machineNode);
+    const { port } = await program.listening();
+    expect(answersIn(await exchange(port, [plain])).map(({ status }) => status)).toEqual([200]);
+    program.child.kill(signal);
+    expect(await program.ended()).toBe(0);
+    expect(await isOpen(port)).toBe(false);
+  });
+
+  it('forwards a failure', async () => {
+    const program = startProgram(['facts', '--prot', '1'], { runtime: machineNode });
+    expect(await program.ended()).toBe(1);
+    expect(program.stderr).toEqual(['almanac: unknown setting --prot; did you mean --port?']);
+  });
+
+  it('leaves no process running when it is killed', async () => {
+    const program = startFacts([], machineNode);
+    await program.listening();
+    await until('the log of the program', () => pids(program).length > 0);
+    const running = pids(program);
+    expect(running).toHaveLength(1);
+    program.child.kill('SIGKILL');
+    await until('the program to end', () => running.every((pid) => !isAlive(pid)));
+  });
+});
+
+describe('metrics', () => {
+  it('are off by default, and served on loopback only', async () => {
+    const without = startFacts();
+    await without.listening();
+    expect(without.log().map(({ msg }) => msg)).not.toContain('metrics listening');
+    const program = startFacts(['--metrics-port', '0']);
+    const { port } = await program.listening();
+    await exchange(port, [plain]);
+    const announcedPort = await metricsPort(program);
+    const metrics = await fetch(`http://127.0.0.1:${announcedPort}/metrics`);
+    expect(metrics.status).toBe(200);
+    expect(await metrics.text()).toMatch(/^almanac_facts_\w+\{[^}]*\} 1$/m);
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(404);
+    await expect(fetch(`http://127.0.0.2:${announcedPort}/metrics`)).rejects.toThrow('fetch failed');
+  });
+});
+
+describe('the access log', () => {
+  const forwarded = `${plain.slice(0, -2)}X-Forwarded-For: 6.6.6.6, 198.51.100.7, 203.0.113.1\r\n\r\n`;
+  const logged = async (args: readonly string[]): Promise<Record<string, unknown>[]> => {
+    const program = startFacts(args);
+    const { port } = await program.listening();
+    for (const sent of [plain, forwarded]) expect(answersIn(await exchange(port, [sent]))).toHaveLength(1);
+    program.child.kill('SIGTERM');
+    expect(await program.ended()).toBe(0);
+    expect(program.stderr.join('\n')).not.toContain('6.6.6.6');
+    return program
+      .log()
+      .filter(({ msg }) => msg === 'answered')
+      .map(({ level: _level, time: _time, name: _name, pid: _pid, msg: _msg, ...fields }) => fields);
+  };
+
+  it.each<[readonly string[], readonly object[]]>([
+    [[], []],
+    [['--access-log'], [{}, {}]],
+    [
+      ['--access-log', '--trust-proxy', '1'],
+      [{}, {}],
+    ],
+    [['--access-log-clients'], [{ client: '127.0.0.1' }, { client: '127.0.0.1' }]],
+    [
+      ['--access-log-clients', '--trust-proxy', '1'],
+      [{ client: '127.0.0.1' }, { client: '203.0.113.1' }],
+    ],
+    [
+      ['--access-log-clients', '--trust-proxy', '2'],
+      [{ client: '127.0.0.1' }, { client: '198.51.100.7' }],
+    ],
+  ])('with %j', async (args, wanted) => {
+    expect(await logged(args)).toEqual(wanted.map((client) => ({ route: '/health', status: 200, ...client })));
+  });
+});
+
+describe('metrics of several workers', () => {
+  it('are added up on one listener', async () => {
+    const program = startProgram([
+      'facts',
+      '--port',
+      '0',
+      '--artifacts',
+      artifactFolderInTest(),
+      '--workers',
+      '2',
+      '--metrics-port',
+      '0',
+    ]);
+    const { url } = await program.listening();
+    for (let n = 0; n < 6; n++) expect((await fetch(`${url}/v1/instruments`)).status).toBe(200);
+    const port = await metricsPort(program);
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(text).toMatch(/^almanac_facts_requests_total\{route="\/v1\/instruments",status="200"\} 6$/m);
+    expect(text).toMatch(/^almanac_facts_artifact_readable\{instrument="labels"\} 1$/m);
+  });
+});
+
+describe('the running facts process', () => {
+  it('has loaded no database', async () => {
+    const program = startProgram(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
+    const { url } = await program.listening();
+    expect((await fetch(`${url}/v1/instruments`)).status).toBe(200);
+    const maps = readFileSync(`/proc/${program.child.pid}/maps`, 'utf8');
+    expect(maps).toContain('node');
+    expect(maps).not.toMatch(/sqlite/i);
+  });
+});
+
+describe('an artifact that cannot be published', () => {
+  it.each([
+    ['labels', 'half of one', '{"schema":', { reading: 'malformed', why: 'it is not one JSON value', pointer: '' }],
+    ['labels', 'of an unknown producer', '{"schema":"x"}', { reading: 'unknown_schema' }],
+    ['weather', 'without its window', '{"schema":"weather.summary.v1"}', { reading: 'malformed', why: 'is missing' }],
+  ])('is answered with 503, and the log states the problem: %s, %s', async (instrument, _what, text, said) => {
+    const folder = artifactFolderInTest();
+    const name = instrument === 'labels' ? 'labels-overview.json' : 'weather-summary.json';
+    writeFileSync(join(folder, name), text);
+    const program = startProgram(['facts', '--port', '0', '--artifacts', folder]);
+    const { url } = await program.listening();
+    const path = instrument === 'labels' ? '/v1/labels/overview' : '/v1/weather/metrics';
+    const response = await fetch(url + path);
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      503,
+      'source_unavailable',
+    ]);
+    const refused = (): Record<string, unknown> | undefined =>
+      program.log().find(({ msg }) => msg === 'artifact refused');
+    await until('the line of the log', () => refused() !== undefined);
+    expect(refused()).toMatchObject({ level: 'warn', instrument, ...said });
+  });
+});

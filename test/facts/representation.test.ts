@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { type ArtifactFixture, fixture } from '../../harness/artifacts/fixtures.ts';
+import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
+import type { Reply } from '../../src/http/reply.ts';
+
+/** One representation per artifact and age bucket; the verdict is computed at every request. */
+
+const overview = '/v1/labels/overview';
+const generatedAt = Date.parse('2026-11-20T12:00:00.000Z');
+
+function over(name: ArtifactFixture, changes: object = {}) {
+  const facts = factsInMemory(fixtureNow[name]);
+  facts.set(name, Buffer.from(JSON.stringify({ ...fixture(name), ...changes })));
+  return facts;
+}
+
+function header({ headers }: Reply, name: string): string | undefined {
+  const at = headers.findIndex((text, index) => index % 2 === 0 && text === name);
+  return at < 0 ? undefined : headers[at + 1];
+}
+
+const body = (reply: Reply) => JSON.parse(reply.body?.toString('utf8') ?? '');
+
+describe('a representation', () => {
+  it('is built once in its bucket, and retrieved_at is its build time', () => {
+    const facts = over('recent');
+    const first = facts.get(overview, generatedAt + 61_000);
+    const last = facts.get(overview, generatedAt + 119_999);
+    expect(last).toBe(first);
+    expect([body(first).retrieved_at, body(first).age_seconds]).toEqual(['2026-11-20T12:01:01.000Z', 61]);
+  });
+
+  it('contains no unpaired surrogate, for which clients would refuse the whole document', () => {
+    const facts = over('recent', { caveats: ['cut \ud83d here'] });
+    const text = facts.get(overview, generatedAt).body?.toString('utf8') ?? '';
+    expect(text).not.toMatch(/\\ud[89a-f]/i);
+    expect(JSON.parse(text).caveats).toContain('cut \ufffd here');
+  });
+
+  it('is replaced in the next bucket, with another validator and age', () => {
+    const facts = over('recent');
+    const first = facts.get(overview, generatedAt + 119_999);
+    const next = facts.get(overview, generatedAt + 120_000);
+    expect(header(next, 'ETag')).not.toBe(header(first, 'ETag'));
+    expect(body(next).age_seconds).toBe(120);
+  });
+
+  it('has the same validator in every process, though each built it at another time', () => {
+    const one = over('recent').get(overview, generatedAt + 61_000);
+    const other = over('recent').get(overview, generatedAt + 90_000);
+    expect(header(other, 'ETag')).toBe(header(one, 'ETag'));
+    expect(body(other).retrieved_at).not.toBe(body(one).retrieved_at);
+  });
+
+  it('is built again after the clock was set back: no response is dated after its own time', () => {
+    const facts = over('recent');
+    facts.get(overview, generatedAt + 110_000);
+    expect(body(facts.get(overview, generatedAt + 70_000)).retrieved_at).toBe('2026-11-20T12:01:10.000Z');
+  });
+
+  it('is refused as soon as it is too old, within its bucket', () => {
+    const facts = over('recent', {
+      coverage: { ...(fixture('recent').coverage as object), observed_through: '2026-11-20T12:00:00Z' },
+    });
+    expect(facts.get(overview, generatedAt + 7_200_000).status).toBe(200);
+    expect(facts.get(overview, generatedAt + 7_200_001).status).toBe(503);
+    expect(facts.get(overview, generatedAt + 7_200_000).status).toBe(200);
+  });
+
+  it("has a Last-Modified no later than its Date, whatever the writer's clock", () => {
+    // The artifact in memory has the modification time of the fixture.
+    const early = fixtureNow.recent - 15_000;
+    const reply = over('recent').get(overview, early);
+    expect(Date.parse(header(reply, 'Last-Modified') ?? '')).toBeLessThanOrEqual(early);
+    const late = over('recent').get(overview, fixtureNow.recent + 15_000);
+    expect(Date.parse(header(late, 'Last-Modified') ?? '')).toBe(fixtureNow.recent);
+  });
+
+  it('of an artifact dated in the future has a negative bucket', () => {
+    const facts = over('recent');
+    const ahead = facts.get(overview, generatedAt - 1);
+    expect([ahead.status, body(ahead).age_seconds]).toEqual([200, -0.001]);
+    expect(header(ahead, 'ETag')).not.toBe(header(facts.get(overview, generatedAt), 'ETag'));
+  });
+});
+
+describe('weather without a generation time', () => {
+  const metrics = '/v1/weather/metrics';
+
+  it('uses the minute of the request as its bucket', () => {
+    const facts = over('weather', { generated_at: null });
+    const minute = Date.parse('2026-11-21T08:15:00Z');
+    const first = facts.get(metrics, minute);
+    expect(facts.get(metrics, minute + 59_999)).toBe(first);
+    expect(header(facts.get(metrics, minute + 60_000), 'ETag')).not.toBe(header(first, 'ETag'));
+    expect([body(first).generated_at, body(first).age_seconds]).toEqual([null, null]);
+  });
+
+  it('is never refused for its age, and a future time is reported in a caveat', () => {
+    const facts = over('weather');
+    expect(facts.get(metrics, generatedAt + 400 * 86_400_000).status).toBe(200);
+    const ahead = body(facts.get(metrics, generatedAt - 86_400_000));
+    expect(ahead.age_seconds).toBe(-86_405);
+    expect(ahead.caveats.at(-1)).toMatch(/ahead of this service's clock/);
+  });
+});
+
+describe('a fact with an identity', () => {
+  it('raises one alarm for any number of requests, with the location but not the identity', () => {
+    const facts = over('weather', { measures: 'what did:plc:ar7c4by46qjdydhdevvrndac did' });
+    for (let n = 0; n < 5; n++) expect(facts.get('/v1/weather/metrics').status).toBe(500);
+    expect(facts.alarms.map(String)).toEqual(['PrivacyAlarm: refused to publish: a DID is at /provenance/measures']);
+  });
+});

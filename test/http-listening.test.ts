@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer as createHttp } from 'node:http';
+import { connect, createServer, type Socket } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { listenWidely } from '../src/http/listening.ts';
+
+/** Listening sockets that share a port. */
+
+const at = { host: '127.0.0.1', port: 0 };
+
+async function listening(server: ReturnType<typeof createServer>, sockets: number) {
+  const found = await listenWidely(server, at, sockets);
+  onTestFinished(async () => {
+    server.close();
+    await found.close();
+  });
+  return found;
+}
+
+/** The most connections that a server accepts in a turn of the event loop while 64 wait. */
+async function mostInATurn(sockets: number): Promise<number> {
+  let [inTurn, most, all] = [0, 0, 0];
+  const everyone = Promise.withResolvers<void>();
+  const server = createServer((socket) => {
+    socket.destroy();
+    inTurn += 1;
+    all += 1;
+    most = Math.max(most, inTurn);
+    setImmediate(() => {
+      inTurn = 0;
+    });
+    if (all === 64) everyone.resolve();
+  });
+  const { port } = await listening(server, sockets);
+  for (let n = 0; n < 64; n += 1) connect({ host: '127.0.0.1', port }).on('error', () => undefined);
+  await everyone.promise;
+  return most;
+}
+
+it('accept several connections in a turn of the event loop, where a single socket accepts one', async () => {
+  expect(await mostInATurn(1)).toBe(1);
+  expect(await mostInATurn(8)).toBeGreaterThan(2);
+});
+
+it('do not share the port with another server', async () => {
+  const { port } = await listening(createServer(), 4);
+  await expect(listenWidely(createServer(), { ...at, port }, 4)).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
+});
+
+it('answer on each of them, and close with their server', async () => {
+  const server = createHttp((_request, response) => response.end('answered'));
+  const { port, close } = await listenWidely(server, at, 4);
+  const answers = await Promise.all(Array.from({ length: 32 }, () => fetch(`http://127.0.0.1:${port}/`)));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 32 }, () => 200));
+  await Promise.all(answers.map((one) => one.text()));
+  server.close();
+  server.closeAllConnections();
+  await close();
+  const late: Socket = connect({ host: '127.0.0.1', port });
+  const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException];
+  expect(error.code).toBe('ECONNREFUSED');
+});

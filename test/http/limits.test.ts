@@ -1,0 +1,133 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
+import { until } from '../../harness/process/until.ts';
+import type { CutReason } from '../../src/http/connections/connection-table.ts';
+import { withBody } from '../../src/http/reply.ts';
+import { type Answering, createHttpServer, type HttpServerOptions } from '../../src/http/server.ts';
+
+/** Tests the server that both surfaces use, with limits that are small enough for a test. */
+
+const common = ['X-Common', 'yes'];
+const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+
+async function serving(answering: Answering, more: Partial<HttpServerOptions> = {}) {
+  const cuts: CutReason[] = [];
+  const failures: unknown[] = [];
+  const server = createHttpServer({
+    common,
+    clock: Date.now,
+    failed: (error) => failures.push(error),
+    onCut: (reason) => cuts.push(reason),
+    ...more,
+    ...answering,
+  } as HttpServerOptions);
+  const port = await server.start({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => server.stop(0));
+  return { cuts, failures, port, server };
+}
+
+const large = Buffer.alloc(32 * 1024 * 1024, 'x');
+const textReply = (target: string) => withBody(200, 'text/plain', Buffer.from(target), common);
+const unsent = { perClient: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
+const overloaded = withBody(503, 'text/plain', Buffer.from('busy'), [...common, 'Retry-After', '5']);
+const now: Answering = { answer: ({ target }) => textReply(target) };
+const later: Answering = {
+  answerLater: async ({ target }) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return target === '/large' ? withBody(200, 'text/plain', large, common) : textReply(target);
+  },
+  unsent,
+  overloaded,
+};
+
+describe.each([
+  ['that answers at once', now],
+  ['that answers later', later],
+])('a server %s', (_what, answering) => {
+  it.each([
+    ['another request', get('/second')],
+    ['noise', '\0\r\n\r\n'],
+    ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['half a request', 'GET /sec'],
+    ['an upgrade', get('/second', 'Connection: upgrade\r\nUpgrade: x\r\n')],
+  ])('ignores everything after a request with Connection: close: %s', async (_behind, bytes) => {
+    const { port } = await serving(answering);
+    const answers = answersIn(await exchange(port, [get('/first', 'Connection: close\r\n') + bytes], false));
+    expect(answers.map(({ status, body }) => [status, body])).toEqual([[200, '/first']]);
+  });
+
+  it.each([
+    ['HTTP/1.0', `GET /first HTTP/1.0\r\n\r\n${get('/second')}`, [200]],
+    ['a request without a host', `GET /first HTTP/1.1\r\n\r\n${get('/second')}`, [400]],
+  ])('ignores everything after %s', async (_what, bytes, statuses) => {
+    const { port } = await serving(answering);
+    expect(answersIn(await exchange(port, [bytes], false)).map(({ status }) => status)).toEqual(statuses);
+  });
+
+  it('answers pipelined requests in order, and then reports invalid input after them', async () => {
+    const { port } = await serving(answering);
+    const answers = answersIn(await exchange(port, [`${get('/1')}${get('/2')}${get('/3')}NOISE\r\n\r\n`], false));
+    expect(answers.map(({ status, body }) => (status === 200 ? body : status))).toEqual(['/1', '/2', '/3', 400]);
+  });
+
+  it('closes a connection with more pipelined requests than allowed', async () => {
+    const { port, cuts } = await serving(answering);
+    const socket = await opened(port);
+    socket.on('error', () => undefined).resume();
+    socket.write(get('/x').repeat(1_000));
+    await until('the connection to be cut', () => cuts.length > 0);
+    expect(cuts).toEqual(['pipelined']);
+    socket.destroy();
+  });
+
+  it('accepts no more connections of a client than allowed', async () => {
+    const { port, cuts, server } = await serving(answering, { connections: { perClient: 2 } });
+    const sockets = await Promise.all([1, 2, 3].map(() => opened(port)));
+    for (const socket of sockets) socket.on('error', () => undefined).resume();
+    await until('one of the three to be closed', () => cuts.length === 1);
+    expect({ cuts, size: server.connections() }).toEqual({ cuts: ['client_full'], size: 2 });
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+describe('a client that does not take its response', () => {
+  it('is disconnected, and its reserved memory is released', async () => {
+    const { port, cuts, failures } = await serving(later, { connections: { stallMs: 200 } });
+    const socket = await opened(port);
+    socket.on('error', () => undefined).pause();
+    socket.write(get('/large'));
+    await until('the connection to be cut', () => cuts.length > 0);
+    expect({ cuts, failures }).toEqual({ cuts: ['stalled'], failures: [] });
+    socket.destroy();
+  });
+
+  it('gets no further response beyond its share, while other clients are answered', async () => {
+    const clientOf: HttpServerOptions['clientOf'] = ({ headers }) => String(headers['x-client']);
+    const bounds = { unsent: { perClient: 40 * 1024 * 1024, total: 256 * 1024 * 1024 } };
+    const { port } = await serving({ ...later, ...bounds } as Answering, { clientOf });
+    const idle = await opened(port);
+    idle.on('error', () => undefined).pause();
+    idle.write(get('/large', 'X-Client: 192.0.2.1\r\n'));
+    const statusOf = async (client: string): Promise<number | undefined> => {
+      const bytes = get('/large', `X-Client: ${client}\r\nConnection: close\r\n`);
+      const [answer] = answersIn(await exchange(port, [bytes], false));
+      if (answer?.status === 503) expect(answer.headers['retry-after']).toBe('5');
+      return answer?.status;
+    };
+    await until('the client to be refused', async () => (await statusOf('192.0.2.1')) === 503);
+    expect(await statusOf('192.0.2.2')).toBe(200);
+    idle.destroy();
+    await until('the client to be answered again', async () => (await statusOf('192.0.2.1')) === 200);
+  });
+
+  it('does not keep the server from stopping', async () => {
+    const { port, server, failures } = await serving(later);
+    const socket = await opened(port);
+    socket.on('error', () => undefined).pause();
+    socket.write(get('/large'));
+    await until('the connection', () => server.connections() === 1);
+    await server.stop(50);
+    expect(failures).toEqual([]);
+    socket.destroy();
+  });
+});

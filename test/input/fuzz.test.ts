@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { fuzzEntries, inputAt } from '../../harness/fuzz/entries.ts';
+import { excess } from '../../harness/fuzz/measure.ts';
+import { inputLimits } from '../../src/input/limits.ts';
+
+const script = new URL('../../scripts/fuzz-inputs.ts', import.meta.url).pathname;
+
+function fuzz(...words: string[]): Promise<{ code: number; out: string; errors: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script, ...words], (error, out, errors) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, errors });
+    });
+  });
+}
+
+test('the fuzzer covers every entry point in the table of limits', () => {
+  expect(Object.keys(fuzzEntries)).toEqual(Object.keys(inputLimits));
+});
+
+test('an input depends only on its number', () => {
+  expect(inputAt('labelFrame', 17)).toEqual(inputAt('labelFrame', 17));
+  expect(inputAt('labelPage', 17)).not.toEqual(inputAt('labelPage', 18));
+});
+
+test('the corpus and generated inputs of every kind stay within their budgets in a small heap', async () => {
+  expect(await fuzz('--inputs', '600')).toMatchObject({ code: 0, errors: '' });
+}, 300_000);
+
+test('a run continues where the last one ended, and completes the inputs of all runs', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-fuzz-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const state = join(folder, 'state.json');
+  const words = ['--entry', 'cursor', '--state', state, '--inputs'];
+  await fuzz(...words, '20');
+  const { out } = await fuzz(...words, '30');
+  expect(out).toContain('| cursor | 50 |');
+  expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ next: { cursor: 50 } });
+  expect((await fuzz(...words, '30', '--until', '60')).out).toContain('| cursor | 60 |');
+});
+
+test('the fuzzer reports a cost beyond its budget', () => {
+  const cost = { bytes: 1_000, microseconds: 10, heap: 1_000 };
+  expect(excess('cursor', cost)).toBeNull();
+  expect(excess('cursor', { ...cost, microseconds: 1_000_000 })).toContain('processor time');
+  expect(excess('cursor', { ...cost, heap: 100_000_000 })).toContain('memory');
+});

@@ -1,0 +1,324 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type LabelsProcess, spawnLabels } from '../../harness/labels/labels-process.ts';
+import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { until } from '../../harness/process/until.ts';
+import { createSim, type Sim } from '../../sim/index.ts';
+import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { micros } from '../../src/store/time.ts';
+
+let folder: string;
+let sim: Sim;
+let network: string[];
+let running: LabelsProcess | null = null;
+let facts: Almanac | null = null;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-command-'));
+  // Nobody replaces rows: what was emitted while nobody observed can be read later, however long that took.
+  const shapeLabeler = () => ({ software: 'skyware' }) as const;
+  sim = createSim({ rate: 1, historyHours: 0, labelers: 4, labelRate: 20, shapeLabeler });
+  const { seeds, plc, relays, jetstream } = await sim.start();
+  network = ['--plc', plc ?? '', '--jetstream', jetstream, '--seeds', seeds ?? '', '--allow-loopback'];
+  network.push(...relays.flatMap((relay) => ['--relay', relay]));
+});
+
+afterEach(async () => {
+  running?.process.kill('SIGKILL');
+  await running?.ended;
+  await facts?.stop();
+  await sim.stop();
+  rmSync(folder, { recursive: true, force: true });
+  running = null;
+  facts = null;
+});
+
+const places = () => ['--store', `sqlite:${folder}/store`, '--artifacts', `${folder}/artifacts`];
+
+async function observe(): Promise<LabelsProcess> {
+  const labels = spawnLabels([...places(), ...network, '--publish-seconds', '1', '--min-free-megabytes', '0']);
+  running = labels;
+  await labels.observing;
+  return labels;
+}
+
+function overview(): RecentOverview {
+  return JSON.parse(readFileSync(join(folder, 'artifacts', 'labels-overview.json'), 'utf8')) as RecentOverview;
+}
+
+async function answer(): Promise<{ status: number; state: string }> {
+  const response = await fetch(`${facts?.url}/v1/labels/overview`);
+  const { freshness, error } = (await response.json()) as {
+    freshness?: { state: string };
+    error?: { freshness?: { state: string } };
+  };
+  return { status: response.status, state: (freshness ?? error?.freshness)?.state ?? 'none' };
+}
+
+/** Rows by labeler and action, as another process sees them. */
+async function stored() {
+  const store = openSqliteReader(join(folder, 'store'));
+  try {
+    const { startedAt: start } = await store.epoch();
+    const counts = await store.countsByLabeler({ start, end: micros(Date.now() * 1000 + 3_600_000_000) });
+    const gaps = await store.gaps({ start, end: micros(Date.now() * 1000 + 3_600_000_000) });
+    return { start, rows: new Map(counts.map(({ labeler, ...actions }) => [labeler, actions])), gaps };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Whether the store holds the endpoint of every labeler. */
+async function knowsEndpoints(): Promise<boolean> {
+  const store = openSqliteReader(join(folder, 'store'));
+  try {
+    const roster = await store.roster();
+    return roster.length === 4 && roster.every(({ endpoint }) => endpoint !== null);
+  } finally {
+    await store.close();
+  }
+}
+
+describe('almanac labels', () => {
+  test('is killed again and again: nothing accepted is lost or stored twice, and the time in between is a gap', async () => {
+    for (let kill = 0; kill < 3; kill++) {
+      const { process, ended } = await observe();
+      const before = kill === 0 ? 0 : overview().counts.events_window;
+      await until('some more labels', () => overview().counts.events_window > before + 5);
+      process.kill('SIGKILL');
+      await ended;
+    }
+    await observe();
+    for (const { faults } of sim.labelers.list) faults.setRate(0);
+    const compared = async () => {
+      const { start, rows } = await stored();
+      const { byAction } = sim.labelers.truth.expected({ epochUs: start, which: 'emitted' });
+      return { stored: [...rows].sort(), emitted: [...byAction].sort() };
+    };
+    const same = async (): Promise<boolean> => {
+      const { stored, emitted } = await compared();
+      return isDeepStrictEqual(stored, emitted);
+    };
+    await until('the truth', same, 60_000).catch(async () => {
+      const { stored, emitted } = await compared();
+      expect(stored).toEqual(emitted);
+    });
+    const { gaps } = await stored();
+    expect(gaps.map(({ source, reason }) => ({ source, reason }))).toEqual(
+      Array.from({ length: 3 }, () => ({ source: null, reason: 'ingest_paused' })),
+    );
+    running?.process.kill('SIGTERM');
+    expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
+    const verified = await spawnLabels(['verify', ...places()]).ended;
+    expect([verified.code, verified.stdout.at(-1)]).toEqual([0, 'every counter matches its rows']);
+  });
+
+  test('is served while it observes, refused while it is held, and stale once it is gone', async () => {
+    await observe();
+    const serve = ['facts', '--port', '0', '--artifacts', `${folder}/artifacts`];
+    facts = await startAlmanac(serve);
+    await until('the first page', async () => (await answer()).status === 200);
+    expect(await answer()).toEqual({ status: 200, state: 'warming_up' });
+    await until('coverage', () => overview().coverage.status === 'warming_up');
+    expect(overview()).toMatchObject({
+      origin: 'simulated',
+      coverage: { sources: { enrolled: 4, established: 4, seeded: 4 } },
+    });
+
+    const held = await spawnLabels(['hold', '--artifacts', `${folder}/artifacts`, '--reason', 'a key leaked']).ended;
+    expect(held.code).toBe(0);
+    expect(await answer()).toEqual({ status: 503, state: 'held' });
+    const at = overview().generated_at;
+    await until('the next artifact', () => overview().generated_at !== at);
+    expect(await answer()).toEqual({ status: 503, state: 'held' });
+    expect((await spawnLabels(['release', '--artifacts', `${folder}/artifacts`]).ended).code).toBe(0);
+    expect(await answer()).toEqual({ status: 200, state: 'warming_up' });
+
+    await facts.stop();
+    facts = await startAlmanac([...serve, '--max-age-seconds', '4']);
+    await until('a young page', async () => (await answer()).status === 200);
+    running?.process.kill('SIGKILL');
+    await until('its age', async () => (await answer()).state === 'stale');
+    expect(await answer()).toEqual({ status: 503, state: 'stale' });
+  });
+
+  test('does not start beside another one on the same store, and says so in one line', async () => {
+    await observe();
+    expect(await spawnLabels([...places(), ...network]).ended).toEqual({
+      code: 1,
+      stdout: [],
+      stderr: [
+        `almanac: cannot open the store sqlite:${folder}/store: another process writes this store; stop it first`,
+      ],
+    });
+  });
+
+  test('started again under a hold says that it was maintained', async () => {
+    const first = await observe();
+    await until('a page', () => overview().coverage.observed_through !== null);
+    first.process.kill('SIGTERM');
+    await first.ended;
+    await spawnLabels(['hold', '--artifacts', `${folder}/artifacts`, '--reason', 'a new disk']).ended;
+    await observe();
+    expect((await stored()).gaps).toMatchObject([{ source: null, reason: 'maintenance' }]);
+    await until('published', () => overview().coverage.gaps.length === 1);
+    expect(overview()).toMatchObject({ hold: true, coverage: { gaps: [{ reason: 'maintenance' }] } });
+  });
+
+  test('is held only in a folder that is there, and says what it replaces and what is missing', async () => {
+    const hold = (artifacts: string, reason: string) =>
+      spawnLabels(['hold', '--artifacts', artifacts, '--reason', reason]).ended;
+    const nowhere = join(folder, 'artifcats');
+    const refused = `almanac: ${nowhere} is not a directory; set the artifact directory with --artifacts`;
+    expect(await hold(nowhere, 'a key leaked')).toEqual({ code: 1, stdout: [], stderr: [refused] });
+    expect(await spawnLabels(['release', '--artifacts', nowhere]).ended).toMatchObject({ code: 1, stderr: [refused] });
+    const held = `the label facts of ${folder} are held; almanac labels release ends the hold`;
+    const absent = 'no labels-overview.json exists there yet: is it the directory that the facts API reads?';
+    expect((await hold(folder, 'a key leaked')).stdout).toEqual([held, absent]);
+    const again = await hold(folder, 'another one');
+    expect(again.stdout[0]).toMatch(/^replaces the hold since \S+: a key leaked$/);
+    expect(again.stdout.slice(1)).toEqual([held, absent]);
+  });
+
+  test('denies a labeler while it runs, lists it, and allows it again', async () => {
+    await observe();
+    await until('established', () => overview().coverage.sources.established === 4);
+    const [hostile] = sim.labelers.list;
+    const did = hostile?.did ?? '';
+    await until('a heartbeat, which keeps what is known of labelers', knowsEndpoints);
+    const run = async (...args: string[]) => (await spawnLabels([...args, ...places()]).ended).stdout;
+    expect(await run('deny')).toEqual(['no labeler is denied']);
+    expect(await run('deny', did, '--reason', 'floods')).toEqual([
+      `${did} is denied`,
+      expect.stringMatching(new RegExp(`^  ${did} at http://127\\.0\\.0\\.1:\\d+$`)),
+      'a running instrument stops reading within 10 s; almanac labels allow resumes it',
+    ]);
+    await until('the enrolment', () => overview().coverage.sources.enrolled === 3);
+    const [listed = ''] = await run('deny');
+    expect(listed).toMatch(new RegExp(`^${did} since \\S+Z: floods$`));
+    // A second denial keeps the date and the reason: the gap began then.
+    expect((await run('deny', did))[0]).toBe(`${did} was denied already`);
+    expect(await run('deny')).toEqual([listed]);
+    await run('deny', '127.0.0.1');
+    expect(await run('allow', did)).toEqual([`${did} is allowed`, '  it is still denied by 127.0.0.1']);
+    expect(await run('allow', '127.0.0.1', did)).toEqual(['127.0.0.1 is allowed', `${did} was not denied`]);
+    await until('the enrolment', () => overview().coverage.sources.enrolled === 4);
+    running?.process.kill('SIGTERM');
+    expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
+  });
+
+  test('lists its sources with what they cost and the rows that the store holds', async () => {
+    await observe();
+    await until('rows of each', async () => (await stored()).rows.size === 4);
+    const run = async (...args: string[]) => (await spawnLabels(['sources', ...args, ...places()]).ended).stdout;
+    await until('a report of the endpoints', async () => (await run('--json')).join('').includes('127.0.0.1'));
+    const [head, columns, total, ...lines] = await run();
+    expect(head).toMatch(/^since \S+Z, as of \S+Z; window: rows that the store holds$/);
+    expect(columns?.trim().split(/ {2,}/)).toEqual([
+      ...[
+        'cpu s',
+        'MB in',
+        'MB stored',
+        'rows',
+        'window',
+        'writes',
+        'throttled s',
+        'slots',
+        'state',
+        'standing',
+        'source',
+      ],
+    ]);
+    expect(total).toMatch(/4 sources$/);
+    for (const { did } of sim.labelers.list) {
+      expect(lines.find((line) => line.includes(did))).toMatch(/ 1 +established +seeded +did:plc:\w+ 127\.0\.0\.1$/);
+    }
+    expect(lines.at(-1)).toMatch(/ 4 +- +- +127\.0\.0\.1$/);
+    const [json = ''] = await run('--json');
+    const { listed, domains } = JSON.parse(json) as { listed: { window: number }[]; domains: { window: number }[] };
+    expect(listed.every(({ window }) => window > 0)).toBe(true);
+    expect(domains).toHaveLength(1);
+  });
+
+  test('removes a denied labeler’s rows while it runs, shows how far it is, and is whole when it was killed meanwhile', async () => {
+    await observe();
+    const did = sim.labelers.list[0]?.did ?? '';
+    const rows = async () => (await stored()).rows.get(did);
+    await until('rows of it', async () => (await rows()) !== undefined);
+    const run = async (...args: string[]) => spawnLabels([...args, ...places()]).ended;
+    expect(await run('purge', did)).toMatchObject({
+      code: 1,
+      stderr: [`almanac: ${did} is not denied, so its rows would be read again; first run almanac labels deny ${did}`],
+    });
+    expect((await run('purge')).stdout).toEqual(['no purge is requested']);
+    expect(await run('purge', 'example.com')).toMatchObject({
+      stderr: ['almanac: purge requires a DID; example.com is a domain'],
+    });
+    await run('deny', did);
+    const { stdout } = await run('purge', did);
+    expect(stdout[0]).toMatch(new RegExp(`^${did} requested \\S+: `));
+    running?.process.kill('SIGKILL');
+    await running?.ended;
+    await observe();
+    await until('the removal', async () => (await run('purge')).stdout[0]?.includes('completed') === true);
+    expect(await rows()).toBeUndefined();
+    expect((await run('purge')).stdout).toEqual([
+      expect.stringMatching(new RegExp(`^${did} requested \\S+: completed \\S+, \\d+ rows removed$`)),
+    ]);
+    expect((await run('allow', did)).stdout).toEqual([`${did} is allowed`]);
+    running?.process.kill('SIGTERM');
+    expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
+    expect((await run('verify')).stdout.at(-1)).toBe('every counter matches its rows');
+  });
+
+  test('does not start with a damaged list of denied labelers, and says so in one line', async () => {
+    const store = join(folder, 'store');
+    mkdirSync(store);
+    writeFileSync(join(store, 'labels-denied.json'), 'no list');
+    expect(await spawnLabels([...places(), ...network]).ended).toEqual({
+      code: 1,
+      stdout: [],
+      stderr: [
+        `almanac: the list of denied labelers ${store}/labels-denied.json is invalid: it is not JSON; correct it or ` +
+          'restore a copy, or move it away to deny no labeler',
+      ],
+    });
+    expect(readdirSync(store)).toEqual(['labels-denied.json']);
+  });
+
+  test('verifies no store with a missing day, and names the day in one line', async () => {
+    const first = await observe();
+    await until('a page', () => overview().coverage.observed_through !== null);
+    first.process.kill('SIGTERM');
+    await first.ended;
+    const days = join(folder, 'store', 'days');
+    const [name = ''] = readdirSync(days).filter((file) => /^\d{4}-\d\d-\d\d.*sqlite$/.test(file));
+    renameSync(join(days, name), join(folder, name));
+    const { code, stderr } = await spawnLabels(['verify', ...places()]).ended;
+    expect(code).toBe(1);
+    expect(stderr).toEqual([expect.stringContaining(`a day's file is missing in ${days}: ${name.slice(0, 10)}`)]);
+  });
+
+  test.each([
+    [['hold'], 'hold requires a reason: almanac labels hold --reason "…"'],
+    [
+      ['rest'],
+      'unknown action "rest": use hold, release, verify, new-epoch, restore, deny, allow, sources or purge, or no action to observe',
+    ],
+    [
+      ['deny', 'co.uk', '--store', 'sqlite:/'],
+      '"co.uk" does not name a labeler: it is a public suffix; give a domain below it, or a DID',
+    ],
+    [['deny', 'a.example', '--store', 'sqlite:/nowhere'], '/nowhere contains no store; set it with --store sqlite:DIR'],
+    [['sources', 'x'], 'unexpected "x" after sources'],
+    [['allow'], 'allow requires a DID or a domain: almanac labels allow DID-or-domain'],
+    [['--store', 'postgres://x'], 'postgres://x is not a store: use sqlite:DIR, with a directory'],
+    [['--plc', 'nowhere'], '--plc requires a URL that begins with https://; got "nowhere"'],
+  ])('refuses %j in one line', async (args, line) => {
+    expect(await spawnLabels(args).ended).toEqual({ code: 1, stdout: [], stderr: [`almanac: ${line}`] });
+  });
+});

@@ -1,0 +1,242 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { awayFromMidnight } from '../../../harness/labels/label-stage.ts';
+import { type LabelStation, quickRhythm, removeStation, startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim, type Sim } from '../../../sim/index.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import { dayPath, storePaths } from '../../../src/store/sqlite/base/files.ts';
+import { day, dayOf, hour, micros } from '../../../src/store/time.ts';
+
+let sim: Sim;
+let labeler: Labeler;
+let station: LabelStation | null = null;
+let network: { readonly plc: string; readonly relays: readonly string[] };
+/** The time by everybody's clock; that of the machine's may be set away from midnight. */
+let ahead = 0;
+const present = () => micros(Date.now() * 1000 + ahead);
+/** By how much this machine's wall clock goes wrong, in microseconds. */
+let offset = 0;
+/** Time that passed at once for this machine, and for the others, in microseconds. */
+let passed = { monotonic: 0, others: 0 };
+
+const wall = () => micros(present() + offset);
+const monotonic = () => performance.now() * 1000 + passed.monotonic;
+
+beforeEach(async () => {
+  ahead = awayFromMidnight();
+  offset = 0;
+  passed = { monotonic: 0, others: 0 };
+  sim = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    clock: () => (present() + passed.others) / 1000,
+  });
+  const { plc, relays } = await sim.start();
+  network = { plc: plc ?? '', relays };
+  const [only] = sim.labelers.list;
+  if (!only) throw new Error('a labeler was asked for');
+  labeler = only;
+  const started = await startStation({ seeds: [labeler.did], ...network }, { wall, monotonic });
+  station = started;
+  await until('established', async () => (await started.overview()).coverage.sources.established === 1);
+  labeler.faults.emit(3);
+  await until('the first labels', async () => (await rows(started)) === 3);
+});
+
+afterEach(async () => {
+  await station?.stop();
+  if (station) removeStation(station);
+  station = null;
+  await sim.stop();
+});
+
+async function rows({ store }: LabelStation): Promise<number> {
+  const { startedAt: start } = await store.epoch();
+  const counts = await store.countsByLabeler({ start, end: micros(wall() + 48 * hour) });
+  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+}
+
+async function gaps({ store }: LabelStation) {
+  const { startedAt: start } = await store.epoch();
+  return store.gaps({ start, end: micros(wall() + 48 * hour) });
+}
+
+function observed(): LabelStation {
+  if (!station) throw new Error('nothing observes');
+  return station;
+}
+
+test('a full disk pauses acceptance: a gap that grows, nothing lost, and it goes on by itself', async () => {
+  observed().store.limitPages(1);
+  labeler.faults.emit(2_000);
+  await until('the pause', async () => (await gaps(observed())).length > 0);
+  await until('said in the artifact', async () =>
+    (await observed().overview()).caveats.some(
+      (caveat) => caveat === 'No labels of the one labeler are accepted at the moment (disk_full).',
+    ),
+  );
+  expect(await rows(observed())).toBeLessThan(2_003);
+  const [begun] = await gaps(observed());
+  await until('it grows', async () => ((await gaps(observed()))[0]?.end ?? 0) > (begun?.end ?? 0));
+  observed().store.limitPages(1_000_000);
+  await until('the rest', async () => (await rows(observed())) === 2_003);
+  const all = await gaps(observed());
+  expect(all).toEqual([{ source: null, reason: 'ingest_paused', start: begun?.start, end: all[0]?.end }]);
+});
+
+test('a reader that stopped holds the log: a pause that says so, a gap that grows, and all of it once the reader ends', async () => {
+  // Begun again with a log that is full at 16 MB: a commit of a page may write most of that.
+  const { folder } = observed();
+  await observed().stop();
+  const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
+  station = await startStation(settings, { folder, wall, monotonic, maxLogBytes: 16 * 1024 * 1024 });
+  const begun = (await gaps(observed())).length;
+  const path = dayPath(storePaths(join(folder, 'store')), dayOf(wall()), 'open');
+  const reader = new Database(path, { readonly: true });
+  const rowsRead = reader.prepare('SELECT id FROM observation').iterate();
+  expect(rowsRead.next().done).toBe(false);
+  const paused = async () => (await observed().overview()).caveats.some((caveat) => caveat.includes('(wal_full)'));
+  await until('the pause', async () => {
+    if (labeler.edge - (await rows(observed())) < 500) labeler.faults.emit(500);
+    return paused();
+  });
+  await until('its gap', async () => (await gaps(observed())).length > begun);
+  const latest = async () => (await gaps(observed())).at(-1);
+  const first = await latest();
+  expect(first).toMatchObject({ source: null, reason: 'ingest_paused' });
+  await until('it grows', async () => ((await latest())?.end ?? 0) > (first?.end ?? 0));
+  expect(await latest()).toMatchObject({ start: first?.start });
+  expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(16 * 1024 * 1024);
+  expect(await rows(observed())).toBeLessThan(labeler.edge);
+  rowsRead.return?.();
+  reader.close();
+  const { startedAt: epochUs } = await observed().store.epoch();
+  const { truth } = sim.labelers;
+  await until('the rest', async () => (await rows(observed())) === truth.expected({ epochUs }).accepted);
+  await until('no longer said', async () => !(await paused()));
+  expect(await gaps(observed())).toHaveLength(begun + 1);
+});
+
+test('a clock that is set is a gap, and nothing is accepted until an upstream agrees with it', async () => {
+  offset = hour;
+  labeler.faults.emit(5);
+  await until('the gap', async () => (await gaps(observed())).length > 0);
+  await until('the pause', async () =>
+    (await observed().overview()).caveats.some((caveat) => caveat.includes('clock_doubtful')),
+  );
+  expect(await rows(observed())).toBe(3);
+  offset = 0;
+  await until('what was held up', async () => (await rows(observed())) === 8);
+  const [gap, ...others] = await gaps(observed());
+  expect(others).toEqual([]);
+  expect(gap).toMatchObject({ source: null, reason: 'ingest_paused' });
+  expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThanOrEqual(hour);
+});
+
+test('a clock that is set back is a gap too, and labels that it took for those of the future are judged again', async () => {
+  offset = -hour;
+  labeler.faults.emit(5);
+  // By this clock they lie in the future, and our epoch with them.
+  await until('the gap', async () => (await gaps(observed())).length > 0);
+  expect(await rows(observed())).toBe(3);
+  offset = 0;
+  await until('what was held up', async () => (await rows(observed())) === 8);
+  const { startedAt } = await observed().store.epoch();
+  const refused = await observed().store.refusals({ start: startedAt, end: micros(wall() + hour) });
+  expect(refused.filter(({ reason }) => reason !== 'duplicate')).toEqual([]);
+  const found = await gaps(observed());
+  expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
+  // It reaches back to where the clock was set to; as far as anything was observed at all.
+  expect(found[0]?.start).toBe(startedAt);
+});
+
+test('a clock that was ahead and is set right: nothing is stamped behind what was, until it has caught up', async () => {
+  // Everybody's clock but this machine's goes back by 70 s, as far as this machine can tell.
+  passed.others = 0;
+  offset = 70_000_000;
+  labeler.faults.emit(1);
+  await until('the step', async () => (await gaps(observed())).length > 0);
+  passed.others = 70_000_000;
+  await until('confirmed', async () => (await rows(observed())) === 4);
+  passed.others = 0;
+  offset = 0;
+  labeler.faults.emit(5);
+  await until('the pause', async () =>
+    (await observed().overview()).caveats.some((caveat) => caveat.includes('clock_behind')),
+  );
+  expect(await rows(observed())).toBe(4);
+  // A minute passes for everybody.
+  for (const clock of ['monotonic', 'others'] as const) passed[clock] += 70_000_000;
+  offset += 70_000_000;
+  await until('what was held up', async () => (await rows(observed())) === 9);
+  for await (const { problems } of observed().store.verify()) expect(problems).toEqual([]);
+});
+
+test('a suspend is a gap, and goes on by itself once an upstream agrees with the clock', async () => {
+  const before = wall();
+  // This machine's monotonic clock stood still.
+  offset = hour;
+  passed.others = hour;
+  labeler.faults.emit(5);
+  await until('what came meanwhile', async () => (await rows(observed())) === 8);
+  const found = await gaps(observed());
+  expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
+  const { start, end } = found[0] ?? { start: 0, end: 0 };
+  expect(start).toBeLessThanOrEqual(before + 10_000_000);
+  expect(end).toBeGreaterThanOrEqual(before + hour);
+  await until('no longer said', async () => !(await observed().overview()).caveats.join().includes('paused'));
+});
+
+test('a start by a clock that is wrong writes nothing until it is set right, however long ahead it was', async () => {
+  const { folder } = observed();
+  await observed().stop();
+  offset = 20 * day;
+  station = null;
+  const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
+  const begun = present();
+  // It is never tired of waiting for somebody to tell the time.
+  const still = monotonic();
+  const started = await startStation(settings, { folder, wall, monotonic: () => still });
+  station = started;
+  labeler.faults.emit(5);
+  const { generationId, observedThrough, end } = await started.store.frontier();
+  expect(observedThrough).toBeLessThan(begun);
+  expect(await started.store.heartbeat()).toBeLessThan(begun);
+  expect((await gaps(started)).filter((gap) => gap.end > begun)).toEqual([]);
+  offset = 0;
+  await until('what came meanwhile', async () => (await rows(started)) === 8);
+  const found = await gaps(started);
+  expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
+  expect(found[0]?.end).toBeLessThan(present());
+  expect(await started.store.frontier()).toMatchObject({ generationId });
+  expect((await started.store.frontier()).end).toBeGreaterThan(end);
+});
+
+test('a start by a clock that is wrong can be stopped', async () => {
+  const { folder } = observed();
+  await observed().stop();
+  offset = 20 * day;
+  station = null;
+  const started = await startStation(
+    { seeds: [labeler.did], plc: network.plc, relays: network.relays },
+    { folder, wall, monotonic },
+  );
+  await started.stop();
+  offset = 0;
+  station = await startStation({ seeds: [labeler.did], ...network }, { folder, wall, monotonic });
+  expect(await rows(observed())).toBe(3);
+});
+
+test('a start that nobody tells the time goes on all the same, and drops nothing for its age', async () => {
+  const { folder } = observed();
+  await observed().stop();
+  await sim.stop();
+  const rhythm = { ...quickRhythm, upkeepMs: 20 };
+  station = await startStation({ seeds: [labeler.did], ...network, rhythm }, { folder, wall, monotonic });
+  const maintain = vi.spyOn(station.store, 'maintain');
+  const beat = vi.spyOn(station.store, 'beat');
+  await until('heartbeats', () => beat.mock.calls.length > 2);
+  expect(maintain).not.toHaveBeenCalled();
+});

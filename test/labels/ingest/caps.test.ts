@@ -1,0 +1,152 @@
+import { appendFile, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { awayFromMidnight, labelStage } from '../../../harness/labels/label-stage.ts';
+import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim } from '../../../sim/index.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import type { LabelsSettings } from '../../../src/labels/assembly/options.ts';
+import { day, micros } from '../../../src/store/time.ts';
+
+const stage = labelStage();
+const { wall, monotonic } = stage;
+
+/** Labelers that give nothing by themselves, and the instrument with a bound lowered. */
+async function observe(labelers: number, settings: Partial<LabelsSettings>) {
+  stage.passed = awayFromMidnight();
+  stage.sim = createSim({
+    rate: 1,
+    historyHours: 0,
+    labelers,
+    labelRate: 0,
+    clock: () => Date.now() + stage.passed / 1000,
+  });
+  const { plc, relays } = await stage.sim.start();
+  const { list } = stage.sim.labelers;
+  const given = { seeds: list.map(({ did }) => did), plc: plc ?? '', relays, ...settings };
+  const started = await startStation(given, { wall, monotonic });
+  stage.station = started;
+  return { list, station: started, given };
+}
+
+/** Those labelers in their order. */
+function pair(list: readonly Labeler[]): [Labeler, Labeler] {
+  const [a, b] = list;
+  if (!a || !b) throw new Error('two labelers were asked for');
+  return [a, b];
+}
+
+async function rows({ store }: LabelStation): Promise<Record<string, number>> {
+  const { startedAt: start } = await store.epoch();
+  const counts = await store.countsByLabeler({ start, end: micros(wall() + day) });
+  return Object.fromEntries(counts.map(({ labeler, applied, removed }) => [labeler, applied + removed]));
+}
+
+async function gaps({ store }: LabelStation) {
+  const { startedAt: start } = await store.epoch();
+  return store.gaps({ start, end: micros(wall() + day) });
+}
+
+describe('a source that gives more than its share of a day', () => {
+  test('pauses with a gap and a count, unranked, and is read on at midnight; the others go on', async () => {
+    const { list, station: observed, given } = await observe(2, { maxDailyRows: 45 });
+    const [loud, calm] = pair(list);
+    await until('established', async () => (await observed.overview()).coverage.sources.established === 2);
+    loud.faults.emit(40);
+    calm.faults.emit(5);
+    await until('the first labels', async () => (await rows(observed))[loud.did] === 40);
+    // Few enough that they may come twice, by stream and by page, and still fit into the next day.
+    loud.faults.emit(10);
+    calm.faults.emit(5);
+    await until('the pause', async () => (await gaps(observed)).length > 0);
+    await until('the other one', async () => (await rows(observed))[calm.did] === 10);
+    await until('said', async () =>
+      (await observed.overview()).caveats.includes(
+        '1 of 2 labelers that this instrument follows is paused until midnight UTC or until there is room, because it used up a share of the day, which is 45 labels at most; ' +
+          '1 that was paused within 7 days is not ranked.',
+      ),
+    );
+    const stored = (await rows(observed))[loud.did] ?? 0;
+    expect(stored).toBeLessThanOrEqual(45);
+    // The artifact that says so may be of before the other one's last labels.
+    expect((await observed.published()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
+    const [begun] = await gaps(observed);
+    await until('it grows', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
+    expect(await gaps(observed)).toMatchObject([{ source: loud.did, reason: 'ingest_paused', start: begun?.start }]);
+
+    // A restart gives nothing anew.
+    await observed.stop();
+    stage.station = await startStation(given, { folder: observed.folder, wall, monotonic });
+    const again = stage.station;
+    await until('the pause again', async () =>
+      (await again.overview()).caveats.some((text) =>
+        text.startsWith('1 of 2 labelers that this instrument follows is paused'),
+      ),
+    );
+    expect((await rows(again))[loud.did]).toBe(stored);
+
+    const lastDay = Math.floor(wall() / day);
+    stage.passed += (lastDay + 1) * day - wall();
+    await until('what it held back', async () => (await rows(again))[loud.did] === loud.edge);
+    await until('not paused any more', async () =>
+      (await again.overview()).caveats.some((text) =>
+        text.startsWith('0 of 2 labelers that this instrument follows are paused'),
+      ),
+    );
+    // Still not ranked: its week is counted in part alone.
+    expect((await again.overview()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
+  });
+});
+
+test('more labelers than may be read at once wait, counted beside the enrolled, and take the place of one that leaves', async () => {
+  const { list, station: observed } = await observe(3, { maxEnrolled: 2 });
+  const sources = async () => (await observed.overview()).coverage.sources;
+  await until('two are read', async () => (await sources()).established === 2);
+  expect(await sources()).toMatchObject({ enrolled: 2, established: 2 });
+  await until('said', async () =>
+    (await observed.overview()).caveats.includes('1 of 3 labelers waits, because no more are read at a time.'),
+  );
+  const read = list.filter(({ streams }) => streams.length > 0);
+  expect(read).toHaveLength(2);
+  const [leaving] = read;
+  if (!leaving) throw new Error('two are read');
+  stage.sim?.labelers.directory.set(leaving.did, 'no_service');
+  // It cannot be read, so that its document is asked for.
+  await leaving.faults.dead();
+  const third = list.find((labeler) => !read.includes(labeler));
+  await until('the third', () => (third?.streams.length ?? 0) > 0);
+  await until('nobody waits', async () => !(await observed.overview()).caveats.join().includes('wait'));
+  await until('published', async () => (await sources()).enrolled === 2 && (await sources()).established === 2);
+});
+
+test('a disk with too little room pauses acceptance, which says so, records a gap, and goes on once there is room', async () => {
+  const folder = '/dev/shm';
+  const { bavail, bsize } = await statfs(folder);
+  const filler = join(folder, `almanac-${process.pid}-filler`);
+  // Others write there too meanwhile, and remove what they wrote.
+  const { list, station: observed } = await observe(1, { folder, minFreeBytes: bavail * bsize - 128_000_000 });
+  const [labeler] = list;
+  await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
+  try {
+    for (let part = 0; part < 8; part += 1) await appendFile(filler, Buffer.alloc(32_000_000, 1));
+    const paused = async () => (await observed.overview()).caveats.some((text) => text.includes('(disk_low)'));
+    labeler?.faults.emit(1);
+    await until('the pause', async () => {
+      if (!(await paused())) labeler?.faults.emit(1);
+      return paused();
+    });
+    labeler?.faults.emit(7);
+    await until('the gap', async () => (await gaps(observed)).length === 1);
+    const held = Object.values(await rows(observed))[0] ?? 0;
+    expect(held).toBeLessThan(labeler?.edge ?? 0);
+    const [begun] = await gaps(observed);
+    expect(begun).toMatchObject({ source: null, reason: 'ingest_paused' });
+    await until('it grows', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
+  } finally {
+    await rm(filler, { force: true });
+  }
+  await until('all of it', async () => Object.values(await rows(observed))[0] === labeler?.edge);
+  await until('no longer said', async () => !(await observed.overview()).caveats.join().includes('disk_low'));
+  expect(await gaps(observed)).toHaveLength(1);
+});

@@ -1,0 +1,153 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Flood, type Flooder, startFlooder } from '../../../harness/labels/flooder.ts';
+import { type LabelsProcess, spawnLabels } from '../../../harness/labels/labels-process.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim, type Sim } from '../../../sim/index.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import { infoFrame, labelsFrame } from '../../../sim/labelers/wire.ts';
+import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
+import { openSqliteReader } from '../../../src/store/sqlite/read/reader.ts';
+import { micros } from '../../../src/store/time.ts';
+
+/** The program next to labelers that send as fast as they can, and one honest labeler that the seeds name. */
+
+let folder: string;
+let sim: Sim;
+let honest: Labeler;
+let running: LabelsProcess | null = null;
+let flooders: Flooder[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-floods-'));
+  sim = createSim({ rate: 1, historyHours: 0, labelers: 1, labelRate: 0, shapeLabeler: () => ({ seeded: true }) });
+});
+
+afterEach(async () => {
+  running?.process.kill('SIGKILL');
+  await running?.ended;
+  running = null;
+  await Promise.all(flooders.map((flooder) => flooder.stop()));
+  flooders = [];
+  await sim.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Starts the program; the flooders are named by a relay, as any stranger can be. */
+async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
+  const { plc, relays, seeds } = await sim.start();
+  const [only] = sim.labelers.list;
+  if (!only) throw new Error('a labeler was asked for');
+  honest = only;
+  const labels = spawnLabels([
+    ...['--store', `sqlite:${folder}/store`, '--artifacts', `${folder}/artifacts`, '--publish-seconds', '1'],
+    ...['--plc', plc ?? '', '--seeds', seeds ?? '', '--jetstream', '', '--allow-loopback'],
+    ...['--min-free-megabytes', '0', '--disk-budget-megabytes-per-day', '200', '--discovery-seconds', '1'],
+    ...relays.flatMap((relay) => ['--relay', relay]),
+  ]);
+  running = labels;
+  await labels.observing;
+  await until('established', () => overview().coverage.sources.established === 1);
+  flooders = await Promise.all(Array.from({ length: count }, () => startFlooder(flood)));
+  for (const { dids } of sim.labelers.relays) dids.push(...flooders.map(({ did }) => did));
+  await until('the flood', () => flooders.every(({ sent }) => sent > 0), 60_000);
+  return labels;
+}
+
+function overview(): RecentOverview {
+  return JSON.parse(readFileSync(join(folder, 'artifacts', 'labels-overview.json'), 'utf8')) as RecentOverview;
+}
+
+async function stored() {
+  const store = openSqliteReader(join(folder, 'store'));
+  try {
+    const { startedAt: start } = await store.epoch();
+    const end = micros(Date.now() * 1000 + 3_600_000_000);
+    const counts = await store.countsByLabeler({ start, end });
+    const rows = new Map(counts.map(({ labeler, applied, removed }) => [labeler, applied + removed]));
+    return { rows, gaps: await store.gaps({ start, end }) };
+  } finally {
+    await store.close();
+  }
+}
+
+function diskBytes(): number {
+  const days = join(folder, 'store', 'days');
+  return readdirSync(days).reduce((sum, name) => sum + statSync(join(days, name)).size, 0);
+}
+
+/** The most memory that the process had, in bytes. */
+function peakMemory({ process }: LabelsProcess): number {
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+/** Processor time that the process has used, in seconds. */
+function cpuSeconds({ process }: LabelsProcess): number {
+  // Behind the name in brackets, which may hold anything: utime and stime are fields 14 and 15, in hundredths.
+  const fields = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** The honest labeler gives some labels one by one, each once the one before is stored. */
+async function giveHonestly(labels: number): Promise<void> {
+  for (let i = 0; i < labels; i += 1) {
+    honest.faults.emit(1);
+    await until(`label ${i}`, async () => (await stored()).rows.get(honest.did) === honest.edge);
+  }
+}
+
+const label = (n: number, src: string, bytes: number) => ({
+  ...{ src, val: 'spam', cts: new Date().toISOString() },
+  uri: `at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/app.bsky.feed.post/${n}${'x'.repeat(bytes)}`,
+});
+
+test.each([
+  ['15 kB, which no label needs', 15_000],
+  ['3 kB', 3_000],
+])(
+  'four labelers that flood with labels of %s: honest labels are stored, and the day keeps its budget',
+  async (_, bytes) => {
+    const labels = await observe(4, (n, did) => labelsFrame(n, [label(n, did, bytes)]));
+    await giveHonestly(40);
+    const sent = flooders.reduce((sum, flooder) => sum + flooder.sent, 0) * bytes;
+    expect(sent).toBeGreaterThan(20_000_000);
+    // New sources have a fifth of the day together, an eighth of that at once.
+    expect(diskBytes()).toBeLessThan(40_000_000);
+    expect(peakMemory(labels)).toBeLessThan(1024 ** 3);
+    const { gaps } = await stored();
+    expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
+    expect(overview().caveats.join()).not.toContain('No labels of');
+    // Once it is over, everything is as before for those that took no part in it.
+    for (const flooder of flooders) flooder.calm();
+    await giveHonestly(5);
+    expect(overview().coverage.sources.established).toBeGreaterThanOrEqual(1);
+  },
+);
+
+test('twenty labelers that flood with frames of 30 bytes that mean a gap: every honest label is stored', async () => {
+  const outdated = infoFrame('OutdatedCursor', '');
+  const labels = await observe(20, () => outdated);
+  const before = cpuSeconds(labels);
+  await giveHonestly(48);
+  // However fast such frames come, they cost less than the honest labels may.
+  expect(cpuSeconds(labels) - before).toBeLessThan(2.5);
+  const { gaps, rows } = await stored();
+  expect(rows.get(honest.did)).toBe(48);
+  expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
+});
+
+test('empty frames whose numbers rise, and frames of no known kind, hold up no honest label either', async () => {
+  await observe(20, (n) => (n % 2 === 0 ? labelsFrame(n, []) : infoFrame('Weather', 'fine')));
+  await giveHonestly(48);
+});
+
+test('a stop amid a flood ends in order and in time', async () => {
+  const { process, ended } = await observe(8, (n, did) => labelsFrame(n, [label(n, did, 3_000)]));
+  await until('more of it', () => flooders.every(({ sent }) => sent > 500));
+  process.kill('SIGTERM');
+  // The program itself ends with another code where it takes longer than it may.
+  expect((await ended).code).toBe(0);
+});

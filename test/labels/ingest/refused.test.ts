@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { labelStage } from '../../../harness/labels/label-stage.ts';
+import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim } from '../../../sim/index.ts';
+import type { OddKind } from '../../../sim/labelers/odd-labels.ts';
+import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
+import { hour, micros } from '../../../src/store/time.ts';
+
+const stage = labelStage();
+
+const span = async ({ store }: LabelStation) => ({
+  start: (await store.epoch()).startedAt,
+  end: micros(Date.now() * 1000 + hour),
+});
+
+async function rows(observed: LabelStation): Promise<number> {
+  const counts = await observed.store.countsByLabeler(await span(observed));
+  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+}
+
+async function refused(observed: LabelStation) {
+  const counts = await observed.store.refusals(await span(observed));
+  return Object.fromEntries(counts.flatMap(({ reason, count }) => (reason === 'duplicate' ? [] : [[reason, count]])));
+}
+
+const kinds: readonly OddKind[] = ['undated', 'pre_epoch', 'future', 'foreign'];
+const rounds = 4;
+const once = { undated: rounds, pre_epoch: rounds, future: rounds, foreign_src: rounds };
+
+test.each<[string, Partial<LabelerProfile>]>([
+  ['a stream and pages', {}],
+  ['pages alone', { ailment: 'no_stream' }],
+  ['pages without an order, which overlap', { ailment: 'no_stream', unordered: true }],
+  ['pages without a cursor', { ailment: 'no_cursor' }],
+  ['a stream alone', { ailment: 'no_query' }],
+])('a refused row of a labeler with %s is counted once, however often it is read', async (_, shape) => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'ozone', oddShare: 0, ...shape }),
+  });
+  stage.sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const { faults } = labeler;
+  let emitted = 0;
+  const start = async (folder?: string): Promise<LabelStation> => {
+    const started = await startStation({ seeds: [labeler.did], plc }, folder === undefined ? {} : { folder });
+    stage.station = started;
+    await until('read', async () => {
+      const { sources } = (await started.overview()).coverage;
+      return sources.established === 1 || labeler.streams.length > 0;
+    });
+    return started;
+  };
+  /** New labels, and the reading of what a new label makes the reader read again. */
+  const goOn = async (observed: LabelStation): Promise<void> => {
+    for (let i = 0; i < 2; i += 1) {
+      faults.emit(2);
+      emitted += 2;
+      await until('stored', async () => (await rows(observed)) === emitted);
+    }
+  };
+  const first = await start();
+  await goOn(first);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const kind of kinds) faults.labels(kind, { count: 1 });
+    await goOn(first);
+  }
+  expect(await refused(first)).toEqual(once);
+  await first.stop();
+  const second = await start(first.folder);
+  await goOn(second);
+  expect(await refused(second)).toEqual(once);
+});
+
+test('more refused rows of one labeler than are remembered are counted, and do not stop it', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ailment: 'no_stream' }),
+  });
+  stage.sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const observed = await startStation({ seeds: [labeler.did], plc });
+  stage.station = observed;
+  const { store } = observed;
+  labeler.faults.labels('pre_epoch', { count: 2 });
+  labeler.faults.labels('foreign', { count: 4_000 });
+  labeler.faults.emit(3);
+  await until('what comes behind them', async () => (await rows(observed)) === 3);
+  expect(await refused(observed)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });
+  const kept = (await store.positions()).filter(({ endpoint }) => endpoint.startsWith('refused/'));
+  expect(kept).toHaveLength(16);
+  await observed.stop();
+  const again = await startStation({ seeds: [labeler.did], plc }, { folder: observed.folder });
+  stage.station = again;
+  labeler.faults.emit(1);
+  await until('what comes then', async () => (await rows(again)) === 4);
+  expect(await refused(again)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });
+});

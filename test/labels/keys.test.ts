@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { labelStage } from '../../harness/labels/label-stage.ts';
+import { type LabelStation, startStation } from '../../harness/labels/label-station.ts';
+import { until } from '../../harness/process/until.ts';
+import { createSim, type Sim } from '../../sim/index.ts';
+import { accountOf } from '../../sim/labelers/truth.ts';
+import type { Observation } from '../../src/store/port.ts';
+import { scanAccount } from '../../src/store/scan.ts';
+import { day, micros } from '../../src/store/time.ts';
+
+const stage = labelStage();
+const { wall, monotonic } = stage;
+
+/** The subject of a label of the network, all of which are well-formed here. */
+function subjectOf(label: unknown): string {
+  return typeof label === 'object' && label !== null && 'uri' in label ? String(label.uri) : '';
+}
+
+/** The verdicts on all stored labels of the network, in the order of acceptance. */
+async function verdicts({ store }: LabelStation, { labelers }: Sim): Promise<string[]> {
+  const { startedAt: start } = await store.epoch();
+  const interval = { start, end: micros(wall() + day) };
+  const accounts = new Set([...labelers.truth.emitted(0)].map(({ label }) => accountOf(subjectOf(label))));
+  const found: Observation[] = [];
+  for (const account of accounts) {
+    for await (const rows of scanAccount(store, { account, order: 'oldest', ...interval }, 1_000)) found.push(...rows);
+  }
+  return found.sort((a, b) => a.observedAt - b.observedAt).map(({ signature }) => signature);
+}
+
+test('a label that was signed before a rotation that was never seen is verified with the earlier key', async () => {
+  const sim = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', didWeb: false }),
+  });
+  stage.sim = sim;
+  const { plc } = await sim.start();
+  const [labeler] = sim.labelers.list;
+  if (!labeler || plc === null) throw new Error('the simulated network has one labeler');
+  // The epoch begins before the labeler is known, so that its first key is never seen.
+  const first = await startStation({ seeds: [], plc }, { wall, monotonic });
+  await first.stop();
+  labeler.faults.emit(3);
+  labeler.rotateKey();
+  const station = await startStation({ seeds: [labeler.did], plc }, { folder: first.folder, wall, monotonic });
+  stage.station = station;
+  labeler.faults.emit(2);
+  await until('all five labels', async () => (await verdicts(station, sim)).length === 5);
+  const earlier = Array.from({ length: 3 }, () => 'verified_earlier_key');
+  expect((await verdicts(station, sim)).sort()).toEqual(['verified', 'verified', ...earlier]);
+});

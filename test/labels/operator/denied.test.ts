@@ -1,0 +1,181 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { labelStage } from '../../../harness/labels/label-stage.ts';
+import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim } from '../../../sim/index.ts';
+import { formatTimestamp } from '../../../src/contract/timestamp.ts';
+import { changeDenyFile, denyPath } from '../../../src/labels/operator/deny-file.ts';
+import { parseDenyTarget } from '../../../src/labels/operator/deny-target.ts';
+import { silentLog } from '../../../src/ops/log.ts';
+import { day, micros } from '../../../src/store/time.ts';
+
+/** What the operator's list of denied labelers does to a running instrument. */
+
+const stage = labelStage();
+
+async function observe(labelers = 3) {
+  stage.sim = createSim({ rate: 1, historyHours: 0, labelers, labelRate: 0 });
+  const { plc, relays } = await stage.sim.start();
+  const { list } = stage.sim.labelers;
+  const [hostile, honest] = list;
+  if (!hostile || !honest) throw new Error('two labelers were asked for');
+  const given = { seeds: [hostile.did], plc: plc ?? '', relays };
+  const station = await startStation(given);
+  stage.station = station;
+  await until('all established', async () => (await station.overview()).coverage.sources.established === labelers);
+  for (const { faults } of list) faults.emit(5);
+  await until('first labels', async () => (await rows(station)).get(hostile.did) === 5);
+  await until('first labels', async () => (await rows(station)).get(honest.did) === 5);
+  return { station, hostile, honest, given };
+}
+
+async function rows({ store }: LabelStation): Promise<Map<string, number>> {
+  const { startedAt: start } = await store.epoch();
+  const counts = await store.countsByLabeler({ start, end: micros(Date.now() * 1000 + day) });
+  return new Map(counts.map(({ labeler, applied, removed }) => [labeler, applied + removed]));
+}
+
+async function gapsOf({ store }: LabelStation, source: string) {
+  const { startedAt: start } = await store.epoch();
+  const found = await store.gaps({ start, end: micros(Date.now() * 1000 + day), source });
+  return found.filter((gap) => gap.source === source);
+}
+
+const deny = (folder: string, operand: string) =>
+  changeDenyFile(folder, (list) =>
+    list.with({ target: parseDenyTarget(operand), reason: null, since: formatTimestamp(Date.now()), purge: null }),
+  );
+const allow = (folder: string, operand: string) =>
+  changeDenyFile(folder, (list) => list.without(parseDenyTarget(operand)));
+
+const deniedCaveats = async (station: LabelStation) =>
+  (await station.overview()).caveats.filter((text) => text.includes('denied'));
+
+describe('a denied labeler', () => {
+  test('leaves the enrolment at once with a gap, is not found again, and is read on where it was once it is allowed', async () => {
+    const { station, hostile, honest } = await observe();
+    const before = Date.now() * 1000;
+    await deny(station.folder, hostile.did);
+    await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
+    const { coverage, top_labelers_7d: top } = await station.published();
+    // Discovery named it again meanwhile, every second.
+    expect(coverage.sources).toMatchObject({ enrolled: 2, established: 2, seeded: 0, refused: 0, unavailable: 0 });
+    expect(await deniedCaveats(station)).toEqual([
+      '1 labeler is denied by the operator of this instrument and not read.',
+    ]);
+    const [gap, ...others] = await gapsOf(station, hostile.did);
+    expect(others).toEqual([]);
+    expect(gap).toMatchObject({ reason: 'source_unavailable' });
+    expect(gap?.start).toBeGreaterThanOrEqual(before - 1_000);
+    // Its rows stay, and nothing of it comes any more.
+    expect(top.map(({ labeler_did: did }) => did)).toContain(hostile.did);
+    hostile.faults.emit(7);
+    honest.faults.emit(7);
+    await until('the honest one', async () => (await rows(station)).get(honest.did) === 12);
+    expect((await rows(station)).get(hostile.did)).toBe(5);
+
+    await allow(station.folder, hostile.did);
+    await until('what it gave meanwhile', async () => (await rows(station)).get(hostile.did) === 12);
+    await until('enrolled', async () => (await station.overview()).coverage.sources.enrolled === 3);
+    expect(await deniedCaveats(station)).toEqual([]);
+    const refusals = await station.store.refusals({
+      start: (await station.store.epoch()).startedAt,
+      end: micros(Date.now() * 1000 + day),
+    });
+    expect(refusals.filter(({ source, reason }) => source === hostile.did && reason !== 'duplicate')).toEqual([]);
+  });
+
+  test('stays denied over a restart, whose gap goes on, and counts no gap of the time before', async () => {
+    const { station, hostile, given } = await observe();
+    await deny(station.folder, hostile.did);
+    await until('the gap', async () => (await gapsOf(station, hostile.did)).length === 1);
+    const [begun] = await gapsOf(station, hostile.did);
+    await station.stop();
+    const again = await startStation(given, { folder: station.folder });
+    stage.station = again;
+    await until('the others', async () => (await again.overview()).coverage.sources.established === 2);
+    expect((await again.published()).coverage.sources.enrolled).toBe(2);
+    hostile.faults.emit(3);
+    const [gap, ...others] = await gapsOf(again, hostile.did);
+    expect(others).toEqual([]);
+    expect(gap?.start).toBe(begun?.start);
+    expect(gap?.end).toBeGreaterThan(begun?.end ?? Number.POSITIVE_INFINITY);
+    expect((await rows(again)).get(hostile.did)).toBe(5);
+  });
+
+  test('is every labeler of a denied domain', async () => {
+    const { station } = await observe();
+    await deny(station.folder, '127.0.0.1');
+    await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 0);
+    expect(await deniedCaveats(station)).toEqual([
+      '3 labelers are denied by the operator of this instrument and not read.',
+    ]);
+    await allow(station.folder, '127.0.0.1');
+    await until('the enrolment', async () => (await station.overview()).coverage.sources.established === 3);
+  });
+});
+
+describe('removal of a denied labeler’s rows', () => {
+  const requestPurge = (folder: string, did: string) =>
+    changeDenyFile(folder, (list) => {
+      const entry = list.entryOf({ kind: 'did', did });
+      if (!entry) throw new Error('it is not denied');
+      return list.with({ ...entry, purge: formatTimestamp(Date.now()) });
+    });
+
+  test('runs beside the others, is a caveat and a gap, and leaves the place where reading goes on', async () => {
+    const { station, hostile, honest } = await observe();
+    await deny(station.folder, hostile.did);
+    await requestPurge(station.folder, hostile.did);
+    await until('the removal', async () => (await station.store.purges())[0]?.completedAt != null);
+    honest.faults.emit(2);
+    await until('the honest one', async () => (await rows(station)).get(honest.did) === 7);
+    expect((await rows(station)).get(hostile.did)).toBeUndefined();
+    const { counts, caveats, top_labelers_7d: top } = await station.published();
+    expect(counts.labelers_active_window).toBe(2);
+    expect(top.map(({ labeler_did: did }) => did)).not.toContain(hostile.did);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(caveats).toContain(`Rows of 1 labeler were removed on the operator's request, the last on ${today}.`);
+    expect((await gapsOf(station, hostile.did)).map(({ reason }) => reason)).toContain('maintenance');
+    for await (const { problems } of station.store.verify()) expect(problems).toEqual([]);
+
+    await allow(station.folder, hostile.did);
+    hostile.faults.emit(4);
+    // What was removed is not read again.
+    await until('what it gives now', async () => (await rows(station)).get(hostile.did) === 4);
+  });
+
+  test('is begun by the next start where no instrument ran', async () => {
+    const { station, hostile, given } = await observe();
+    await station.stop();
+    await deny(station.folder, hostile.did);
+    await requestPurge(station.folder, hostile.did);
+    const again = await startStation(given, { folder: station.folder });
+    stage.station = again;
+    await until('the removal', async () => (await again.store.purges())[0]?.completedAt != null);
+    expect((await rows(again)).get(hostile.did)).toBeUndefined();
+  });
+});
+
+describe('a damaged list of denied labelers', () => {
+  test('leaves the last good one in force while the instrument runs', async () => {
+    const { station, hostile } = await observe();
+    await deny(station.folder, hostile.did);
+    await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
+    writeFileSync(denyPath(station.folder), '{"denied": [');
+    await station.published();
+    await station.published();
+    expect((await station.published()).coverage.sources.enrolled).toBe(2);
+  });
+
+  test('keeps the instrument from starting, in one line that says what to do', async () => {
+    const { station, given } = await observe();
+    await station.stop();
+    writeFileSync(denyPath(station.folder), 'null');
+    await expect(startStation(given, { folder: station.folder, log: silentLog })).rejects.toThrow(
+      `the list of denied labelers ${denyPath(station.folder)} is invalid: it has no "denied" array; correct it or ` +
+        'restore a copy, or move it away to deny no labeler',
+    );
+  });
+});

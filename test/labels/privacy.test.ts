@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { labelStage } from '../../harness/labels/label-stage.ts';
+import { startStation } from '../../harness/labels/label-station.ts';
+import { until } from '../../harness/process/until.ts';
+import { createSim } from '../../sim/index.ts';
+import { oddKinds } from '../../sim/labelers/odd-labels.ts';
+import type { Log, LogFields } from '../../src/ops/log.ts';
+import { day, micros } from '../../src/store/time.ts';
+
+const stage = labelStage();
+
+test('no account and no record of one stands in the logs or the artifact, whatever a labeler sends and however it fails', async () => {
+  const written: string[] = [];
+  const write = (message: string, fields?: LogFields) => void written.push(JSON.stringify({ message, fields }));
+  const log: Log = { debug: write, info: write, warn: write, error: write, with: () => log };
+  const made = createSim({ rate: 1, historyHours: 0, labelers: 3, labelRate: 0 });
+  stage.sim = made;
+  const { plc, relays, jetstream } = await made.start();
+  const { list } = made.labelers;
+  const labelers = new Set(list.map(({ did }) => did));
+  const observed = await startStation(
+    { seeds: [...labelers], plc: plc ?? '', relays, jetstream, maxDailyRows: 400 },
+    { log },
+  );
+  stage.station = observed;
+  await until('read', async () => (await observed.overview()).coverage.sources.established === 3);
+  for (const { faults } of list) {
+    faults.emit(50);
+    for (const kind of oddKinds) if (kind !== 'huge') faults.labels(kind);
+  }
+  const [first, second, third] = list;
+  const { startedAt: start } = await observed.store.epoch();
+  const counts = () => observed.store.countsByLabeler({ start, end: micros(Date.now() * 1000 + day) });
+  await until('labels of all', async () => (await counts()).length === 3);
+  // Each of them in another trouble: a reset, a refusal, more than its share of a day.
+  first?.faults.recreate();
+  second?.faults.answer({ kind: 'html' });
+  second?.faults.drop('reset');
+  third?.faults.emit(1_000);
+  await until('the pause', () => written.some((line) => line.includes('paused')));
+  await until('the refusal', () => written.some((line) => line.includes('cannot be read')));
+  observed.store.limitPages(1);
+  first?.faults.emit(3_000);
+  await until('the full disk', () => written.some((line) => line.includes('disk_full')));
+  observed.store.limitPages(1_000_000);
+  await until('acceptance to resume', () => written.some((line) => line.includes('acceptance resumes')));
+  const at = (await observed.overview()).generated_at;
+  await until('published', async () => (await observed.overview()).generated_at !== at);
+
+  // Nothing is written any more while it is read.
+  await observed.stop();
+  const artifacts = join(observed.folder, 'artifacts');
+  const texts = [...written, ...readdirSync(artifacts).map((name) => readFileSync(join(artifacts, name), 'utf8'))];
+  expect(written.length).toBeGreaterThan(4);
+  expect(texts.filter((text) => text.includes('at://'))).toEqual([]);
+  const named = texts.flatMap((text) => text.match(/did:[a-z]+:[a-zA-Z0-9._:%-]+/g) ?? []);
+  expect(named.filter((did) => !labelers.has(did))).toEqual([]);
+  // They are named, so that what names accounts would be found too.
+  expect(new Set(named)).toEqual(labelers);
+});

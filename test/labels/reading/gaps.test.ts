@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { isReplaced, labelStage } from '../../../harness/labels/label-stage.ts';
+import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim, type SimOptions } from '../../../sim/index.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import { verdict } from '../../../sim/labelers/truth.ts';
+import type { Quirk } from '../../../src/labels/shares/telemetry.ts';
+import { micros } from '../../../src/store/time.ts';
+
+const stage = labelStage();
+
+/** One labeler, observed, with a few labels read. */
+async function observeOne(shape: ReturnType<NonNullable<SimOptions['shapeLabeler']>> = {}) {
+  const made = createSim({ rate: 1, historyHours: 0, labelers: 1, labelRate: 0, shapeLabeler: () => shape });
+  stage.sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const started = await startStation({ seeds: [labeler.did], plc });
+  stage.station = started;
+  await until('established', async () => (await started.overview()).coverage.sources.established === 1);
+  labeler.faults.emit(3);
+  await until('the first labels', async () => (await rows(started)) === 3);
+  return { labeler, station: started, plc };
+}
+
+async function rows({ store }: LabelStation): Promise<number> {
+  const { startedAt: start } = await store.epoch();
+  const counts = await store.countsByLabeler({ start, end: micros(Date.now() * 1000 + 3_600_000_000) });
+  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+}
+
+async function gaps({ store }: LabelStation) {
+  const { startedAt: start } = await store.epoch();
+  const found = await store.gaps({ start, end: micros(Date.now() * 1000 + 3_600_000_000) });
+  return found.map(({ source, reason }) => ({ source, reason }));
+}
+
+/** Emits more labels, and waits until these are stored too. */
+async function goesOn({ faults }: Labeler, observed: LabelStation, count = 4) {
+  const before = await rows(observed);
+  faults.emit(count);
+  await until('what came after', async () => (await rows(observed)) >= before + count);
+}
+
+const software = ['ozone', 'skyware'] as const;
+
+describe.each(software)('no gap, and nothing lost, with %s', (kind) => {
+  test.each<[string, (labeler: Labeler) => unknown]>([
+    ['a connection that ends', ({ faults }) => faults.drop('end')],
+    ['a connection that is reset', ({ faults }) => faults.drop('reset')],
+    ['frames that nobody can read', ({ faults }) => faults.garbage()],
+    ['frames that hold several labels', ({ faults }) => faults.several(3)],
+    ['an endpoint that moves', ({ faults }) => faults.move()],
+    ['a key that changes', ({ faults }) => faults.rotateKey()],
+    [
+      'a consumer that is told to be too slow',
+      ({ faults }) => {
+        faults.nextCursor('too_slow');
+        faults.drop('end');
+        faults.emit(2);
+      },
+    ],
+  ])('%s', async (_, happens) => {
+    const { labeler, station: observed } = await observeOne({ software: kind });
+    await happens(labeler);
+    await goesOn(labeler, observed);
+    const truth = stage.sim?.labelers.truth.expected({
+      epochUs: (await observed.store.epoch()).startedAt,
+      which: 'emitted',
+    });
+    await until('all that was emitted', async () => (await rows(observed)) === truth?.accepted);
+    expect(await gaps(observed)).toEqual([]);
+  });
+});
+
+describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
+  test.each<[string, Quirk | null, (labeler: Labeler) => unknown]>([
+    [
+      'a cursor that lies in the future',
+      'future_cursor',
+      ({ faults }) => {
+        faults.nextCursor('future');
+        faults.drop('end');
+      },
+    ],
+    [
+      'a cursor that is too old',
+      'outdated_cursor',
+      ({ faults }) => {
+        faults.nextCursor('outdated');
+        faults.drop('end');
+      },
+    ],
+    ['a database that was made anew', null, ({ faults }) => faults.recreate()],
+    ['a database that was put back', null, ({ faults }) => faults.loseTail(2)],
+  ])('cursor_reset: %s', async (_, quirk, happens) => {
+    const { labeler, station: observed } = await observeOne({ software: kind });
+    await happens(labeler);
+    await goesOn(labeler, observed);
+    await until('the gap', async () => (await gaps(observed)).length > 0);
+    expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
+    if (quirk) expect(observed.quirks.get(quirk)).toBeGreaterThan(0);
+  });
+
+  test('cursor_reset: a database that was put back and grew, also where the look at it fails in passing', async () => {
+    const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
+    labeler.faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2, limit: 1 });
+    labeler.faults.loseTail(2);
+    labeler.faults.emit(4);
+    await until('the look that failed', () => labeler.faults.fired.get('query_answer') === 2);
+    await until('all that was emitted', async () => (await rows(observed)) === 7);
+    expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
+  });
+
+  test('source_unavailable: live alone, where what lies before cannot be had by stream either', async () => {
+    const made = createSim({
+      rate: 1,
+      historyHours: 0,
+      labelers: 1,
+      labelRate: 20,
+      shapeLabeler: () => ({ software: kind, ailment: 'no_query' }),
+    });
+    stage.sim = made;
+    const { plc } = await made.start();
+    const [labeler] = made.labelers.list;
+    if (labeler) labeler.faults.ignoresCursors = true;
+    stage.station = await startStation({ seeds: [labeler?.did ?? ''], plc: plc ?? '' });
+    const observed = stage.station;
+    await until('live labels', async () => (await rows(observed)) > 5);
+    await until('the gap', async () => (await gaps(observed)).length > 0);
+    expect(await gaps(observed)).toEqual([{ source: labeler?.did, reason: 'source_unavailable' }]);
+    await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
+  });
+
+  test.each([0, 2])(
+    'no gap: what a stream alone has from before is replayed from its cursor (%i h of past)',
+    async (historyHours) => {
+      const made = createSim({
+        rate: 1,
+        historyHours,
+        labelers: 1,
+        labelRate: 5,
+        shapeLabeler: () => ({ software: kind, ailment: 'no_query' }),
+      });
+      stage.sim = made;
+      const { plc } = await made.start();
+      const [labeler] = made.labelers.list;
+      if (!labeler) throw new Error('a labeler was asked for');
+      labeler.faults.emit(20);
+      // They come within our epoch, and before anybody asks for them.
+      made.labelers.directory.set(labeler.did, 'no_service');
+      stage.station = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
+      const observed = stage.station;
+      const { startedAt: epochUs } = await observed.store.epoch();
+      labeler.faults.emit(30);
+      made.labelers.directory.set(labeler.did, 'whole');
+      await until('live labels', async () => (await rows(observed)) > 40);
+      await until('no gap', async () => (await gaps(observed)).length === 0);
+      labeler.faults.setRate(0);
+      const due = () =>
+        [...made.labelers.truth.emitted(epochUs)].filter(
+          (label) =>
+            verdict(label, epochUs, label.emittedUs) === null && (label.served || !isReplaced(labeler, label.n)),
+        );
+      await until('the truth', async () => (await rows(observed)) === due().length);
+      expect(due().length).toBeGreaterThan(40);
+    },
+  );
+
+  test('cursor_reset, though polls find them: labels missed where replay meets live', async () => {
+    const { labeler, station: observed } = await observeOne({ software: kind });
+    labeler.faults.missAtCutover(3);
+    labeler.faults.drop('end');
+    labeler.faults.emit(2);
+    await goesOn(labeler, observed);
+    await until('all of them', async () => (await rows(observed)) === labeler.edge);
+    await until('the gap', async () => (await gaps(observed)).length > 0);
+    expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
+  });
+});
+
+describe('polls', () => {
+  test.each(software)('see a database of %s that was made anew', async (kind) => {
+    const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
+    labeler.faults.recreate();
+    await until('the gap', async () => (await gaps(observed)).length > 0);
+    await goesOn(labeler, observed);
+    expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
+  });
+});

@@ -1,0 +1,252 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type LabelReader,
+  type LabelScript,
+  labelReader,
+  pagesOf,
+  row,
+  type ScriptedStream,
+} from '../../../harness/labels/label-reader.ts';
+import { standAt } from '../../../harness/labels/reader-ports.ts';
+import { until } from '../../../harness/process/until.ts';
+import { errorFrame } from '../../../sim/labelers/wire.ts';
+import { readPosition, writePosition } from '../../../src/labels/label/position.ts';
+
+/**
+ * A labeler whose database was emptied, or which replaced the last row that was read: whichever request meets it first,
+ * the first is a reset and the second is none.
+ */
+
+interface Row {
+  readonly n: number;
+  readonly label: unknown;
+}
+
+/** A labeler with a database. Its stream begins behind the cursor, and gives what is added. */
+class Labeler {
+  rows: readonly Row[] = [1, 2, 3, 4].map((n) => ({ n, label: row(n, 4_000 - n) }));
+  /** How many pages were given. */
+  pages = 0;
+  /** Whether requests for pages wait. */
+  #held: PromiseWithResolvers<void> | null = null;
+  #stream: ScriptedStream | null = null;
+
+  hold(): void {
+    this.#held = Promise.withResolvers();
+  }
+
+  release(): void {
+    this.#held?.resolve();
+    this.#held = null;
+  }
+
+  drop(): void {
+    this.#stream?.end();
+  }
+
+  readonly page: NonNullable<LabelScript['page']> = async (cursor, limit, { signal }) => {
+    signal.addEventListener('abort', () => this.release(), { once: true });
+    await this.#held?.promise;
+    this.pages += 1;
+    return pagesOf(this.rows, cursor, limit);
+  };
+
+  readonly connected = (stream: ScriptedStream): void => {
+    this.#stream = stream;
+    const { cursor } = stream;
+    if (cursor === null) return;
+    if (cursor > (this.rows.at(-1)?.n ?? 0)) stream.raw(errorFrame('FutureCursor', 'Cursor in the future.'));
+    else for (const { n, label } of this.rows) if (n > cursor) stream.send(n, label);
+  };
+}
+
+let reader: LabelReader | null = null;
+afterEach(() => reader?.close());
+
+const hour = 3_600_000;
+const patient = { tailMs: hour, streamRetryMs: hour, confirmMs: hour };
+
+/** Reads a labeler to its end. By stream: with a position of it. */
+async function observe(labeler: Labeler, way: 'poll' | 'stream', value?: string): Promise<LabelReader> {
+  reader = await labelReader({
+    page: labeler.page,
+    ...(way === 'stream' ? { connected: labeler.connected } : { streamless: true }),
+    days: 1,
+    rhythm: patient,
+  });
+  const observed = reader;
+  if (value !== undefined) standAt(observed.source, readPosition(value) ?? observed.source.position);
+  observed.read();
+  return observed;
+}
+
+async function read(labeler: Labeler, way: 'poll' | 'stream'): Promise<LabelReader> {
+  const observed = await observe(labeler, way);
+  await until('the first rows', () => observed.stored.size === 4);
+  if (way === 'stream') {
+    standAt(observed.source, { ...observed.source.position, seq: 4, seqTail: observed.source.position.cursorTail });
+  }
+  const { pages } = labeler;
+  if (way === 'poll') await until('a quiet poll', () => labeler.pages >= pages + 2);
+  return observed;
+}
+
+/** Ends the first reader; another one goes on at its position, as after a restart. */
+async function restart(labeler: Labeler, observed: LabelReader, way: 'poll' | 'stream'): Promise<LabelReader> {
+  await observed.close();
+  return observe(labeler, way, writePosition(observed.source.position));
+}
+
+/** Reasons of gaps that were recorded and not withdrawn, each once. */
+function reasons({ gaps, withdrawn }: LabelReader): readonly string[] {
+  return [...new Set(gaps.filter((gap) => !withdrawn.includes(gap)).map(({ reason }) => reason))];
+}
+
+const afterwards: Row = { n: 10, label: row(10) };
+
+describe('a database that was emptied is a reset, and reading goes on', () => {
+  test('met by a poll while it is empty, at once', async () => {
+    const labeler = new Labeler();
+    const observed = await read(labeler, 'poll');
+    labeler.rows = [];
+    await until('the gap', () => observed.gaps.length > 0);
+    labeler.rows = [afterwards];
+    await until('the new row', () => observed.stored.has('v10'));
+    expect(reasons(observed)).toEqual(['cursor_reset']);
+    expect(observed.quirks).toContain('tail_missing');
+  });
+
+  test('met by a poll that finds the next rows', async () => {
+    const labeler = new Labeler();
+    const observed = await read(labeler, 'poll');
+    labeler.rows = [afterwards];
+    await until('the new row', () => observed.stored.has('v10'));
+    expect(reasons(observed)).toEqual(['cursor_reset']);
+    expect(observed.quirks).toContain('tail_missing');
+  });
+
+  test('met by a poll that finds as many rows again, read from the first', async () => {
+    const labeler = new Labeler();
+    const observed = await read(labeler, 'poll');
+    labeler.rows = [11, 12, 13, 14, 15, 16].map((n) => ({ n: n - 10, label: row(n) }));
+    await until('all rows', () => observed.stored.size === 10);
+    expect(reasons(observed)).toEqual(['cursor_reset']);
+  });
+
+  test('met by the first poll after a restart', async () => {
+    const labeler = new Labeler();
+    const before = await read(labeler, 'poll');
+    labeler.rows = [afterwards];
+    const observed = await restart(labeler, before, 'poll');
+    await until('the new row', () => observed.stored.has('v10'));
+    expect(reasons(observed)).toEqual(['cursor_reset']);
+  });
+
+  test.each([
+    ['the stream, whose cursor lies in the future', 'stream', []],
+    ['the stream, which gives the next row', 'stream', [afterwards]],
+    ['a poll, whose page is empty', 'poll', []],
+    ['a poll, which finds the next row', 'poll', [afterwards]],
+    ['both at once, with nothing', 'both', []],
+    ['both at once, with the next row', 'both', [afterwards]],
+  ] as const)('met after a restart by %s', async (_, first, rows) => {
+    const labeler = new Labeler();
+    const before = await read(labeler, 'stream');
+    labeler.rows = rows;
+    await before.close();
+    if (first === 'stream') labeler.hold();
+    const silent = first === 'poll' ? { connected: () => undefined } : {};
+    reader = await labelReader({
+      page: labeler.page,
+      connected: labeler.connected,
+      days: 1,
+      rhythm: patient,
+      ...silent,
+    });
+    const observed = reader;
+    standAt(observed.source, before.source.position);
+    observed.read();
+    await until('the gap', () => observed.gaps.length > 0);
+    labeler.release();
+    labeler.rows = [afterwards];
+    labeler.drop();
+    await until('the new row', () => observed.stored.has('v10'));
+    expect(reasons(observed)).toEqual(['cursor_reset']);
+  });
+});
+
+describe('a row that a newer one replaced is no gap', () => {
+  /** The labeler removes the label of the last row: under a new number, with further rows around it. */
+  function replaceLast(labeler: Labeler): void {
+    const last = labeler.rows.at(-1);
+    const removed = { ...(last?.label as object), neg: true, cts: new Date().toISOString() };
+    labeler.rows = [
+      ...labeler.rows.slice(0, -1),
+      { n: 5, label: row(5) },
+      { n: 6, label: removed },
+      { n: 7, label: row(7) },
+    ];
+  }
+
+  test('by poll', async () => {
+    const labeler = new Labeler();
+    const observed = await read(labeler, 'poll');
+    replaceLast(labeler);
+    await until('the row behind it', () => observed.stored.has('v7'));
+    expect(reasons(observed)).toEqual([]);
+    expect(observed.quirks).not.toContain('tail_missing');
+  });
+
+  test('by the first poll after a restart', async () => {
+    const labeler = new Labeler();
+    const before = await read(labeler, 'poll');
+    replaceLast(labeler);
+    const observed = await restart(labeler, before, 'poll');
+    await until('the row behind it', () => observed.stored.has('v7'));
+    expect(reasons(observed)).toEqual([]);
+  });
+
+  test('by a stream that is resumed, where it comes next', async () => {
+    const labeler = new Labeler();
+    const before = await read(labeler, 'stream');
+    replaceLast(labeler);
+    labeler.rows = labeler.rows.filter(({ n }) => n !== 5);
+    const observed = await restart(labeler, before, 'stream');
+    await until('the row behind it', () => observed.stored.has('v7'));
+    expect(reasons(observed)).toEqual([]);
+  });
+});
+
+test('a full page without the last row is a gap, and reading goes on behind it', async () => {
+  const labeler = new Labeler();
+  const observed = await read(labeler, 'poll');
+  labeler.rows = Array.from({ length: 300 }, (_, i) => ({ n: i + 5, label: row(i + 5) }));
+  await until('all rows', () => observed.stored.size === 304);
+  expect(reasons(observed)).toEqual(['cursor_reset']);
+  expect(observed.source.position.cursor).toBe(304);
+});
+
+test('a labeler whose pages never show the last row again is looked at twice, then once an hour', async () => {
+  const labeler = new Labeler();
+  // Its cursors lie between the rows: one less is still behind the row.
+  const page: LabelScript['page'] = (cursor, limit, asked) => labeler.page(cursor, limit, asked);
+  labeler.rows = labeler.rows.map(({ n, label }) => ({ n: n * 10, label }));
+  reader = await labelReader({
+    page: async (cursor, limit, asked) => {
+      const given = await page(cursor, limit, asked);
+      const { value } = given as { value: { cursor?: string; labels: readonly unknown[] } };
+      return {
+        ...given,
+        value: value.cursor === undefined ? value : { ...value, cursor: String(Number(value.cursor) + 5) },
+      };
+    },
+    streamless: true,
+    days: 1,
+    rhythm: patient,
+  });
+  const observed = reader;
+  observed.read();
+  await until('many polls', () => labeler.pages >= 20);
+  expect(observed.stored.size).toBe(4);
+  expect(observed.gaps.map(({ reason }) => reason)).toEqual(['cursor_reset', 'cursor_reset']);
+});

@@ -1,0 +1,108 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type LabelsProcess, spawnLabels } from '../../../harness/labels/labels-process.ts';
+import { type DnsServer, dnsEnvironment, startDnsServer } from '../../../harness/net/dns-server.ts';
+import { listenForTest } from '../../../harness/net/listen.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim, type Sim } from '../../../sim/index.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
+
+/** More than any bound on strangers that hang. */
+const strangers = 120;
+
+let directory: string;
+let sim: Sim;
+let plc: string;
+let dns: DnsServer;
+let honest: Labeler;
+let hostile: readonly Labeler[];
+let running: LabelsProcess | null = null;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'almanac-hanging-'));
+  sim = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: strangers + 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware' }),
+  });
+  dns = await startDnsServer(() => 'silence');
+  plc = (await sim.start()).plc ?? '';
+  [honest, ...hostile] = sim.labelers.list as [Labeler, ...Labeler[]];
+});
+
+afterEach(async () => {
+  running?.process.kill('SIGKILL');
+  await running?.ended;
+  running = null;
+  await sim.stop();
+  await dns.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The real program over the simulated network, with these DIDs in its roster. */
+function observe(dids: readonly string[]): LabelsProcess {
+  const seeds = join(directory, 'seeds.json');
+  writeFileSync(seeds, JSON.stringify(dids.map((did) => ({ did }))));
+  running = spawnLabels(
+    [
+      ...['--store', `sqlite:${directory}/store`, '--artifacts', `${directory}/artifacts`, '--seeds', seeds],
+      ...['--plc', plc, '--jetstream', '', '--allow-loopback', '--publish-seconds', '1', '--min-free-megabytes', '0'],
+    ],
+    dnsEnvironment(dns),
+  );
+  return running;
+}
+
+function established(): number {
+  try {
+    const text = readFileSync(join(directory, 'artifacts', 'labels-overview.json'), 'utf8');
+    return (JSON.parse(text) as RecentOverview).coverage.sources.established;
+  } catch {
+    return 0;
+  }
+}
+
+/** Names that were asked for so far. */
+const names = () => new Set(dns.asked.map((question) => question.split(' ')[0]));
+
+/** Ends it as systemd does; the program itself fails when it takes longer than it may. */
+async function terminate(labels: LabelsProcess): Promise<{ code: number | null; stderr: readonly string[] }> {
+  labels.process.kill('SIGTERM');
+  const { code, stderr } = await labels.ended;
+  return { code, stderr };
+}
+
+test('endpoints whose names are never resolved hold up no honest labeler, nor SIGTERM', async () => {
+  for (const [i, { did }] of hostile.entries()) {
+    sim.labelers.directory.point(did, `https://l${i}.hostile${i}.example`);
+  }
+  const labels = observe([...hostile.map(({ did }) => did), honest.did]);
+  await labels.observing;
+  await until('a hundred names are asked for', () => names().size >= 100);
+  await until('the honest one is read', () => established() === 1);
+  expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
+}, 120_000);
+
+test('endpoints that accept connections and never answer hold up no honest labeler, nor SIGTERM', async () => {
+  const silent = await listenForTest(createServer());
+  for (const [i, { did }] of hostile.entries()) {
+    sim.labelers.directory.point(did, `http://l${i}.hostile${i}.localhost:${silent.port}`);
+  }
+  const labels = observe([...hostile.map(({ did }) => did), honest.did]);
+  await labels.observing;
+  await until('a hundred connections hang', () => silent.seen.length >= 100);
+  await until('the honest one is read', () => established() === 1);
+  expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
+}, 120_000);
+
+test('hosts of did:web that hang hold up neither the directory, nor SIGTERM', async () => {
+  const web = hostile.map((_, i) => `did:web:l${i}.hostile${i}.example`);
+  const labels = observe([...web, honest.did]);
+  await labels.observing;
+  await until('the lane is full', () => names().size >= 8);
+  await until('the honest one is read', () => established() === 1);
+  expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
+}, 120_000);

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { labelStage } from '../../../harness/labels/label-stage.ts';
+import { type LabelStation, quickRhythm, startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim } from '../../../sim/index.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
+import type { LabelsSettings } from '../../../src/labels/assembly/options.ts';
+import { day, micros } from '../../../src/store/time.ts';
+
+const stage = labelStage();
+
+/** Twelve labelers of one host, and one of a host of its own. */
+async function observe(shape: Partial<LabelerProfile>, settings: Partial<LabelsSettings> = {}) {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 13, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', ...shape }),
+  });
+  stage.sim = made;
+  const { plc } = await made.start();
+  const [shared, alone, ...others] = made.labelers.list as [Labeler, Labeler, ...Labeler[]];
+  for (const { did } of others) made.labelers.directory.point(did, shared.endpoint);
+  return {
+    shared,
+    alone,
+    async start() {
+      const seeds = made.labelers.list.map(({ did }) => did);
+      const started = await startStation({ seeds, plc: plc ?? '', ...settings });
+      stage.station = started;
+      return started;
+    },
+  };
+}
+
+async function rows({ store }: LabelStation, labeler: string): Promise<number> {
+  const { startedAt: start } = await store.epoch();
+  const counts = await store.countsByLabeler({ start, end: micros(Date.now() * 1000 + day) });
+  const found = counts.find((count) => count.labeler === labeler);
+  return (found?.applied ?? 0) + (found?.removed ?? 0);
+}
+
+test('labelers of one host get as many streams as one host may have; the others are polled, and all are read', async () => {
+  const { shared, alone, start } = await observe({}, { maxStreamsPerHost: 3 });
+  let most = 0;
+  const observed = await start();
+  shared.faults.emit(5);
+  await until('all are read', async () => {
+    const { established } = (await observed.overview()).coverage.sources;
+    most = Math.max(most, shared.streams.length);
+    return established === 13;
+  });
+  expect(most).toBe(3);
+  expect(alone.streams).toHaveLength(1);
+  expect(observed.hostFull.get('stream')).toBeGreaterThanOrEqual(9);
+  // A connection that ends makes room for the next one that asks.
+  const ended = new Set(shared.streams);
+  shared.faults.drop('end');
+  await until('three again', () => shared.streams.filter((stream) => !ended.has(stream)).length === 3);
+  shared.faults.emit(5);
+  await until('nothing lost', async () => (await rows(observed, shared.did)) === shared.edge);
+});
+
+test('a slow host takes four requests at once and holds up no other; each of its labelers gets its turn', async () => {
+  const { shared, alone, start } = await observe({ ailment: 'no_stream' });
+  shared.faults.delayed(400);
+  const observed = await start();
+  await until('the other host', async () => {
+    alone.faults.emit(1);
+    return (await rows(observed, alone.did)) > 5;
+  });
+  shared.faults.emit(2_000);
+  await until('the backlog of one', async () => (await rows(observed, shared.did)) === shared.edge, 90_000);
+  await until('all are read', async () => (await observed.overview()).coverage.sources.established === 13);
+  expect(shared.queriesAtOnce).toBe(4);
+  expect(alone.queriesAtOnce).toBe(1);
+}, 180_000);
+
+test('hosts that hang hold up nobody’s document, however many they are', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 30, labelRate: 0 },
+    shapeLabeler: ({ index }) => (index < 29 ? { ailment: 'no_stream' } : {}),
+  });
+  stage.sim = made;
+  const { plc, jetstream } = await made.start();
+  const hanging = made.labelers.list.slice(0, 29);
+  for (const { faults } of hanging) faults.delayed(50_000);
+  const late = made.labelers.list[29] as Labeler;
+  const rhythm = { ...quickRhythm, requestMs: 50_000 };
+  const observed = await startStation({ seeds: hanging.map(({ did }) => did), plc: plc ?? '', jetstream, rhythm });
+  stage.station = observed;
+  await until('all requests hang', () => hanging.filter(({ queriesAtOnce }) => queriesAtOnce > 0).length === 29);
+  await until('the new one has its document read', async () => {
+    made.labelers.declare(late.did, 'update');
+    return (await observed.store.roster()).some(({ did, endpoint }) => did === late.did && endpoint !== null);
+  });
+});

@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { labelStage } from '../../../harness/labels/label-stage.ts';
+import { startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim } from '../../../sim/index.ts';
+import { noPosition, readPosition, writePosition } from '../../../src/labels/label/position.ts';
+import { openSqliteWriter } from '../../../src/store/sqlite/write/writer.ts';
+import { day, micros } from '../../../src/store/time.ts';
+
+const stage = labelStage();
+
+test('the "0" of an empty page is never a position: what was read is not read again from the beginning', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
+  });
+  stage.sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const observed = await startStation({ seeds: [labeler.did], plc });
+  stage.station = observed;
+  const { store, quirks } = observed;
+  const { startedAt: start } = await store.epoch();
+  const always = { start, end: micros(Date.now() * 1000 + day) };
+  const rows = async () => (await store.countsByLabeler(always))[0]?.applied ?? 0;
+  const before = quirks.get('zero_cursor') ?? 0;
+  await until('empty pages', () => (quirks.get('zero_cursor') ?? 0) >= before + 4);
+  // A full page: the next one is empty.
+  const read = quirks.get('zero_cursor') ?? 0;
+  labeler.faults.emit(250);
+  await until(
+    'an empty page behind them',
+    async () => (quirks.get('zero_cursor') ?? 0) > read && (await rows()) === 250,
+  );
+  const [position] = await store.positions();
+  expect(readPosition(position?.value ?? '')?.cursor).toBe(250);
+  expect(await store.refusals(always)).toEqual([]);
+});
+
+test('a labeler that was never read is begun with in smaller pages, where huge labels fill a whole one', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
+  });
+  stage.sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  made.labelers.directory.set(labeler.did, 'no_service');
+  const observed = await startStation({ seeds: [labeler.did], plc });
+  stage.station = observed;
+  labeler.faults.labels('huge', { count: 20, bytes: 1_000_000 });
+  labeler.faults.emit(5);
+  const { startedAt: start } = await observed.store.epoch();
+  const always = { start, end: micros(Date.now() * 1000 + day) };
+  await observed.stop();
+  made.labelers.directory.set(labeler.did, 'whole');
+  const again = await startStation({ seeds: [labeler.did], plc }, { folder: observed.folder });
+  stage.station = again;
+  await until('the labels', async () => (await again.store.countsByLabeler(always))[0]?.applied === 5);
+  expect(await again.store.refusals(always)).toMatchObject([{ reason: 'oversized', count: 20 }]);
+});
+
+test('positions of all but the newest endpoints that a labeler had are forgotten', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware' }),
+  });
+  stage.sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const { did } = labeler;
+  const first = await startStation({ seeds: [did], plc });
+  stage.station = first;
+  await until('established', async () => (await first.overview()).coverage.sources.established === 1);
+  await first.stop();
+  stage.station = null;
+  const store = openSqliteWriter({ folder: join(first.folder, 'store'), at: micros(Date.now() * 1000) });
+  const value = writePosition(noPosition);
+  // The older, the later in the order of their names.
+  const old = Array.from({ length: 700 }, (_, i) => `https://h${900 - i}.example.com`);
+  for (const [i, endpoint] of old.entries()) {
+    const at = micros(Date.now() * 1000 + i);
+    await store.append({ at, observations: [], refusals: [], positions: [{ source: did, endpoint, value }] });
+  }
+  await store.close();
+  const again = await startStation({ seeds: [did], plc }, { folder: first.folder });
+  stage.station = again;
+  await until('forgotten', async () => (await again.store.positions()).length <= 4);
+  const kept = (await again.store.positions()).map(({ endpoint }) => endpoint);
+  expect(kept.toSorted()).toEqual([labeler.endpoint, ...old.slice(-3)].toSorted());
+});

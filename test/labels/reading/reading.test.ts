@@ -1,0 +1,317 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  answer,
+  type LabelReader,
+  type LabelScript,
+  labelReader,
+  never,
+  pagesOf,
+  row,
+  type ScriptedStream,
+} from '../../../harness/labels/label-reader.ts';
+import { standAt } from '../../../harness/labels/reader-ports.ts';
+import { until } from '../../../harness/process/until.ts';
+import { errorFrame } from '../../../sim/labelers/wire.ts';
+import { wait } from '../../../src/labels/clock/wait.ts';
+import { day, hour, micros, minute } from '../../../src/store/time.ts';
+
+let reader: LabelReader | null = null;
+
+afterEach(async () => {
+  await reader?.close();
+  reader = null;
+});
+
+async function made(script: LabelScript): Promise<LabelReader> {
+  reader = await labelReader(script);
+  return reader;
+}
+
+const rows = (count: number, ageMs = 1_000) =>
+  Array.from({ length: count }, (_, i) => ({ n: i + 1, label: row(i + 1, (count - i) * ageMs) }));
+
+describe('what lies before a first connection', () => {
+  test('keeps no live frame waiting until it is filled in, also where none came for long', async () => {
+    const filled = Promise.withResolvers<undefined>();
+    const quiet = Promise.withResolvers<undefined>();
+    const past = rows(3);
+    let live: ScriptedStream | null = null;
+    const observed = await made({
+      rhythm: { confirmMs: 333, resumeMs: 333 },
+      wait: (ms, signal) => wait(ms, signal).then(() => void (ms === 333 && quiet.resolve(undefined))),
+      page: async (cursor, limit, asked) => {
+        await Promise.race([filled.promise, never(asked)]);
+        return pagesOf(past, cursor, limit);
+      },
+      connected: (stream) => {
+        live = stream;
+      },
+    });
+    observed.read();
+    await quiet.promise;
+    (live as ScriptedStream | null)?.send(4, row(4));
+    await until('the live row', () => observed.stored.has('v4'));
+    expect(observed.stored.size).toBe(1);
+    filled.resolve(undefined);
+    await until('what lies before', () => observed.stored.size === 4);
+    await until('the position', () => observed.source.position.seq === 4);
+    expect(observed.connections).toBe(1);
+  });
+
+  test('is had all the same where that one ended before it was filled in', async () => {
+    const [old, last] = [row(1, 3_600_000), row(2)];
+    const ended = Promise.withResolvers<undefined>();
+    const observed = await made({
+      // The first connection gives a live frame and ends while its polls hang; queries are not known.
+      page: async (_, __, asked) => {
+        if (observed.connections === 1) await never(asked);
+        return { kind: 'status', status: 501, retryAfterMs: null, error: null };
+      },
+      connected: ({ connection, cursor, send, end }) => {
+        if (cursor === 0) send(1, old);
+        send(2, last);
+        if (connection === 1) void ended.promise.then(end);
+      },
+    });
+    observed.read();
+    await until('the live frame', () => observed.stored.has('v2'));
+    expect(observed.source.position.seq).toBe(null);
+    ended.resolve(undefined);
+    await until('what lies before', () => observed.stored.has('v1'));
+    await until('known to be all', () => observed.withdrawn.length > 0);
+    expect(observed.misses({ start: micros(observed.epoch), end: micros(observed.epoch + 8 * day - minute) })).toBe(
+      false,
+    );
+  });
+
+  test('stays unread after a page of it, a failure and a start anew', async () => {
+    const all = rows(900, 60_000);
+    const looked = Promise.withResolvers<undefined>();
+    let asked = 0;
+    const observed = await made({
+      page: async (cursor, limit) => {
+        if (cursor > 0) asked += 1;
+        if (asked !== 2) return pagesOf(all, cursor, limit);
+        await looked.promise;
+        asked += 1;
+        return { kind: 'timeout', phase: 'answer' };
+      },
+    });
+    const { tracker } = observed.source;
+    observed.read();
+    await until('a first page, and all but the next', () => asked === 2);
+    const { lastAnswered } = tracker.tracked;
+    expect((lastAnswered ?? 0) - (tracker.unreadSince ?? 0)).toBeGreaterThan(47 * hour);
+    looked.resolve(undefined);
+    await until('all', () => observed.stored.size === 900);
+    await until('known to be all', () => tracker.unreadSince !== null && tracker.unreadSince > (lastAnswered ?? 0));
+    expect(observed.misses({ start: micros(observed.epoch), end: micros(observed.epoch + 8 * day) })).toBe(false);
+  });
+});
+
+test('a reset that is met after a live frame is a gap from where all was read', async () => {
+  const tail = Promise.withResolvers<undefined>();
+  const observed = await made({
+    page: async (cursor, limit) => {
+      await tail.promise;
+      return pagesOf(rows(51), cursor, limit);
+    },
+    connected: ({ send }) => send(51, row(51)),
+  });
+  const { source } = observed;
+  const since = micros(observed.epoch + 10 * day - 10 * minute);
+  source.tracker.answered(since, { dated: 1, undated: 0 });
+  source.tracker.caughtUp(since, since);
+  standAt(source, { seq: null, seqTail: null, cursor: 100, cursorTail: 'f'.repeat(32) });
+  const session = observed.session();
+  await until('the live frame', () => observed.stored.has('v51'));
+  tail.resolve(undefined);
+  expect((await session).kind).toBe('reset');
+  expect(observed.gaps).toMatchObject([{ start: since, reason: 'cursor_reset' }]);
+});
+
+test('polls do not pass over what lies between two connections, though they meet what the first one gave', async () => {
+  const all = rows(905);
+  const label = (n: number) => all[n - 1]?.label;
+  let there = 400;
+  const observed = await made({
+    days: 1,
+    page: async (cursor, limit, asked) => {
+      // The second page is slow, and while the second connection lasts, what lies behind the first one's frames.
+      if (observed.connections === 1 && cursor >= 50) return never(asked);
+      if (observed.connections === 2) await until('a live frame', () => observed.stored.has('v900'));
+      if (observed.connections === 2 && cursor >= 300) return never(asked);
+      return pagesOf(all.slice(0, there), cursor, observed.connections === 1 ? 50 : limit);
+    },
+    connected: ({ connection, cursor, send, raw, end }) => {
+      const from = connection === 1 ? 100 : Math.max(900, (cursor ?? 899) + 1);
+      for (let n = from; n <= there; n += 1) send(n, label(n));
+      if (connection === 1) {
+        there = 905;
+        // A frame that is larger than anybody reads.
+        raw(Buffer.alloc(13 * 1024 * 1024));
+      } else if (connection === 2) void until('met', () => observed.stored.has('v300')).then(end);
+    },
+  });
+  standAt(observed.source, { seq: null, seqTail: null, cursor: 1, cursorTail: null });
+  await observed.session();
+  expect([observed.stored.has('v400'), observed.source.position.seq]).toEqual([true, null]);
+  await observed.session();
+  observed.read();
+  await until('all', () => observed.stored.size >= 904);
+});
+
+test('frames that come with the handshake, more than may wait, are all read', async () => {
+  const observed = await made({
+    connected: ({ cursor, send }) => {
+      for (let n = cursor ?? 1; n <= 3_000; n += 1) send(n, row(n));
+    },
+  });
+  observed.read();
+  await until('all', () => observed.stored.size === 3_000);
+});
+
+test('rows under numbers that fall are stored, and the position does not fall', async () => {
+  const observed = await made({
+    days: 1,
+    page: () => answer([]),
+    connected: ({ send }) => {
+      const go = async (): Promise<void> => {
+        for (const n of [10, 11, 5, 6, 7, 8]) {
+          send(n, row(n));
+          await until(`row ${n}`, () => observed.stored.has(`v${n}`));
+        }
+      };
+      void go();
+    },
+  });
+  observed.read();
+  await until('all', () => observed.stored.size === 6);
+  await until('the position', () => observed.source.position.seq === 11);
+  expect(observed.quirks).toContain('seq_not_advancing');
+});
+
+test('a full page of known rows without a cursor is no end: what lies beyond it is not known', async () => {
+  const all = rows(200);
+  const observed = await made({
+    days: 1,
+    page: (cursor, limit) =>
+      answer(
+        all
+          .filter(({ n }) => n > cursor)
+          .map(({ label }) => label)
+          .slice(0, limit),
+      ),
+  });
+  const { tracker } = observed.source;
+  observed.read();
+  await until('a short page', () => tracker.state === 'established');
+  all.push(...rows(1_000).slice(200));
+  await until('a full page', () => observed.stored.size === 250);
+  await until('not established', () => tracker.state === 'cursor_order_unverified');
+  const asked = tracker.tracked.stateSince;
+  await until('asked again', () => observed.quirks.filter((quirk) => quirk === 'no_cursor').length > 10);
+  expect([tracker.state, tracker.tracked.stateSince]).toEqual(['cursor_order_unverified', asked]);
+});
+
+describe('a source of which no label is dated', () => {
+  const undated = row(1, 0, { cts: 'nonsense' });
+  test.each([
+    ['the same row by another way', [undated]],
+    ['a malformed row', [{ src: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }]],
+    ["another's row", [row(2, 0, { src: 'did:plc:cccccccccccccccccccccccc' })]],
+  ])('stays one with %s', async (_, more) => {
+    const observed = await made({});
+    await observed.take([undated], 'stream');
+    await observed.take(more, 'poll');
+    expect(observed.source.tracker.state).toBe('undated_only');
+    await observed.take([row(3, 49 * 3_600_000)], 'poll');
+    expect(observed.source.tracker.state).toBe('established');
+  });
+});
+
+test('a labeler that begins anew again and again is asked more and more rarely', async () => {
+  const [waits, silence]: [number[], number] = [[], 60_000];
+  const observed = await made({
+    days: 1,
+    page: () => answer([]),
+    connected: ({ raw }) => raw(errorFrame('FutureCursor', 'of another database')),
+    rhythm: { tailMs: 3_600_000, firstRetryMs: 1_000, longestRetryMs: 10_000, resumeMs: silence, confirmMs: silence },
+    random: 0.5,
+    wait: (ms, signal) => {
+      if (ms === silence) return wait(ms, signal);
+      waits.push(ms);
+      return waits.length < 7 ? Promise.resolve() : wait(silence, signal);
+    },
+  });
+  observed.read();
+  await until('some resets', () => waits.length >= 7);
+  expect(waits).toEqual([100, 600, 1_100, 2_100, 4_100, 5_100, 5_100]);
+});
+
+describe('a poll that got no turn, for our own limits', () => {
+  const busy = { kind: 'busy' } as const;
+  const rejecting = (stream: ScriptedStream) => {
+    for (let n = 0; n < 20; n++) stream.raw(Buffer.from('no frame'));
+  };
+
+  test('leaves the state of its source as it is, though the stream is rejected, and is retried soon', async () => {
+    let polls = 0;
+    const observed = await made({
+      random: 0.5,
+      rhythm: { pollMs: 20, longestRetryMs: 3_600_000, notEnrolledMs: 3_600_000 },
+      connected: rejecting,
+      page: (cursor, limit) => {
+        polls += 1;
+        return polls > 1 && polls < 20 ? busy : pagesOf(rows(3), cursor, limit);
+      },
+    });
+    const states = new Set<string>();
+    observed.read();
+    await until('a first answer', () => observed.stored.size === 3);
+    await until('many polls', () => {
+      states.add(observed.source.tracker.state);
+      return polls > 25;
+    });
+    expect([[...states], observed.gaps.filter(({ reason }) => reason === 'source_unavailable')]).toEqual([
+      ['established'],
+      [],
+    ]);
+  });
+
+  test('begins no trial', async () => {
+    let polls = 0;
+    const observed = await made({
+      random: 0.5,
+      rhythm: { pollMs: 5 },
+      connected: rejecting,
+      page: () => {
+        polls += 1;
+        return busy;
+      },
+    });
+    const before = observed.source.tracker.tracked;
+    observed.read();
+    await until('some polls', () => polls > 3);
+    await observed.close();
+    reader = null;
+    expect(observed.source.tracker.tracked).toEqual(before);
+  });
+
+  test('is no gap where the stream is live meanwhile: what lies before is filled in once there is a turn', async () => {
+    let polls = 0;
+    const observed = await made({
+      random: 0.5,
+      rhythm: { pollMs: 5 },
+      connected: (stream) => stream.send(4, row(4)),
+      page: (cursor, limit) => {
+        polls += 1;
+        return polls < 10 ? busy : pagesOf([...rows(3), { n: 4, label: row(4) }], cursor, limit);
+      },
+    });
+    observed.read();
+    await until('all rows', () => observed.stored.size === 4);
+    await until('the position', () => observed.source.position.seq === 4);
+    expect(observed.gaps.filter(({ reason }) => reason === 'source_unavailable')).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { type LabelStation, quickRhythm, removeStation, startStation } from '../../harness/labels/label-station.ts';
+import { until } from '../../harness/process/until.ts';
+import { createSim, type Sim } from '../../sim/index.ts';
+import { day, dayOf, dayStart, hour, micros, minute } from '../../src/store/time.ts';
+
+let sim: Sim | null = null;
+let station: LabelStation | null = null;
+/** Time that passed at once, for everybody, and what our wall clock alone and those of the others were set by, in microseconds. */
+let [passed, stepped, others] = [0, 0, 0];
+
+const wall = () => micros(Date.now() * 1000 + passed + stepped);
+const monotonic = () => performance.now() * 1000 + passed;
+
+afterEach(async () => {
+  await station?.stop();
+  if (station) removeStation(station);
+  await sim?.stop();
+  station = null;
+  sim = null;
+  [passed, stepped, others] = [0, 0, 0];
+});
+
+test('a clock that is set ahead drops no day within an hour, nor before somebody confirms it, however old the days look', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    clock: () => Date.now() + (passed + others) / 1000,
+    shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
+  });
+  sim = made;
+  const { plc } = await made.start();
+  const [labeler] = made.labelers.list;
+  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  const rhythm = { ...quickRhythm, beatMs: 20, upkeepMs: 20 };
+  const observed = await startStation({ seeds: [labeler.did], plc, rhythm }, { wall, monotonic });
+  station = observed;
+  const { store } = observed;
+  const begun = wall();
+  const rows = async (): Promise<number> => {
+    const counts = await store.countsByLabeler({ start: begun, end: micros(begun + 2 * day) });
+    return counts.reduce((sum, { applied }) => sum + applied, 0);
+  };
+  const floor = async () => (await store.frontier()).floor;
+  labeler.faults.emit(1);
+  await until('a row of the first day', async () => (await rows()) === 1);
+  const before = await floor();
+  passed += day;
+  labeler.faults.emit(1);
+  await until('a row of the next day', async () => (await rows()) === 2);
+
+  const maintain = vi.spyOn(store, 'maintain');
+  const beat = vi.spyOn(store, 'beat');
+  await until('upkeep', () => maintain.mock.calls.length > 2);
+  /** Upkeep is due as often as a heartbeat. */
+  const turns = async (): Promise<void> => {
+    const beats = beat.mock.calls.length;
+    await until('heartbeats', () => beat.mock.calls.length > beats + 10);
+  };
+  stepped += 40 * day;
+  maintain.mockClear();
+  await turns();
+  passed += hour - minute;
+  await turns();
+  expect(maintain).not.toHaveBeenCalled();
+  expect(await floor()).toBe(before);
+
+  passed += 2 * minute;
+  await turns();
+  expect(maintain).not.toHaveBeenCalled();
+  expect(await floor()).toBe(before);
+
+  others = stepped;
+  await until('the first day is dropped', async () => (await floor()) === dayStart(dayOf(begun) + 1));
+});

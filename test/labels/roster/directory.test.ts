@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { labelStage } from '../../../harness/labels/label-stage.ts';
+import { startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim } from '../../../sim/index.ts';
+
+const stage = labelStage();
+
+/** Labelers that no seeds file, relay or Jetstream names. */
+async function network() {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 3, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', oddShare: 0, seeded: false, relays: [] }),
+  });
+  stage.sim = made;
+  const { plc } = await made.start();
+  const { directory, list } = made.labelers;
+  const [a, b, c] = list.map(({ did }) => did);
+  if (plc === null || a === undefined || b === undefined || c === undefined)
+    throw new Error('three labelers were asked for');
+  const observe = async (folder?: string) => {
+    const station = await startStation({ seeds: [], plc }, folder === undefined ? {} : { folder });
+    stage.station = station;
+    // Labels from before the epoch are refused.
+    for (const { faults } of list) faults.emit(3);
+    const enrolled = async () => (await station.store.roster()).filter((row) => row.enrolled).map(({ did }) => did);
+    const read = async () => {
+      const { startedAt: start } = await station.store.epoch();
+      const counts = await station.store.countsByLabeler({ start, end: stage.wall() });
+      return counts.filter(({ applied }) => applied === 3).map(({ labeler }) => labeler);
+    };
+    return { ...station, enrolled, read };
+  };
+  return { directory, a, b, c, observe };
+}
+
+test("a labeler that appears only in the directory's stream is enrolled and read, and its provenance is stored and counted", async () => {
+  const { directory, a, b, observe } = await network();
+  const { store, enrolled, read, published } = await observe();
+  await until('a connection to the stream', () => directory.stream.cursors.length === 1);
+  // An operation of an account that is no labeler finds nothing.
+  directory.stream.append(b, { type: 'plc_operation', services: {} }, stage.wall());
+  await directory.publish(a);
+  await until('the labeler read', async () => (await read()).includes(a), 60_000);
+  await until('the labeler stored', async () => (await enrolled()).includes(a), 60_000);
+  const roster = await store.roster();
+  expect(roster.map(({ did }) => did)).toEqual([a]);
+  expect(roster[0]?.provenance).toEqual([expect.stringMatching(/^directory 127\.0\.0\.1:\d+$/)]);
+  expect((await published()).caveats).toContain(
+    '1 of 1 labeler that this instrument follows is known from the directory alone: no seed, relay or Jetstream named it.',
+  );
+});
+
+test('operations from while the instrument was stopped are replayed after its restart, and those of an outage of the stream', async () => {
+  const { directory, a, b, c, observe } = await network();
+  const first = await observe();
+  await until('a connection to the stream', () => directory.stream.cursors.length === 1);
+  await directory.publish(a);
+  await until('a first labeler', async () => (await first.enrolled()).includes(a), 60_000);
+  const { seq } = directory.stream;
+  await first.stop();
+  await directory.publish(b);
+  const second = await observe(first.folder);
+  await until('a labeler of the time without a process', async () => (await second.enrolled()).includes(b), 60_000);
+  expect(directory.stream.cursors).toEqual([null, seq]);
+  directory.stream.close('ConsumerTooSlow');
+  await directory.publish(c);
+  await until('a labeler of the time without a stream', async () => (await second.enrolled()).includes(c), 60_000);
+});
+
+test('an operation of a known labeler makes its document be read again', async () => {
+  const { directory, a, observe } = await network();
+  const { enrolled } = await observe();
+  await until('a connection to the stream', () => directory.stream.cursors.length === 1);
+  await directory.publish(a);
+  await until('the labeler', async () => (await enrolled()).includes(a), 60_000);
+  directory.set(a, 'no_service');
+  await directory.publish(a);
+  await until('the labeler gone', async () => !(await enrolled()).includes(a), 60_000);
+});

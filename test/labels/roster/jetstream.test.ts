@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { labelStage } from '../../../harness/labels/label-stage.ts';
+import { startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim } from '../../../sim/index.ts';
+
+const stage = labelStage();
+
+test.each(['jetstream', 'jetstreamHost'] as const)(
+  'a labeler is found by its record and its changed document is read, over the wire of the address %s',
+  async (wire) => {
+    const made = createSim({
+      // Announcements take the place of the next events: these come faster than the test announces.
+      ...{ rate: 200, historyHours: 0, labelers: 1, labelRate: 0 },
+      shapeLabeler: () => ({ software: 'skyware', seeded: false, relays: [] }),
+    });
+    stage.sim = made;
+    const addresses = await made.start();
+    const { directory, list } = made.labelers;
+    const did = list[0]?.did ?? '';
+    const station = await startStation({ seeds: [], plc: addresses.plc ?? '', jetstream: addresses[wire] });
+    stage.station = station;
+    const enrolled = async () => (await station.store.roster()).some((row) => row.did === did && row.enrolled);
+    // A first connection begins live: the record is announced until it is heard.
+    await until('the labeler', async () => {
+      made.labelers.declare(did);
+      return enrolled();
+    });
+    expect((await station.store.roster()).map(({ provenance }) => provenance)).toEqual([['jetstream']]);
+    directory.set(did, 'no_service');
+    made.labelers.announceIdentity(did);
+    await until('the labeler gone', async () => !(await enrolled()));
+  },
+);

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { labelStage } from '../../../harness/labels/label-stage.ts';
+import { type LabelStation, quickRhythm, startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim } from '../../../sim/index.ts';
+import type { LabelsSettings } from '../../../src/labels/assembly/options.ts';
+import { day, micros } from '../../../src/store/time.ts';
+
+const stage = labelStage();
+
+/** Sixteen labelers, in the order of their DIDs; with `unlisted` no relay lists the last that was made. */
+async function network({ unlisted = false } = {}) {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 16, labelRate: 0 },
+    shapeLabeler: ({ index }) => ({ relays: unlisted && index === 15 ? [] : [0] }),
+  });
+  stage.sim = made;
+  const { plc, relays } = await made.start();
+  const labelers = made.labelers.list.toSorted((a, b) => (a.did < b.did ? -1 : 1));
+  for (const { faults } of labelers) faults.emit(3);
+  const observe = async (settings: Partial<LabelsSettings>, folder?: string) => {
+    const started = await startStation(
+      {
+        plc: plc ?? '',
+        relays,
+        seeds: [],
+        rhythm: { ...quickRhythm, tailMs: 300 },
+        ...settings,
+      },
+      folder === undefined ? {} : { folder },
+    );
+    stage.station = started;
+    return started;
+  };
+  return { labelers, observe, last: made.labelers.list[15]?.did ?? '' };
+}
+
+async function established({ overview }: LabelStation): Promise<number> {
+  return (await overview()).coverage.sources.established;
+}
+
+/** Labelers whose streams or polls are under way now. */
+const readNow = (labelers: Awaited<ReturnType<typeof network>>['labelers']) =>
+  labelers.filter(({ streams }) => streams.length > 0).map(({ did }) => did);
+
+test('after a restart with a lower bound all seeds are read, whatever their DIDs are, and who lost its place has a gap', async () => {
+  const { labelers, observe } = await network();
+  const first = await observe({});
+  await until('all are read', async () => (await established(first)) === 16);
+  await first.stop();
+  const seeds = labelers.slice(-4).map(({ did }) => did);
+  const second = await observe({ seeds, maxEnrolled: 6 }, first.folder);
+  await until('six are read', () => readNow(labelers).length === 6);
+  expect(readNow(labelers)).toEqual(expect.arrayContaining(seeds));
+  const waiting = labelers.map(({ did }) => did).filter((did) => !readNow(labelers).includes(did));
+  await until('their gaps', async () => {
+    const { startedAt: start } = await second.store.epoch();
+    const gaps = await second.store.gaps({ start, end: micros(Date.now() * 1000 + day) });
+    return waiting.every((did) => gaps.some(({ source, reason }) => source === did && reason === 'ingest_paused'));
+  });
+  await until('the caveat', async () =>
+    (await second.overview()).caveats.some((caveat) => caveat.startsWith('10 of 16 labelers wait')),
+  );
+});
+
+test('a seed that is found while the bound is full takes the place of one new source, and no other loses its own', async () => {
+  const { labelers, observe, last: seed } = await network({ unlisted: true });
+  const observed = await observe({ maxEnrolled: 5 });
+  await until('five are read', async () => (await established(observed)) === 5);
+  const held = readNow(labelers);
+  await observed.stop();
+  await observe({ maxEnrolled: 5, seeds: [seed] }, observed.folder);
+  await until('the seed is read', () => readNow(labelers).includes(seed) && readNow(labelers).length === 5);
+  expect(readNow(labelers).filter((did) => held.includes(did))).toHaveLength(4);
+});

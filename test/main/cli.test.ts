@@ -1,0 +1,328 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { runProgram, startProgram } from '../../harness/process/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'almanac-cli-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function file(name: string, content: string | object): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+const config = (content: string | object): string => file(`config-${Math.random()}.json`, content);
+const missing = join(folder, 'nowhere');
+const aFile = file('a-file', 'x');
+
+describe('a command line error', () => {
+  it.each<[string, readonly string[], Record<string, string>, string]>([
+    ['a command', ['fakts'], {}, 'unknown command fakts; did you mean facts?'],
+    ['a flag', ['facts', '--base-pth', '/a'], {}, 'unknown setting --base-pth; did you mean --base-path?'],
+    ['a flag of old', ['facts', '--max-age', '5'], {}, 'unknown setting --max-age; did you mean --max-age-seconds?'],
+    ['a flag like no other', ['facts', '--zzzzzzzzzzzzzzzz'], {}, 'unknown setting --zzzzzzzzzzzzzzzz'],
+    ['a flag with two letters swapped', ['facts', '--hots', 'x'], {}, 'unknown setting --hots; did you mean --host?'],
+    ['a flag a little like another', ['facts', '--pots', 'x'], {}, 'unknown setting --pots'],
+    ['a command a little like another', ['logs'], {}, 'unknown command logs'],
+    ['a variable', ['facts'], { ALMANAC_PROT: '1' }, 'unknown setting ALMANAC_PROT; did you mean ALMANAC_PORT?'],
+    [
+      'a key of the config file',
+      ['facts', '--config', config({ 'bse-path': '/a' })],
+      {},
+      'unknown setting config key "bse-path"; did you mean "base-path"?',
+    ],
+    ['a flag without its value', ['facts', '--port'], {}, '--port requires a value'],
+    [
+      'a word for a port',
+      ['facts', '--port', 'http'],
+      {},
+      '--port requires a whole number from 0 to 65535; got "http"',
+    ],
+    [
+      'a port too high',
+      ['facts', '--port', '65536'],
+      {},
+      '--port requires a whole number from 0 to 65535; got "65536"',
+    ],
+    ['a negative number', ['facts', '--port', '-1'], {}, '--port requires a whole number from 0 to 65535; got "-1"'],
+    [
+      'a fraction',
+      ['facts', '--max-age-seconds=1.5'],
+      {},
+      '--max-age-seconds requires a whole number from 0 to 31622400; got "1.5"',
+    ],
+    ['no workers', ['facts', '--workers', '0'], {}, '--workers requires a whole number from 1 to 64; got "0"'],
+    [
+      'a bad number in a variable',
+      ['facts'],
+      { ALMANAC_WORKERS: 'all' },
+      'ALMANAC_WORKERS requires a whole number from 1 to 64; got "all"',
+    ],
+    [
+      'a bad number in the config file',
+      ['facts', '--config', config({ workers: -2 })],
+      {},
+      'config "workers" requires a whole number from 1 to 64; got "-2"',
+    ],
+    [
+      'a config file that is not there',
+      ['facts', '--config', missing],
+      {},
+      `cannot read the config file ${missing}: no such file or directory (ENOENT)`,
+    ],
+    [
+      'a config file that is no JSON',
+      ['facts', '--config', aFile],
+      {},
+      `the config file ${aFile} is not one JSON object`,
+    ],
+    [
+      'an invalid base path',
+      ['facts', '--artifacts', folder, '--base-path', 'a b'],
+      {},
+      '--base-path requires a path such as /atproto; got "a b"',
+    ],
+    [
+      'an invalid public address',
+      ['facts', '--artifacts', folder, '--public-url', 'ftp://a'],
+      {},
+      '--public-url requires an http or https URL; got "ftp://a"',
+    ],
+    [
+      'an argument that is not a setting',
+      ['facts', folder],
+      {},
+      `accepts only settings, such as --NAME VALUE; got ${folder}`,
+    ],
+    ['a missing folder', ['facts', '--artifacts', missing], {}, `no such directory: ${missing}`],
+    ['a file for a folder', ['facts', '--artifacts', aFile], {}, `not a directory: ${aFile}`],
+    ['a folder for a file', ['facts', '--artifacts', folder, '--labels-artifact', folder], {}, `not a file: ${folder}`],
+    [
+      'a file in a missing folder',
+      ['facts', '--artifacts', folder, '--weather-artifact', join(missing, 'a.json')],
+      {},
+      `no such directory: ${missing}`,
+    ],
+    [
+      'a bad address',
+      ['facts', '--artifacts', folder, '--labels-artifact', 'http://'],
+      {},
+      'not an http or https URL: http://',
+    ],
+    [
+      'an address of another machine',
+      ['facts', '--artifacts', folder, '--port', '0', '--host', '192.0.2.1'],
+      {},
+      'cannot listen on 192.0.2.1:0: this machine has no such address; choose another with --host',
+    ],
+    ['check without a file', ['check'], {}, 'check requires exactly one FILE'],
+    ['check of two files', ['check', aFile, aFile], {}, 'check requires exactly one FILE'],
+    ['check of a folder', ['check', folder], {}, `not a file: ${folder}`],
+    ['check of nothing', ['check', missing], {}, `cannot read ${missing}: no such file or directory (ENOENT)`],
+  ])('%s: one line on stderr, exit 1', async (_what, args, env, line) => {
+    const { code, stdout, stderr } = await runProgram(args, { env });
+    const said = stderr.filter((one) => !one.startsWith('{'));
+    expect({ code, stdout, said }).toEqual({ code: 1, stdout: [], said: [`almanac: ${line}`] });
+  });
+
+  it.skipIf(!existsSync('/proc/self')).each<[readonly string[], string]>([
+    [['up', '--data', '/proc/x'], 'cannot create the directory /proc/x/artifacts'],
+    [['demo', '--data', '/proc/x', '--port', '0', '--account-port', '0'], 'cannot create the directory /proc/x'],
+    [['weather', '--data', '/proc/x'], 'cannot create the directory /proc/x/artifacts'],
+    [
+      ['labels', '--store', 'sqlite:/proc/x/labels'],
+      'cannot open the store sqlite:/proc/x/labels: cannot create the directory /proc/x/labels/days',
+    ],
+    [
+      ['sim', '--label-history', 'sqlite:/proc/x/labels'],
+      'cannot open the store sqlite:/proc/x/labels: cannot create the directory /proc/x/labels/days',
+    ],
+    [['account', '--data', '/proc/x', '--port', '0'], 'cannot create the directory /proc/x'],
+  ])('a file system that does not support directories: one line on stderr, exit 1: %j', async (args, line) => {
+    const { code, stderr } = await runProgram(args);
+    const said = stderr.filter((one) => !one.startsWith('{'));
+    expect({ code, said }).toEqual({
+      code: 1,
+      said: [`almanac: ${line}: its file system does not allow new directories there`],
+    });
+  });
+
+  it.each([['--port'], ['--metrics-port']])('a %s in use: one line on stderr, exit 1', async (flag) => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const port = (server.address() as AddressInfo).port;
+    const { code, stdout, stderr } = await runProgram([
+      'facts',
+      '--port',
+      '0',
+      '--artifacts',
+      folder,
+      flag,
+      String(port),
+    ]);
+    const wanted =
+      flag === '--port'
+        ? `cannot listen on 127.0.0.1:${port}: the port is in use; choose another with --port`
+        : `cannot serve metrics on port ${port}: the port is in use (EADDRINUSE); choose another with --metrics-port`;
+    expect({ code, stdout, said: stderr.filter((line) => !line.startsWith('{')) }).toEqual({
+      code: 1,
+      stdout: [],
+      said: [`almanac: ${wanted}`],
+    });
+  });
+
+  it("the account surface's port in use: one line on stderr, and its reading processes exit silently", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const port = (server.address() as AddressInfo).port;
+    const { code, stdout, stderr } = await runProgram([
+      ...['account', '--port', String(port), '--store', `sqlite:${join(folder, 'none')}`, '--data', folder],
+    ]);
+    expect({ code, stdout, said: stderr.filter((line) => !line.startsWith('{')) }).toEqual({
+      code: 1,
+      stdout: [],
+      said: [`almanac: cannot listen on 127.0.0.1:${port}: the port is in use; choose another with --port`],
+    });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('a file without read permission: one line on stderr, exit 1', async () => {
+    const path = file('secret.json', {});
+    chmodSync(path, 0);
+    const wanted = [`almanac: cannot read the artifact ${path}: permission denied (EACCES)`];
+    const { code, stderr } = await runProgram(['facts', '--artifacts', folder, '--labels-artifact', path]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: wanted });
+  });
+});
+
+it('flags override variables, which override the config file', async () => {
+  const path = config({ 'base-path': '/file', port: 0, artifacts: folder });
+  const announced = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
+    const program = startProgram(['facts', ...args], { env });
+    const { url } = await program.listening();
+    program.child.kill('SIGKILL');
+    return new URL(url).pathname;
+  };
+  const flag = ['--base-path', '/flag'];
+  const variable = { ALMANAC_BASE_PATH: '/variable' };
+  expect([
+    await announced(['--config', path], {}),
+    await announced([], { ALMANAC_CONFIG: path }),
+    await announced(['--config', path], variable),
+    await announced(['--config', path, ...flag], variable),
+  ]).toEqual(['/file', '/file', '/variable', '/flag']);
+});
+
+describe('almanac check', () => {
+  const now = Date.now();
+  const recent = youngArtifact('recent', now) as { coverage: object };
+  const long = 100_000_000;
+
+  it.each<[string, object | string, number, string, string | null]>([
+    ['our label overview', recent, 0, 'servable', 'fresh'],
+    ['the legacy label overview', youngArtifact('legacy', now), 0, 'servable', 'fresh'],
+    ['our weather summary', youngArtifact('weather', now), 0, 'servable', null],
+    ['the weatherwatch summary', youngArtifact('weatherwatch', now), 0, 'servable', null],
+    ['a young epoch', { ...recent, coverage: { ...recent.coverage, observed_days: 3 } }, 0, 'servable', 'warming_up'],
+    ['a held one', { ...recent, hold: true }, 1, 'refused', 'held'],
+    ['an old one', youngArtifact('recent', now - long), 1, 'refused', 'stale'],
+    ['one of tomorrow', youngArtifact('recent', now + long), 1, 'refused', 'unavailable'],
+    [
+      'one without an accepted page',
+      { ...recent, coverage: { ...recent.coverage, observed_through: null } },
+      1,
+      'refused',
+      'unavailable',
+    ],
+    ['one without its counts', { ...recent, counts: undefined }, 1, 'refused', 'unavailable'],
+    ['weather of no usable time', { ...youngArtifact('weather', now), generated_at: 'noon' }, 1, 'refused', null],
+    ['an unknown schema', { schema: 'labels.recent-overview.v9' }, 2, 'not_an_artifact', null],
+    ['a list', '[]', 2, 'not_an_artifact', null],
+    ['half an artifact', JSON.stringify(recent).slice(0, 500), 2, 'not_an_artifact', null],
+    ['nothing', '', 2, 'not_an_artifact', null],
+    ['a text', 'labels', 2, 'not_an_artifact', null],
+  ])('%s', async (what, content, code, verdict, state) => {
+    const path = file(`${what}.json`, content);
+    const [text, json] = await Promise.all([runProgram(['check', path]), runProgram(['check', path, '--json'])]);
+    expect([text.code, json.code, text.stderr, json.stderr]).toEqual([code, code, [], []]);
+    expect(text.stdout[0]).toBe(`${path}: ${verdict.replaceAll('_', ' ')}`);
+    const reported = JSON.parse(json.stdout.join('\n')) as { verdict: string; state: string | null; reasons: string[] };
+    expect([reported.verdict, reported.state, reported.reasons.length > 0]).toEqual([verdict, state, code !== 0]);
+    // The two runs are not at the same instant.
+    const timeless = (said: string): string => said.replaceAll(/\d+(?:\.\d+)? s old/g, 'N s old');
+    for (const reason of reported.reasons) expect(timeless(text.stdout.join('\n'))).toContain(timeless(reason));
+  });
+
+  it.each(['recent', 'weather'] as const)('reports that a %s artifact is simulated', async (kind) => {
+    const path = file(`simulated ${kind}.json`, { ...youngArtifact(kind, now), origin: 'simulated' });
+    const [live, simulated] = await Promise.all([
+      runProgram(['check', file(`live ${kind}.json`, youngArtifact(kind, now))]),
+      runProgram(['check', path]),
+    ]);
+    const note = '  note        These facts come from a simulated network. They say nothing about the real one.';
+    expect([simulated.code, simulated.stdout.filter((line) => line === note)]).toEqual([0, [note]]);
+    expect(live.stdout).not.toContain(note);
+  });
+
+  it('refuses an artifact beyond the size limit', async () => {
+    const path = file('large.json', recent);
+    const { code, stdout } = await runProgram(['check', path, '--max-artifact-bytes', '100']);
+    expect([code, stdout]).toEqual([
+      1,
+      [
+        `${path}: refused`,
+        '  because     unreadable: it is larger than 100 bytes',
+        '  GET /v1/labels/overview -> 503 source_unavailable',
+        '  GET /v1/weather/conditions -> 503 source_unavailable',
+        '  GET /v1/weather/metrics -> 503 source_unavailable',
+      ],
+    ]);
+  });
+});
+
+describe('--help', () => {
+  it.each([
+    [
+      'facts',
+      '--host --port --base-path --artifacts --labels-artifact --weather-artifact --max-age-seconds --collection-max-age-seconds --workers',
+    ],
+    [
+      'account',
+      '--host --port --base-path --store --max-export-rows --page-rows --export-ttl-seconds --plc --no-handles',
+    ],
+    ['check', 'FILE --json'],
+    ['up', '--data --host --port --account-port'],
+    ['demo', '--data --host --port --account-port'],
+  ])('of %s lists every fixed flag', async (command, flags) => {
+    const { code, stdout, stderr } = await runProgram([command, '--help']);
+    expect([code, stderr]).toEqual([0, []]);
+    const words = stdout.join(' ').split(/\s+/);
+    expect(flags.split(' ').filter((flag) => !words.includes(flag))).toEqual([]);
+  });
+
+  it('of check lists every exit code of the command, and no other', async () => {
+    const { stdout } = await runProgram(['check', '--help']);
+    const reported = stdout
+      .slice(stdout.indexOf('exit codes:') + 1)
+      .map((line) => /^ {2}(\d+) +(.+?):/.exec(line)?.slice(1));
+    expect(reported).toEqual([
+      ['0', 'servable'],
+      ['1', 'refused'],
+      ['2', 'not an artifact'],
+    ]);
+  });
+
+  it('lists every command', async () => {
+    const { code, stdout } = await runProgram(['--help']);
+    expect(code).toBe(0);
+    const names = stdout.map((line) => /^ {2}(\w+) /.exec(line)?.[1]);
+    expect(names).toEqual(expect.arrayContaining(['facts', 'check', 'up', 'demo']));
+  });
+});

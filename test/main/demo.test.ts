@@ -1,0 +1,205 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { alive, partsOf } from '../../harness/pages/parts.ts';
+import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { startProgram } from '../../harness/process/program.ts';
+import { openStoreReader } from '../../src/store/open.ts';
+import { targetOf } from '../../src/store/subject.ts';
+
+/** Starts the demo as a visitor does, without any data. */
+
+let folder = '';
+let demo: Almanac;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-demo-test-'));
+  demo = await startDemo(join(folder, 'demo'));
+}, 120_000);
+afterAll(async () => {
+  await demo.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function startDemo(data: string): Promise<Almanac> {
+  return startAlmanac(['demo', '--data', data, '--port', '0', '--account-port', '0']);
+}
+
+async function fact(path: string): Promise<Record<string, unknown>> {
+  const response = await fetch(demo.url + path);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+const factPaths = ['/v1/labels/overview', '/v1/weather/conditions', '/v1/weather/metrics'];
+const patient = { timeout: 60_000, interval: 100 };
+const within = { timeout: 120_000 };
+
+describe('almanac demo', within, () => {
+  it.each(factPaths)('serves %s immediately, marked as simulated', async (path) => {
+    expect(await fact(path)).toMatchObject({
+      provenance: { origin: 'simulated' },
+      caveats: expect.arrayContaining([expect.stringMatching(/simulated network/)]),
+    });
+  });
+
+  it('has a baseline, a day of windows, and an unobserved period within it', async () => {
+    const { facts } = await fact('/v1/weather/conditions');
+    expect(facts).toMatchObject({
+      conditions: { confidence: 'supported', state: expect.not.stringMatching(/unavailable|station_offline/) },
+      window: { span_seconds: 86_400, observed_windows: 1421, unobserved_windows: 19 },
+    });
+  });
+
+  it('has a label window with a warm-up and gaps, and labelers in several states', async () => {
+    await vi.waitFor(async () => {
+      const { facts, freshness } = (await fact('/v1/labels/overview')) as {
+        facts: { coverage: { gaps: readonly unknown[] } };
+        freshness: unknown;
+      };
+      expect(freshness).toMatchObject({ state: 'warming_up' });
+      expect(facts).toMatchObject({
+        labeler_count: 11,
+        coverage: {
+          observed_days: 23,
+          warmup: { reason: 'not_observed' },
+          sources: { enrolled: 11, established: 10, unavailable: 1 },
+        },
+      });
+      const reasons = (facts.coverage.gaps as readonly { reason: string }[]).map(({ reason }) => reason);
+      expect(reasons).toEqual(expect.arrayContaining(['maintenance', 'ingest_paused', 'source_unavailable']));
+      expect(reasons).not.toContain('cursor_reset');
+    }, patient);
+  });
+
+  it('continues from the end of its history without a gap', async () => {
+    const weather = () => demo.log.filter(({ name }) => name === 'weather');
+    await vi.waitFor(
+      () => expect(weather()).toContainEqual(expect.objectContaining({ msg: 'connected', from: 'cursor' })),
+      patient,
+    );
+    expect(weather().filter(({ msg }) => msg === 'time was not observed')).toEqual([]);
+  });
+
+  it('lists sample accounts that show what their descriptions state', async () => {
+    const named = demo.lines.flatMap((line) => [...line.matchAll(/^account {2}\S+\?did=(did:\S+) {2}(.+)$/g)]);
+    const store = openStoreReader(`sqlite:${join(folder, 'demo', 'labels')}`);
+    try {
+      const { floor: start, end } = await store.frontier();
+      const seen = new Map<string, { targets: Set<string>; labelers: number; removed: boolean; posts: number }>();
+      for (const [, account = '', shows = ''] of named) {
+        const query = { account, start, end, order: 'oldest', after: null, limit: 500 } as const;
+        const labels = (await store.readAccount(query)).rows.map(({ label }) => label);
+        seen.set(shows, {
+          targets: new Set(labels.map(({ uri }) => targetOf(uri))),
+          labelers: new Set(labels.map(({ src }) => src)).size,
+          removed: labels.some(({ neg }) => neg),
+          posts: labels.filter(({ uri }) => targetOf(uri) === 'post').length,
+        });
+      }
+      expect([...seen.keys()]).toEqual([
+        'labels on the account itself and on posts and a removal',
+        'many labels on posts',
+        'labels of several labelers',
+        'none observed',
+      ]);
+      const [first, many, several, none] = seen.values();
+      expect([...(first?.targets ?? [])]).toEqual(expect.arrayContaining(['account', 'post']));
+      expect(first?.removed).toBe(true);
+      expect(many?.posts).toBeGreaterThan(20);
+      expect(several?.labelers).toBeGreaterThan(1);
+      expect(none?.targets.size).toBe(0);
+      for await (const { problems } of store.verify()) expect(problems).toEqual([]);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('prints the full address of each sample account’s page, which shows what its description states', async () => {
+    const service = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
+    const printed = demo.lines.flatMap((line) => /^account {2}(\S+) {2}/.exec(line)?.[1] ?? []);
+    expect(printed.map((url) => url.split('?did=')[0])).toEqual(Array(4).fill(`${service}/account`));
+    for (const url of printed) expect((await fetch(url)).status, url).toBe(200);
+  });
+
+  it('serves the observations of a sample account, and marks the export as simulated', async () => {
+    const url = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
+    const [, did = ''] = demo.lines.flatMap((line) => /^account {2}\S+\?did=(did:\S+) {2}/.exec(line)?.[1] ?? []);
+    const created = await fetch(`${url}/exports?did=${did}&days=30`);
+    const { manifest, cursor } = (await created.json()) as { manifest: unknown; cursor: string };
+    expect([created.status, manifest]).toMatchObject([200, { account: did, origin: 'simulated', clipped: true }]);
+    const page = (await (await fetch(`${url}/exports?cursor=${cursor}`)).json()) as { rows: readonly unknown[] };
+    expect(page.rows.length).toBeGreaterThan(50);
+    expect(page).toMatchObject({ manifest: { origin: 'simulated' } });
+  });
+
+  it('marks every page as simulated, and links the observatory to the accounts', async () => {
+    const page = await (await fetch(`${demo.url}/`)).text();
+    expect(page).toMatch(/class="banner"[^>]*>[^<]*simulated network/);
+    const links = [...page.matchAll(/href="([^"]+\/account\?did=[^"]+)"/g)].map(([, href = '']) =>
+      href.replace('&amp;', '&'),
+    );
+    expect(links).toHaveLength(4);
+    const [first = ''] = links;
+    for (const url of [first, `${new URL(first).origin}/`, `${new URL(first).origin}/account?did=nobody`]) {
+      const html = await (await fetch(url)).text();
+      expect(html, url).toMatch(/class="banner"[^>]*>[^<]*simulated network/);
+      expect(html, url).toMatch(/<title>\[simulated\] /);
+    }
+  });
+
+  it('runs its parts and the simulated network as processes, and leaves none running', async () => {
+    expect([...partsOf(demo).keys()].sort()).toEqual(['account', 'facts', 'labels', 'sim', 'weather']);
+  });
+});
+
+describe('data of a demo', within, () => {
+  it('is not deleted by another demo in its directory or on its ports while it runs', async () => {
+    const data = join(folder, 'demo');
+    const before = readdirSync(data);
+    await expect(startDemo(data)).rejects.toThrow(/a demo is running in .*demo; stop it first/);
+    const { port } = new URL(demo.url);
+    const other = join(folder, 'other-demo');
+    await expect(startAlmanac(['demo', '--data', other, '--port', port])).rejects.toThrow(/the port is in use.*--port/);
+    await expect(startAlmanac(['demo', '--data', other, '--port', '0', '--account-port', port])).rejects.toThrow(
+      /the port is in use.*--account-port/,
+    );
+    expect(existsSync(other)).toBe(false);
+    expect(readdirSync(data)).toEqual(before);
+  });
+
+  it('is discarded if a signal arrives while its history is written', async () => {
+    const data = join(folder, 'interrupted');
+    const program = startProgram(['demo', '--data', data, '--port', '0', '--account-port', '0']);
+    await vi.waitFor(() => expect(existsSync(join(data, 'labels'))).toBe(true), patient);
+    program.child.kill('SIGINT');
+    expect(await program.ended()).toBe(0);
+    expect(program.stdout.join('\n')).not.toContain('listening');
+  });
+
+  it.each([
+    ['up', ['--data', 'FOLDER', '--port', '0'], /contains the simulated data of a demo/],
+    ['labels', ['--store', 'sqlite:FOLDER/labels', '--artifacts', 'OTHER'], /contains simulated observations/],
+  ])('is refused by `almanac %s`', async (command, args, why) => {
+    await demo.stop();
+    const resolved = args.map((word) =>
+      word.replace('FOLDER', join(folder, 'demo')).replace('OTHER', join(folder, 'other')),
+    );
+    await expect(startAlmanac([command, ...resolved])).rejects.toThrow(why);
+  });
+
+  it('is replaced at the next start in the same directory, and a directory with other content is refused', async () => {
+    const data = join(folder, 'demo');
+    writeFileSync(join(data, 'left-over'), '');
+    demo = await startDemo(data);
+    expect(readdirSync(data)).not.toContain('left-over');
+    const pids = [...partsOf(demo).values()];
+    demo.process.kill('SIGKILL');
+    await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), patient);
+    const precious = join(folder, 'precious');
+    writeFileSync(precious, 'kept');
+    await expect(startDemo(folder)).rejects.toThrow(/contains files that no demo wrote/);
+    expect(existsSync(precious)).toBe(true);
+  });
+});

@@ -1,0 +1,455 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { listenForTest } from '../../harness/net/listen.ts';
+import { freePort } from '../../harness/net/ports.ts';
+import { runProgram, startProgram } from '../../harness/process/program.ts';
+import { until } from '../../harness/process/until.ts';
+import { createSim, type Sim, type SimAddresses } from '../../sim/index.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { micros } from '../../src/store/time.ts';
+
+/**
+ * Runs the doctor as an operator does: the real program, with a simulated network, for a sound set-up and for each
+ * error.
+ */
+
+interface Found {
+  readonly check: string;
+  readonly level: string;
+  readonly found: string;
+  readonly todo: string | null;
+}
+
+let sim: Sim;
+let network: SimAddresses;
+let data = '';
+let port = 0;
+let accountPort = 0;
+
+beforeAll(async () => {
+  sim = createSim({ seed: 3, rate: 200, historyHours: 1, labelers: 2, labelRate: 5 });
+  network = await sim.start();
+});
+afterAll(() => sim.stop());
+beforeEach(async () => {
+  data = mkdtempSync(join(tmpdir(), 'almanac-doctor-'));
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  [port, accountPort] = [await freePort(), await freePort()];
+});
+
+function flags(of: SimAddresses = network): string[] {
+  return [
+    ['--data', data],
+    ['--port', String(port)],
+    ['--account-port', String(accountPort)],
+    ['--jetstream', of.jetstream],
+    ['--plc', of.plc ?? ''],
+    ['--seeds', of.seeds ?? ''],
+    ...of.relays.map((relay) => ['--relay', relay]),
+    ['--allow-loopback'],
+    ['--contact', 'ops@example.org'],
+  ].flat();
+}
+
+/** Returns the doctor's findings by the name of the check. */
+async function doctor(args: readonly string[] = flags()) {
+  const { code, stdout, stderr } = await runProgram(['doctor', '--json', ...args]);
+  expect(stderr).toEqual([]);
+  const { verdict, findings } = JSON.parse(stdout.join('\n')) as { verdict: string; findings: Found[] };
+  return {
+    code,
+    verdict,
+    findings,
+    of: (check: string) => findings.filter((finding) => finding.check === check),
+    /** Every finding other than ok. */
+    unwell: () => findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => `${level} ${check}`),
+  };
+}
+
+/** Creates the state that a clean stop leaves: both stores, both artifacts. */
+async function settle(): Promise<void> {
+  const at = micros(Date.now() * 1000);
+  const store = openSqliteWriter({ folder: join(data, 'labels'), at });
+  await store.append({ at, observations: [], refusals: [], positions: [] });
+  await store.beat(at);
+  await store.close();
+  const weather = new Database(join(data, 'weather.sqlite'));
+  weather.exec('PRAGMA user_version = 1; CREATE TABLE series (id INTEGER)');
+  weather.close();
+  mkdirSync(join(data, 'artifacts'));
+  put(artifactNames.labels, youngArtifact('recent'));
+  put(artifactNames.weather, youngArtifact('weather'));
+}
+
+function put(name: string, content: object | string): void {
+  writeFileSync(join(data, 'artifacts', name), typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+/** Returns every file below the data directory with its bytes. */
+function everything(folder = data): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path, statSync(path).isFile() ? readFileSync(path, 'base64') : 'folder']),
+  );
+}
+
+describe('almanac doctor', () => {
+  it('reports one line per check for a running observatory, all of them ok', async () => {
+    const env = { ALMANAC_PUBLISH_SECONDS: '1', ALMANAC_LOG_LEVEL: 'silent' };
+    const [streams, sources] = [
+      ['--jetstream', network.jetstream, '--allow-loopback', '--artifacts', join(data, 'artifacts')],
+      [
+        '--plc',
+        network.plc ?? '',
+        '--seeds',
+        network.seeds ?? '',
+        ...network.relays.flatMap((relay) => ['--relay', relay]),
+      ],
+    ];
+    startProgram(['weather', '--data', data, ...streams], { env });
+    startProgram(['labels', '--store', `sqlite:${data}/labels`, ...streams, ...sources], { env });
+    const written = (name: string) => statSync(join(data, 'artifacts', name), { throwIfNoEntry: false }) !== undefined;
+    await until('both artifacts', () => Object.values(artifactNames).every(written));
+    const facts = startProgram(['facts', '--artifacts', join(data, 'artifacts'), '--port', String(port)]);
+    await facts.listening();
+
+    let said = await runProgram(['doctor', ...flags()]);
+    // The first artifact may show a collection without any accepted page.
+    await until('a first accepted page', async () => {
+      said = await runProgram(['doctor', ...flags()]);
+      return said.stdout.some((line) => line.startsWith('ok    labels artifact'));
+    });
+    expect(said.stderr).toEqual([]);
+    // The disk space of this machine is excluded.
+    const lines = said.stdout.filter((line) => !/^\w+ +disk/.test(line));
+    expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
+      'ok    runtime',
+      'ok    contact',
+      'ok    data directory',
+      'ok    label store',
+      'ok    label writer',
+      'ok    weather store',
+      'ok    labels artifact',
+      'ok    weather artifact',
+      'ok    facts port',
+      'ok    account port',
+      'ok    jetstream',
+      'ok    relay',
+      'ok    relay',
+      'ok    directory',
+      'ok    clock',
+    ]);
+    expect(lines.find((line) => line.includes('label writer'))).toMatch(
+      /one is running, active \d+ s ago; a second one would/,
+    );
+    expect(lines.find((line) => line.includes('facts port'))).toBe(
+      `ok    facts port       127.0.0.1:${port} is used by the Almanac of ${join(data, 'artifacts')}`,
+    );
+    expect([0, 2]).toContain(said.code);
+  });
+
+  it('changes no file, after a clean stop and after a crash', async () => {
+    await settle();
+    const before = everything();
+    expect((await doctor()).of('label store')).toMatchObject([{ level: 'ok' }]);
+    expect(everything()).toEqual(before);
+
+    const at = micros(Date.now() * 1000);
+    const writer = openSqliteWriter({ folder: join(data, 'labels'), at });
+    await writer.beat(micros(at + 5));
+    // The state after a kill: files with a log that was not folded in.
+    cpSync(join(data, 'labels'), join(data, 'crashed'), { recursive: true });
+    await writer.close();
+    rmSync(join(data, 'labels'), { recursive: true });
+    const crashed = everything();
+    const said = await doctor([...flags(), '--store', `sqlite:${join(data, 'crashed')}`]);
+    expect(said.of('label writer')[0]?.found).toMatch(/^none is running; the last one was active \d+ s ago$/);
+    expect(everything()).toEqual(crashed);
+  });
+
+  it('reports what does not exist yet before a first start, without a failure', async () => {
+    const said = await doctor([...flags(), '--data', join(data, 'new'), '--min-free-megabytes', '0']);
+    expect(said.unwell().filter((name) => name !== 'warn disk')).toEqual([
+      'warn data directory',
+      'warn label store',
+      'warn weather store',
+      'warn labels artifact',
+      'warn weather artifact',
+    ]);
+    expect([said.verdict, said.code]).toEqual(['warn', 2]);
+    expect(readdirSync(data)).toEqual([]);
+  });
+
+  it('asks for a contact if none is set', async () => {
+    const withoutContact = flags().filter((_, i, all) => all[i] !== '--contact' && all[i - 1] !== '--contact');
+    expect((await doctor(withoutContact)).of('contact')).toEqual([
+      {
+        check: 'contact',
+        level: 'warn',
+        found: 'no contact is set: operators of labelers cannot reach you',
+        todo: 'set --contact to a web or mail address',
+      },
+    ]);
+  });
+
+  it('exits with 1 if a check fails, and suggests what to do', async () => {
+    await settle();
+    const said = await doctor([...flags(), '--min-free-megabytes', '100000000']);
+    expect([said.verdict, said.code]).toEqual(['fail', 1]);
+    expect(said.of('disk')).toMatchObject([
+      { level: 'fail', todo: 'free some space: no labels are accepted until then' },
+    ]);
+    expect(said.findings.filter(({ level, todo }) => (level === 'ok') !== (todo === null))).toEqual([]);
+  });
+});
+
+describe('the check of the upstreams', () => {
+  it('fails if they refuse connections; a relay is only a warning if another one responds', async () => {
+    const closed = await freePort();
+    const gone = `http://127.0.0.1:${closed}`;
+    const said = await doctor([
+      ...flags({ ...network, jetstream: `ws://127.0.0.1:${closed}/subscribe`, plc: gone }),
+      '--relay',
+      gone,
+    ]);
+    expect(said.of('relay')).toMatchObject([
+      { level: 'ok' },
+      { level: 'ok' },
+      {
+        level: 'warn',
+        found: `${gone} cannot be reached (connect): the connection was refused (ECONNREFUSED)`,
+        todo: 'another relay answers',
+      },
+    ]);
+    expect(said.of('directory')).toMatchObject([{ level: 'fail', todo: expect.stringMatching(/firewall/) }]);
+    expect(said.of('jetstream')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/: the connection was refused \(ECONNREFUSED\)$/) },
+    ]);
+  });
+
+  it('finishes even if no upstream responds', async () => {
+    const { port: hanging } = await listenForTest(createServer(() => undefined));
+    const mute = `http://127.0.0.1:${hanging}`;
+    const said = await doctor(
+      flags({ ...network, jetstream: `ws://127.0.0.1:${hanging}/subscribe`, plc: mute, relays: [mute] }),
+    );
+    expect(said.of('directory')).toMatchObject([
+      { level: 'fail', found: `${mute} did not respond within 8 s (stuck at answer)` },
+    ]);
+    expect(said.of('relay')).toMatchObject([{ level: 'fail' }]);
+    expect(said.of('jetstream')).toMatchObject([{ level: 'fail' }]);
+    expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream reported its time' }]);
+  });
+
+  it('fails if the stream accepts the connection and sends nothing', async () => {
+    const server = createServer();
+    const sockets = new WebSocketServer({ server });
+    const { port: silent } = await listenForTest(server);
+    onTestFinished(() => sockets.close());
+    const said = await doctor(flags({ ...network, jetstream: `ws://127.0.0.1:${silent}/subscribe` }));
+    expect(said.of('jetstream')).toMatchObject([
+      { level: 'fail', found: `ws://127.0.0.1:${silent}/subscribe accepts connections, but sends no events` },
+    ]);
+  });
+
+  it('contacts no address that the guard refuses', async () => {
+    const said = await doctor(flags().filter((flag) => flag !== '--allow-loopback'));
+    for (const check of ['relay', 'directory']) {
+      expect(said.of(check)[0]).toMatchObject({ level: 'fail', found: expect.stringMatching(/ was not contacted: /) });
+    }
+    expect(said.of('jetstream')[0]).toMatchObject({ level: 'fail', todo: 'correct the setting' });
+  });
+
+  it('fails if this machine’s clock differs from theirs', async () => {
+    const past = createSim({ seed: 4, rate: 50, historyHours: 1, labelers: 1, clock: () => Date.now() - 3_600_000 });
+    onTestFinished(() => past.stop());
+    const said = await doctor(flags(await past.start()));
+    expect(said.of('clock')).toMatchObject([
+      {
+        level: 'fail',
+        found: expect.stringMatching(/^this machine is (?:359|360)\d\.\d s ahead of the upstreams$/),
+        todo: 'no labels will be accepted: set the clock and enable NTP',
+      },
+    ]);
+  });
+});
+
+describe('the check of the data', () => {
+  it('fails if its directory cannot be written or is a file', async () => {
+    // Not even root can write to this directory.
+    const said = await doctor([...flags(), '--data', '/proc/almanac']);
+    expect(said.of('data directory')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/^\/proc is not writable/) },
+    ]);
+    writeFileSync(join(data, 'file'), '');
+    expect((await doctor([...flags(), '--data', join(data, 'file')])).of('data directory')).toMatchObject([
+      { level: 'fail', found: `${join(data, 'file')} is not a directory` },
+    ]);
+  });
+
+  it.each([
+    [
+      'a damaged store',
+      'fail',
+      /SQLITE_NOTADB|not a database/,
+      (state: string) => writeFileSync(state, 'x'.repeat(9000)),
+    ],
+    ['one of a newer version', 'fail', /has schema 99, this program supports 2/, (state: string) => pragma(state, 99)],
+    [
+      'one with days but without its state file',
+      'fail',
+      /state\.sqlite is missing .*almanac labels restore FROM/,
+      (state: string) => rmSync(state),
+    ],
+    [
+      'one that was never initialized',
+      'warn',
+      /never initialized|does not exist|contains no store/,
+      (state: string) => {
+        rmSync(state);
+        rmSync(join(state, '..', 'days'), { recursive: true });
+      },
+    ],
+  ])('reports %s', async (_name, level, found, spoil) => {
+    await settle();
+    spoil(join(data, 'labels', 'state.sqlite'));
+    expect((await doctor()).of('label store')).toMatchObject([{ level, found: expect.stringMatching(found) }]);
+  });
+
+  it("fails if a store's days are missing", async () => {
+    await settle();
+    const days = join(data, 'labels', 'days');
+    const [file = ''] = readdirSync(days).filter((name) => name.endsWith('.open.sqlite'));
+    const day = file.replace('.open.sqlite', '');
+    rmSync(join(days, file));
+    expect((await doctor()).of('label store')).toMatchObject([
+      { level: 'fail', found: `the files of ${day} are missing`, todo: 'restore them, or a backup' },
+    ]);
+  });
+
+  it('fails if a writer holds the store without a heartbeat', async () => {
+    const at = micros((Date.now() - 600_000) * 1000);
+    const writer = openSqliteWriter({ folder: join(data, 'labels'), at });
+    onTestFinished(() => writer.close());
+    await writer.beat(at);
+    expect((await doctor()).of('label writer')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/^one holds the store, but was last active 6\d\d s ago$/) },
+    ]);
+  });
+
+  it('fails for a weather store that is invalid or of another version', async () => {
+    writeFileSync(join(data, 'weather.sqlite'), 'x'.repeat(200));
+    expect((await doctor()).of('weather store')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/is not a SQLite file$/) },
+    ]);
+    rmSync(join(data, 'weather.sqlite'));
+    pragma(join(data, 'weather.sqlite'), 7);
+    expect((await doctor()).of('weather store')).toMatchObject([
+      { level: 'fail', found: expect.stringMatching(/has version 7, this program reads 3$/) },
+    ]);
+  });
+});
+
+describe('the check of the artifacts', () => {
+  it.each([
+    ['held', 'warn', /is held$/, { ...youngArtifact('recent'), hold: true }],
+    [
+      'stale',
+      'fail',
+      /is refused: the artifact is \d+\.?\d* s old, more than 7200 s$/,
+      youngArtifact('recent', Date.now() - 1e7),
+    ],
+    ['malformed', 'fail', /is refused: malformed/, '{"schema":"labels.recent-overview.v1"}'],
+    ['of an unknown producer', 'fail', /is refused: unknown schema/, '{"schema":"other"}'],
+    ['the other’s', 'fail', /is an artifact of weather$/, youngArtifact('weather')],
+  ])('judges one that is %s like the API', async (_name, level, found, content) => {
+    await settle();
+    put(artifactNames.labels, content);
+    expect((await doctor()).of('labels artifact')).toMatchObject([{ level, found: expect.stringMatching(found) }]);
+  });
+});
+
+describe('the check of a port', () => {
+  it('fails if another program uses it', async () => {
+    const { port: taken } = await listenForTest(createServer((_request, response) => response.end('{"service":"x"}')));
+    const said = await doctor([...flags(), '--port', String(taken), '--metrics-port', String(taken)]);
+    const found = `127.0.0.1:${taken} is used by another program`;
+    expect(said.of('facts port')).toMatchObject([{ level: 'fail', found, todo: expect.stringMatching(/--port$/) }]);
+    expect(said.of('facts metrics')).toMatchObject([{ level: 'fail', found }]);
+  });
+
+  async function running(command: 'facts' | 'account', args: readonly string[]): Promise<number> {
+    const env = { ALMANAC_LOG_LEVEL: 'silent' };
+    return (await startProgram([command, ...args, '--port', '0'], { env }).listening()).port;
+  }
+
+  it('distinguishes the Almanac of these artifacts and of this store from others, or reports that it cannot', async () => {
+    await settle();
+    const other = join(data, 'other');
+    mkdirSync(join(other, 'artifacts'), { recursive: true });
+    writeFileSync(
+      join(other, 'artifacts', artifactNames.labels),
+      JSON.stringify(youngArtifact('recent', Date.now() - 60_000)),
+    );
+    await openSqliteWriter({ folder: join(other, 'labels'), at: micros(Date.now() * 1000) }).close();
+    const place = (folder: string) => ({
+      artifacts: join(folder, 'artifacts'),
+      store: `sqlite:${join(folder, 'labels')}`,
+    });
+    const ours = place(data);
+    const facts = await running('facts', ['--artifacts', ours.artifacts]);
+    const account = await running('account', ['--store', ours.store, '--data', data]);
+    const asked = async ({ artifacts, store }: ReturnType<typeof place>) => {
+      const ports = ['--port', String(facts), '--account-port', String(account)];
+      const said = await doctor([...flags(), '--artifacts', artifacts, '--store', store, ...ports]);
+      return ['facts port', 'account port'].map((check) => said.of(check).map(({ level, found }) => [level, found])[0]);
+    };
+    expect(await asked(ours)).toEqual([
+      ['ok', `127.0.0.1:${facts} is used by the Almanac of ${ours.artifacts}`],
+      ['ok', `127.0.0.1:${account} is used by the Almanac of ${ours.store}`],
+    ]);
+    const theirs = place(other);
+    expect(await asked(theirs)).toEqual([
+      ['fail', `127.0.0.1:${facts} is used by another Almanac than that of ${theirs.artifacts}`],
+      ['fail', `127.0.0.1:${account} is used by another Almanac than that of ${theirs.store}`],
+    ]);
+    const untold = (port: number) => `127.0.0.1:${port} is used by an Almanac whose set-up is unknown`;
+    expect(await asked(place(join(data, 'none')))).toEqual([
+      ['ok', untold(facts)],
+      ['ok', untold(account)],
+    ]);
+  });
+
+  it("does not take another Almanac's metrics for ours", async () => {
+    const metrics = createServer((_request, response) => response.end('almanac_process_cpu_seconds_total 1'));
+    const { port: taken } = await listenForTest(metrics);
+    expect((await doctor([...flags(), '--metrics-port', String(taken)])).of('facts metrics')).toMatchObject([
+      { level: 'ok', found: `127.0.0.1:${taken} is used by an Almanac whose set-up is unknown` },
+    ]);
+  });
+
+  it('fails for an address that this machine does not have', async () => {
+    expect((await doctor([...flags(), '--host', '192.0.2.1'])).of('facts port')).toMatchObject([
+      {
+        level: 'fail',
+        found: expect.stringMatching(
+          /cannot listen on 192\.0\.2\.1:\d+: this machine has no such address \(EADDRNOTAVAIL\)$/,
+        ),
+      },
+    ]);
+  });
+});
+
+function pragma(path: string, version: number): void {
+  const db = new Database(path);
+  db.pragma(`user_version = ${version}`);
+  db.close();
+}

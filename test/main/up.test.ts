@@ -1,0 +1,137 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { alive, partsOf } from '../../harness/pages/parts.ts';
+import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { createSim, type Sim } from '../../sim/index.ts';
+
+/** Runs the observatory as one command: separate processes, each restarted when it dies. */
+
+let folder = '';
+let observatory: Almanac | null = null;
+let sim: Sim | null = null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-up-'));
+});
+afterEach(async () => {
+  await observatory?.stop();
+  await sim?.stop();
+  observatory = null;
+  sim = null;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function get(of: Almanac, path: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await fetch(of.url + path);
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** Timeout longer than the longest delay between two attempts. */
+const patient = { timeout: 60_000, interval: 50 };
+const deaths = ({ log }: Almanac) => log.filter(({ msg }) => msg === 'a part died and is being restarted');
+
+/** No server listens on this port, which simulates a machine without a network. */
+const nowhere = {
+  ALMANAC_JETSTREAM: 'ws://127.0.0.1:1/subscribe',
+  ALMANAC_ALLOW_LOOPBACK: 'true',
+  ALMANAC_PLC: 'http://127.0.0.1:1',
+  ALMANAC_RELAY: 'http://127.0.0.1:1',
+  ALMANAC_PUBLISH_SECONDS: '1',
+};
+
+function up(port = '0', env: Record<string, string> = nowhere): Promise<Almanac> {
+  return startAlmanac(['up', '--data', folder, '--port', port, '--account-port', '0'], env);
+}
+
+describe('almanac up', { timeout: 240_000 }, () => {
+  it('observes and publishes, restarts dead parts, and stops as a whole', async () => {
+    sim = createSim({ seed: 7, rate: 200, historyHours: 1, labelers: 4, labelRate: 20 });
+    const { jetstream, plc, relays, seeds } = await sim.start();
+    observatory = await up('0', {
+      ...nowhere,
+      ALMANAC_JETSTREAM: jetstream,
+      ALMANAC_PLC: plc ?? '',
+      ALMANAC_RELAY: relays.join(','),
+      ALMANAC_SEEDS: seeds ?? '',
+    });
+    const running = observatory;
+
+    await vi.waitFor(async () => {
+      const { status, body } = await get(running, '/v1/weather/metrics');
+      expect([status, body.contract]).toEqual([200, 'atproto.facts.weather.metrics/v1']);
+    }, patient);
+
+    await vi.waitFor(async () => {
+      const { status, body } = await get(running, '/v1/labels/overview');
+      expect([status, body.freshness]).toMatchObject([200, { state: 'warming_up' }]);
+      expect(body.facts).toMatchObject({ current_label_state: 'unknown', coverage: { sources: { enrolled: 4 } } });
+    }, patient);
+    await vi.waitFor(() => expect(running.lines.join('\n')).toMatch(/^weather: \S+: connected/m), patient);
+
+    const before = partsOf(running);
+    expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
+    // These processes do not keep memory for the garbage of their start.
+    for (const name of ['labels', 'account'])
+      expect(readFileSync(`/proc/${before.get(name)}/cmdline`, 'utf8')).toContain('--max-semi-space-size=');
+    const weather = before.get('weather');
+    if (weather === undefined) throw new Error('a part does not run');
+    process.kill(weather, 'SIGKILL');
+    await vi.waitFor(() => expect(partsOf(running).get('weather')).not.toBe(weather), patient);
+    await vi.waitFor(() => expect(partsOf(running).has('weather')).toBe(true), patient);
+    // The log is asynchronous to the observed processes.
+    await vi.waitFor(() => expect(deaths(running)).toMatchObject([{ part: 'weather', signal: 'SIGKILL' }]), patient);
+    expect(partsOf(running).get('facts')).toBe(before.get('facts'));
+    await vi.waitFor(() => expect(running.lines.join('\n')).toMatch(/weather running, restarted 1 time/), patient);
+
+    const pids = [...partsOf(running).values()];
+    expect(await running.stop()).toBe(0);
+    expect(pids.filter(alive)).toEqual([]);
+    const stopped = running.log.filter(({ msg }) => msg === 'stopped').map(({ name }) => name);
+    expect(stopped.indexOf('facts')).toBeGreaterThan(stopped.indexOf('weather'));
+    expect(stopped.indexOf('facts')).toBeGreaterThan(stopped.indexOf('labels'));
+  });
+
+  it('reports that the network is unreachable, serves refusals, and keeps trying', async () => {
+    observatory = await up();
+    const running = observatory;
+    await vi.waitFor(
+      () =>
+        expect(running.lines).toContain(
+          'network: cannot be reached: no connection to 127.0.0.1:1 (the host does not accept connections), ' +
+            'and no labeler answers; trying again',
+        ),
+      patient,
+    );
+    const labels = await get(running, '/v1/labels/overview');
+    expect([labels.status, labels.body.error]).toMatchObject([503, { code: 'source_unavailable' }]);
+    const { status, body } = await get(running, '/v1/weather/conditions');
+    expect([status, body.facts]).toMatchObject([
+      200,
+      { conditions: { state: 'station_offline' }, total_events: { total: null, mean_rate_per_s: null } },
+    ]);
+    const tries = () => running.log.filter(({ name, cause }) => name === 'weather' && cause === 'connect').length;
+    const tried = tries();
+    await vi.waitFor(() => expect(tries()).toBeGreaterThan(tried), patient);
+    expect(deaths(running)).toEqual([]);
+  });
+
+  it('leaves no part running when it is killed', async () => {
+    observatory = await up();
+    const pids = [...partsOf(observatory).values()];
+    expect(pids).toHaveLength(4);
+    observatory.process.kill('SIGKILL');
+    await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), patient);
+  });
+
+  it('reports why a part cannot start, and exits', async () => {
+    observatory = await up();
+    const { port } = new URL(observatory.url);
+    const taken = startAlmanac(
+      ['up', '--data', join(folder, 'second'), '--port', port, '--account-port', '0'],
+      nowhere,
+    );
+    await expect(taken).rejects.toThrow(/the port is in use/);
+  });
+});

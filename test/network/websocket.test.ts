@@ -1,0 +1,547 @@
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
+import type { Resolve } from '../../src/network/guard/address-policy.ts';
+import { ConnectError } from '../../src/network/websocket/connect-error.ts';
+import { type GuardedSocket, openSocket, type SocketOptions } from '../../src/network/websocket/websocket.ts';
+
+const defaults = {
+  policy: { allowLoopback: true },
+  userAgent: 'Almanac/test',
+  handshakeMs: 5000,
+  closeMs: 200,
+  pingMs: 5000,
+  pongMs: 5000,
+  idleMs: 5000,
+  maxFrameBytes: 1024,
+  onFrame: () => undefined,
+  resolve: createNameResolver({ hostsFile: null }).resolve,
+} as const;
+
+const never = new AbortController().signal;
+
+async function open(url: string, options: Partial<SocketOptions> = {}, signal = never): Promise<GuardedSocket> {
+  const socket = await openSocket({ ...defaults, url, ...options }, signal);
+  onTestFinished(async () => {
+    socket.close();
+    await socket.closed;
+  });
+  return socket;
+}
+
+/** Returns the error with which `openSocket` rejects. */
+async function refusal(url: string, options: Partial<SocketOptions> = {}, signal = never): Promise<object> {
+  const error: unknown = await openSocket({ ...defaults, url, ...options }, signal).then(
+    () => 'it opened',
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ConnectError)) throw new Error('not a ConnectError', { cause: error });
+  return { kind: error.kind, message: error.message, status: error.status, retryable: error.retryable };
+}
+
+async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Starts a websocket server on a free port of 127.0.0.1; `serve` handles each connection. */
+async function serve(onConnection: (peer: WebSocket) => void, options = {}): Promise<string> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, ...options });
+  server.on('connection', (peer) => {
+    peer.on('error', () => undefined);
+    onConnection(peer);
+  });
+  onTestFinished(() => {
+    for (const peer of server.clients) peer.terminate();
+    server.close();
+  });
+  await new Promise((resolve) => server.once('listening', resolve));
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/**
+ * Starts a TCP server that keeps its sockets; `connected` is the first of them, `arrived` resolves with its first byte.
+ */
+async function serveTcp(onSocket: (socket: Socket) => void, host = '127.0.0.1') {
+  const sockets: Socket[] = [];
+  const connected = Promise.withResolvers<Socket>();
+  const arrived = Promise.withResolvers<void>();
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    connected.resolve(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => arrived.resolve());
+    onSocket(socket);
+  });
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  return { port: await listen(server, host), sockets, connected: connected.promise, arrived: arrived.promise };
+}
+
+const resolvesTo =
+  (address: string): Resolve =>
+  (_hostname, _options, done) =>
+    done(null, [{ address, family: 4 }]);
+
+describe('the guard of connections', () => {
+  it('refuses literal private addresses in every notation, and plain ws, without a connection', async () => {
+    const { port, sockets } = await serveTcp(() => undefined);
+    const policy = { allowLoopback: false };
+    for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '0177.1', '127.1']) {
+      expect(await refusal(`wss://${host}:${port}/subscribe`, { policy })).toEqual({
+        kind: 'refused_address',
+        message: `cannot connect to wss://127.0.0.1:${port}/subscribe: no public address (loopback)`,
+        status: null,
+        retryable: false,
+      });
+    }
+    expect(await refusal(`wss://[::ffff:7f00:1]:${port}/`)).toMatchObject({ kind: 'refused_address' });
+    expect(await refusal('wss://10.0.0.1/')).toMatchObject({ kind: 'refused_address' });
+    expect(await refusal(`ws://127.0.0.1:${port}/`, { policy })).toMatchObject({
+      kind: 'bad_url',
+      message: `cannot connect to ws://127.0.0.1:${port}/: ws: is not allowed, use wss:`,
+    });
+    expect(sockets).toHaveLength(0);
+  });
+
+  it('refuses a name that resolves to a private address, without a connection', async () => {
+    const { port, sockets } = await serveTcp(() => undefined, '127.0.0.2');
+    const policy = { allowLoopback: false };
+    const url = `wss://jetstream.example:${port}/subscribe`;
+    expect(await refusal(url, { policy, resolve: resolvesTo('127.0.0.2') })).toEqual({
+      kind: 'refused_address',
+      message: `cannot connect to ${url}: no public address (loopback)`,
+      status: null,
+      retryable: false,
+    });
+    expect(sockets).toHaveLength(0);
+  });
+
+  it('connects to the checked address, though the name resolves differently the next time', async () => {
+    const elsewhere = await serveTcp(() => undefined, '127.0.0.2');
+    const url = await serve((peer) => peer.close(4000));
+    let asked = 0;
+    const resolve: Resolve = (_hostname, _options, done) => {
+      asked += 1;
+      done(null, [{ address: asked === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
+    };
+    const socket = await open(url.replace('127.0.0.1', 'jetstream.example'), { resolve });
+    expect(await socket.closed).toEqual({ reason: 'remote_close', code: 4000 });
+    expect({ asked, elsewhere: elsewhere.sockets.length }).toEqual({ asked: 1, elsewhere: 0 });
+  });
+
+  it('passes on the text of a close frame only if it is a known name', async () => {
+    const close = async (text: string) => {
+      const url = await serve((peer) => peer.close(1000, text));
+      const socket = await open(url, { closeNames: ['FutureCursor', 'OutdatedCursor'] });
+      return socket.closed;
+    };
+    expect(await close('OutdatedCursor')).toEqual({ reason: 'remote_close', code: 1000, name: 'OutdatedCursor' });
+    expect(await close('OutdatedCursor ')).toEqual({ reason: 'remote_close', code: 1000 });
+    expect(await close('')).toEqual({ reason: 'remote_close', code: 1000 });
+  });
+
+  it('allows plain ws only to loopback, also by name', async () => {
+    expect(await refusal('ws://8.8.8.8/')).toMatchObject({ kind: 'bad_url' });
+    expect(await refusal('ws://jetstream.example/', { resolve: resolvesTo('8.8.8.8') })).toMatchObject({
+      kind: 'refused_address',
+      message: 'cannot connect to ws://jetstream.example/: no public address (public, but unencrypted)',
+    });
+  });
+
+  it('refuses an invalid websocket address, and its error contains neither credentials nor query', async () => {
+    const badUrl = { kind: 'bad_url', status: null, retryable: false };
+    expect(await refusal('not a url ?secret')).toEqual({ ...badUrl, message: 'cannot connect: not a URL' });
+    expect(await refusal('https://me:secret@host.example/x?secret')).toEqual({
+      ...badUrl,
+      message: 'cannot connect to https://host.example/x: https: is not allowed, use wss:',
+    });
+    expect(await refusal('wss://me:secret@host.example/x?secret#secret')).toEqual({
+      ...badUrl,
+      message: 'cannot connect to wss://host.example/x: it has a fragment',
+    });
+  });
+});
+
+describe('a connection that cannot be established', () => {
+  it('reports an unknown name', async () => {
+    const resolve: Resolve = (_hostname, _options, done) =>
+      done(Object.assign(new Error('not found'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' }), []);
+    expect(await refusal('wss://host.example/', { resolve })).toEqual({
+      kind: 'dns',
+      message: 'cannot connect to wss://host.example/: no such host name (ENOTFOUND)',
+      status: null,
+      retryable: true,
+    });
+  });
+
+  it('reports that no server is listening', async () => {
+    // Below the range of ephemeral ports: no process will listen there.
+    expect(await refusal('ws://127.0.0.1:1/')).toEqual({
+      kind: 'connect',
+      message: 'cannot connect to ws://127.0.0.1:1/: the connection was refused (ECONNREFUSED)',
+      status: null,
+      retryable: true,
+    });
+  });
+
+  it('reports an untrusted certificate', async () => {
+    const server = createHttpsServer(certificate());
+    const port = await listen(server);
+    expect(await refusal(`wss://localhost:${port}/`)).toEqual({
+      kind: 'tls',
+      message: `cannot connect to wss://localhost:${port}/: its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)`,
+      status: null,
+      retryable: true,
+    });
+  });
+
+  it('times out if the handshake is never answered, and frees the connection', async () => {
+    const { port, connected } = await serveTcp(() => undefined);
+    expect(await refusal(`ws://127.0.0.1:${port}/`, { handshakeMs: 100 })).toEqual({
+      kind: 'timeout',
+      message: `cannot connect to ws://127.0.0.1:${port}/: no response within 100 ms`,
+      status: null,
+      retryable: true,
+    });
+    await ended(await connected);
+  });
+
+  it('times out if the name is never resolved', async () => {
+    const resolve: Resolve = () => undefined;
+    expect(await refusal('wss://host.example/', { resolve, handshakeMs: 50 })).toMatchObject({ kind: 'timeout' });
+  });
+
+  it.each([
+    [503, true],
+    [429, true],
+    [400, false],
+    [404, false],
+    [200, false],
+  ])('reports the status %i of a refused handshake; retryable: %s', async (status, retryable) => {
+    const port = await listen(createHttpServer((_request, response) => response.writeHead(status).end('no')));
+    expect(await refusal(`ws://127.0.0.1:${port}/subscribe?cursor=1`)).toEqual({
+      kind: 'handshake_status',
+      message: `cannot connect to ws://127.0.0.1:${port}/subscribe: the handshake failed with status ${status}`,
+      status,
+      retryable,
+    });
+  });
+
+  it('does not follow a redirect', async () => {
+    const elsewhere = await serveTcp(() => undefined);
+    const location = `ws://127.0.0.1:${elsewhere.port}/`;
+    const port = await listen(createHttpServer((_request, response) => response.writeHead(302, { location }).end()));
+    expect(await refusal(`ws://127.0.0.1:${port}/`)).toMatchObject({ kind: 'handshake_status', status: 302 });
+    expect(elsewhere.sockets).toHaveLength(0);
+  });
+
+  it('reports a peer that does not speak websocket', async () => {
+    const { port } = await serveTcp((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n')));
+    expect(await refusal(`ws://127.0.0.1:${port}/`)).toMatchObject({ kind: 'handshake', retryable: true });
+  });
+
+  it('ends when it is aborted, before and during the attempt', async () => {
+    const { port, sockets, arrived } = await serveTcp(() => undefined);
+    const url = `ws://127.0.0.1:${port}/`;
+    const aborted = { kind: 'aborted', message: `cannot connect to ${url}: stopped`, status: null, retryable: false };
+    expect(await refusal(url, {}, AbortSignal.abort())).toEqual(aborted);
+    expect(sockets).toHaveLength(0);
+
+    const stop = new AbortController();
+    const refused = refusal(url, {}, stop.signal);
+    await arrived;
+    stop.abort();
+    expect(await refused).toEqual(aborted);
+    await ended(sockets[0]);
+  });
+});
+
+describe('an open connection', () => {
+  it('passes on every message in order with its kind', async () => {
+    const frames: [string, boolean][] = [];
+    const url = await serve((peer) => {
+      peer.send('one');
+      peer.send(Buffer.from('two'), { binary: true });
+      peer.send('', { binary: false });
+      // The reader of the frames handles bytes that are not UTF-8.
+      peer.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
+      peer.close(1000);
+    });
+    const socket = await open(url, { onFrame: (data, isBinary) => frames.push([data.toString('latin1'), isBinary]) });
+    expect(await socket.closed).toEqual({ reason: 'remote_close', code: 1000 });
+    expect(frames).toEqual([
+      ['one', false],
+      ['two', true],
+      ['', false],
+      ['"\xff"', false],
+    ]);
+  });
+
+  it('speaks TLS with a peer whose certificate is trusted', async () => {
+    const before = getCACertificates('default');
+    onTestFinished(() => setDefaultCACertificates(before));
+    setDefaultCACertificates([...before, certificate().cert]);
+    const server = createHttpsServer(certificate());
+    const port = await listen(server);
+    new WebSocketServer({ server }).on('connection', (peer) => peer.close(4001));
+    const socket = await open(`wss://localhost:${port}/`);
+    expect(await socket.closed).toEqual({ reason: 'remote_close', code: 4001 });
+  });
+
+  it("sends the program's User-Agent in the handshake", async () => {
+    const named = Promise.withResolvers<unknown>();
+    const port = await listen(
+      createHttpServer().on('upgrade', (request, socket) => {
+        named.resolve(request.headers['user-agent']);
+        socket.destroy();
+      }),
+    );
+    const userAgent = 'Almanac/1.2.3 (+https://example.org)';
+    expect(await refusal(`ws://127.0.0.1:${port}/`, { userAgent })).toMatchObject({ kind: 'handshake' });
+    expect(await named.promise).toBe(userAgent);
+  });
+
+  it('requests no compression', async () => {
+    const offered = Promise.withResolvers<unknown>();
+    const port = await listen(
+      createHttpServer().on('upgrade', (request, socket) => {
+        offered.resolve(request.headers['sec-websocket-extensions']);
+        socket.destroy();
+      }),
+    );
+    expect(await refusal(`ws://127.0.0.1:${port}/`)).toMatchObject({ kind: 'handshake' });
+    expect(await offered.promise).toBeUndefined();
+  });
+
+  it('reports a close without a code, and a lost transport', async () => {
+    const silent = await open(await serve((peer) => peer.close()));
+    expect(await silent.closed).toEqual({ reason: 'remote_close', code: 1005 });
+    const dropped = await open(await serve((peer) => peer.terminate()));
+    expect(await dropped.closed).toEqual({ reason: 'dropped' });
+  });
+
+  it('closes at a message beyond the limit, in one piece or in fragments, and keeps the messages before it', async () => {
+    for (const send of [
+      (peer: WebSocket) => peer.send('x'.repeat(1025)),
+      (peer: WebSocket) => {
+        peer.send('x'.repeat(1000), { fin: false });
+        peer.send('x'.repeat(25), { fin: true });
+      },
+    ]) {
+      const lengths: number[] = [];
+      const url = await serve((peer) => {
+        peer.send('x'.repeat(1024));
+        send(peer);
+      });
+      const socket = await open(url, { onFrame: (data) => lengths.push(data.length) });
+      expect(await socket.closed).toEqual({ reason: 'too_large' });
+      expect(lengths).toEqual([1024]);
+    }
+  });
+
+  it('closes at bytes that are not a websocket frame', async () => {
+    const url = await serve((peer) => rawSocket(peer).write(Buffer.from([0xf1, 0x01, 0x78])));
+    const socket = await open(url);
+    expect(await socket.closed).toEqual({ reason: 'protocol_error' });
+  });
+
+  it('closes if the peer answers no ping', async () => {
+    const url = await serve((peer) => peer.ping(), { autoPong: false });
+    const socket = await open(url, { pingMs: 40, pongMs: 80 });
+    expect(await socket.closed).toEqual({ reason: 'pong_timeout' });
+  });
+
+  it('closes if the peer answers pings but sends nothing', async () => {
+    let pings = 0;
+    const url = await serve((peer) => peer.on('ping', () => (pings += 1)));
+    const socket = await open(url, { pingMs: 40, pongMs: 80, idleMs: 400 });
+    expect(await socket.closed).toEqual({ reason: 'idle' });
+    expect(pings).toBeGreaterThan(2);
+  });
+
+  it('stays open while the peer sends, though it answers no ping', async () => {
+    const url = await serve(
+      (peer) => {
+        const timer = setInterval(() => peer.send('x'), 10);
+        peer.on('close', () => clearInterval(timer));
+        setTimeout(() => peer.close(4002), 600);
+      },
+      { autoPong: false },
+    );
+    const socket = await open(url, { pingMs: 40, pongMs: 80, idleMs: 200 });
+    expect(await socket.closed).toEqual({ reason: 'remote_close', code: 4002 });
+  });
+
+  it("does not count time in which this process was busy as the peer's silence", async () => {
+    let frames = 0;
+    const url = await serve((peer) => {
+      const timer = setInterval(() => peer.send('x'), 10);
+      peer.on('close', () => clearInterval(timer));
+      setTimeout(() => peer.close(4003), 900);
+    });
+    const busy = (): void => {
+      frames += 1;
+      const until = performance.now() + 400;
+      if (frames === 3) while (performance.now() < until);
+    };
+    const socket = await open(url, { pingMs: 50, pongMs: 100, idleMs: 150, onFrame: busy });
+    expect(await socket.closed).toEqual({ reason: 'remote_close', code: 4003 });
+  });
+
+  it('makes the peer wait while it is paused, does not count that as silence, and loses nothing', async () => {
+    const total = 20_000;
+    const payload = Buffer.alloc(1024);
+    const paused = Promise.withResolvers<void>();
+    const peers: WebSocket[] = [];
+    const url = await serve((peer) => {
+      peers.push(peer);
+      for (let i = 0; i < total; i += 1) peer.send(payload);
+      peer.close(1000);
+    });
+    let frames = 0;
+    const socket = await open(url, {
+      pingMs: 40,
+      pongMs: 40,
+      idleMs: 40,
+      onFrame: () => {
+        frames += 1;
+        if (frames === 1) paused.resolve();
+      },
+    });
+    await paused.promise;
+    socket.pause();
+    // Several deadlines; messages that were already read may still arrive.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const whilePaused = frames;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(frames).toBe(whilePaused);
+    expect(frames).toBeLessThan(total);
+    expect(peers[0] && rawSocket(peers[0]).writableLength).toBeGreaterThan(1_000_000);
+    socket.resume();
+    expect(await socket.closed).toEqual({ reason: 'remote_close', code: 1000 });
+    expect(frames).toBe(total);
+  });
+
+  it('closes from this side with a handshake, passes on no further message, and ignores a second close', async () => {
+    const code = Promise.withResolvers<number>();
+    const url = await serve((peer) => {
+      peer.once('pong', () => {
+        for (let i = 0; i < 100; i += 1) peer.send('x');
+      });
+      // The response proves that the client is open.
+      peer.ping();
+      peer.on('close', code.resolve);
+    });
+    let frames = 0;
+    // Far longer than the test: the peer's response must be read although the socket was paused.
+    const socket = await open(url, { closeMs: 120_000, onFrame });
+    function onFrame(): void {
+      frames += 1;
+      if (frames !== 50) return;
+      socket.pause();
+      socket.close();
+      socket.close();
+    }
+    expect(await socket.closed).toEqual({ reason: 'local_close' });
+    expect(await code.promise).toBe(1000);
+    expect(frames).toBe(50);
+  });
+
+  it('is cut off if the peer does not answer the closing handshake', async () => {
+    const url = await serve((peer) => peer.pause());
+    const socket = await open(url, { closeMs: 50 });
+    socket.close();
+    expect(await socket.closed).toEqual({ reason: 'local_close' });
+  }, 10_000);
+
+  it('closes when it is aborted', async () => {
+    const stop = new AbortController();
+    const socket = await open(await serve(() => undefined), {}, stop.signal);
+    stop.abort();
+    expect(await socket.closed).toEqual({ reason: 'local_close' });
+  });
+});
+
+function certificate(): { key: string; cert: string } {
+  const read = (name: string): string => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8');
+  return { key: read('localhost.key.pem'), cert: read('localhost.cert.pem') };
+}
+
+/** Returns the transport of a peer, for operations that a websocket does not offer. */
+function rawSocket(peer: WebSocket): Socket {
+  return (peer as unknown as { _socket: Socket })._socket;
+}
+
+async function ended(socket: Socket | undefined): Promise<void> {
+  if (!socket) throw new Error('no peer connected');
+  if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+}
+
+describe('a message that arrives in parts', () => {
+  /** Sends all but the last byte of a message, and that byte on request. */
+  async function partialMessage(length: number, options: Partial<SocketOptions>) {
+    const header = Buffer.from([0x82, 0x7e, length >> 8, length & 0xff]);
+    const peers: Socket[] = [];
+    const url = await serve((peer) => {
+      const { _socket: transport } = peer as unknown as { readonly _socket: Socket };
+      peers.push(transport);
+      transport.write(Buffer.concat([header, Buffer.alloc(length - 1)]));
+    });
+    const sizes: number[] = [];
+    const frames: number[] = [];
+    const socket = await open(url, {
+      maxFrameBytes: 100_000,
+      onPartial: (bytes) => {
+        sizes.push(bytes);
+        return false;
+      },
+      onFrame: (data) => void frames.push(data.length),
+      ...options,
+    });
+    return { socket, sizes, frames, finish: () => peers[0]?.write(Buffer.alloc(1)) };
+  }
+
+  it('is reported with its size until it is complete', async () => {
+    const { sizes, frames, finish } = await partialMessage(50_000, {});
+    await expect.poll(() => sizes.at(-1)).toBe(4 + 49_999);
+    expect(frames).toEqual([]);
+    finish();
+    await expect.poll(() => [frames, sizes.at(-1)]).toEqual([[50_000], 0]);
+  });
+
+  it('closes the connection if the rest does not arrive in time', async () => {
+    const { socket, sizes } = await partialMessage(50_000, { partialMs: 500 });
+    expect(await socket.closed).toEqual({ reason: 'dropped' });
+    expect(sizes.at(-1)).toBe(0);
+  });
+
+  it('is not read further while there is no memory for it, even if the caller resumes', async () => {
+    let isOver = true;
+    let seen = 0;
+    const { socket, frames, finish } = await partialMessage(50_000, {
+      onPartial: (bytes) => {
+        seen = Math.max(seen, bytes);
+        return bytes > 0 && isOver;
+      },
+    });
+    await expect.poll(() => seen).toBeGreaterThan(0);
+    finish();
+    socket.pause();
+    socket.resume();
+    // Longer than the interval between two checks of the memory.
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(frames).toEqual([]);
+    isOver = false;
+    await expect.poll(() => frames).toEqual([50_000]);
+  });
+});

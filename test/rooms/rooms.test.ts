@@ -1,0 +1,196 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { allFiles, importsOf, parsed, root, sourceFiles } from '../../harness/process/imports.ts';
+
+/** The rooms and their import direction, as ARCHITECTURE.md describes them. */
+const mayImport: Record<string, readonly string[]> = {
+  contract: [],
+  input: [],
+  artifact: ['contract', 'input', 'ops'],
+  ops: ['contract', 'input'],
+  http: ['contract', 'input', 'ops'],
+  web: ['contract', 'input', 'ops'],
+  facts: ['contract', 'input', 'artifact', 'http', 'web', 'ops'],
+  store: ['contract', 'input', 'ops'],
+  network: ['contract', 'input', 'ops'],
+  labels: ['contract', 'input', 'artifact', 'store', 'network', 'ops'],
+  weather: ['contract', 'input', 'artifact', 'network', 'ops'],
+  account: ['contract', 'input', 'store', 'network', 'http', 'web', 'ops'],
+  client: [],
+  export: ['contract', 'input', 'client', 'network', 'ops'],
+  main: [
+    'contract',
+    'input',
+    'artifact',
+    'ops',
+    'http',
+    'web',
+    'facts',
+    'store',
+    'network',
+    'labels',
+    'weather',
+    'account',
+    'export',
+    'sim',
+  ],
+  sim: ['contract'],
+};
+
+/** Generated files, whose length depends on the contract. */
+const generated = ['src/client/schemas.ts'];
+const files = [...sourceFiles('src'), ...(existsSync(join(root, 'sim')) ? sourceFiles('sim') : [])];
+const graph = new Map(files.map((file) => [file, importsOf(file)]));
+
+function roomOf(file: string): string {
+  const [top = '', room = ''] = file.split('/');
+  return top === 'src' ? room : top;
+}
+
+describe('the rooms', () => {
+  it('contain every file', () => {
+    expect(files.filter((file) => !Object.hasOwn(mayImport, roomOf(file)))).toEqual([]);
+    expect(files.length).toBeGreaterThan(40);
+  });
+
+  it('import in one direction, type imports included', () => {
+    const wrong = [...graph].flatMap(([file, imports]) =>
+      imports
+        .filter((target) => roomOf(target) !== roomOf(file) && !mayImport[roomOf(file)]?.includes(roomOf(target)))
+        .map((target) => `${file} -> ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('contain no import cycle', () => {
+    const done = new Set<string>();
+    const circle = (file: string, trail: readonly string[]): string[] | null => {
+      if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
+      if (done.has(file)) return null;
+      for (const target of graph.get(file) ?? []) {
+        const found = circle(target, [...trail, file]);
+        if (found) return found;
+      }
+      done.add(file);
+      return null;
+    };
+    expect(files.map((file) => circle(file, [])).find((found) => found !== null)).toBeUndefined();
+  });
+
+  it('contain no cycle of directories: of two sibling directories, at most one depends on the other', () => {
+    const needs = new Map<string, Set<string>>();
+    for (const [file, imports] of graph) {
+      for (const target of imports) {
+        const [from, to] = sideBySide(file, target);
+        if (from !== to) needs.set(from, (needs.get(from) ?? new Set()).add(to));
+      }
+    }
+    const reachedFrom = (folder: string): Set<string> => {
+      const reached = new Set<string>();
+      const open = [folder];
+      for (let at = open.pop(); at !== undefined; at = open.pop()) {
+        for (const next of needs.get(at) ?? []) {
+          if (reached.has(next)) continue;
+          reached.add(next);
+          open.push(next);
+        }
+      }
+      return reached;
+    };
+    expect([...needs.keys()].filter((folder) => reachedFrom(folder).has(folder))).toEqual([]);
+  });
+
+  it('and the scripts do not import tests: shared code is in harness/', () => {
+    const importing = ['src', 'sim', 'scripts', 'bench', 'harness']
+      .flatMap((folder) => sourceFiles(folder))
+      .filter((file) => importsOf(file).some((target) => target.startsWith('test/')));
+    expect(importing).toEqual([]);
+  });
+
+  it('of publication have no access to a store: no import of facts or http opens one', () => {
+    const reached = new Set<string>();
+    const walk = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      for (const target of graph.get(file) ?? []) walk(target);
+    };
+    for (const file of files.filter((name) => ['facts', 'http'].includes(roomOf(name)))) walk(file);
+    walk('src/main/facts/facts-process.ts');
+    const opening = [...reached].filter((file) =>
+      /better-sqlite3|from 'postgres'|from 'pg'|\/store\//.test(parsed(file).text.replaceAll(/^\s*\/?\*.*$/gm, '')),
+    );
+    expect(opening).toEqual([]);
+  });
+});
+
+describe('directories', () => {
+  it('stay small: none contains more than 25 files', () => {
+    const counts = new Map<string, number>();
+    const tests = ['src', 'sim', 'test', 'harness', 'scripts', 'bench'].flatMap((folder) => allFiles(folder));
+    for (const file of tests) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 25)).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it('stay small: none is longer than 400 lines', () => {
+    const written = files.filter((file) => !generated.includes(file));
+    const long = written.filter((file) => parsed(file).text.split('\n').length > 400);
+    expect(long).toEqual([]);
+  });
+
+  it('document their exports if other rooms use them', () => {
+    const bare = files
+      .filter(
+        (file) =>
+          ['contract', 'input', 'artifact', 'store', 'http', 'facts', 'ops', 'network', 'client', 'export'].includes(
+            roomOf(file),
+          ) && !generated.includes(file),
+      )
+      .flatMap((file) => undocumented(file).map((name) => `${file}: ${name}`));
+    expect(bare).toEqual([]);
+  });
+});
+
+/**
+ * Returns the two directories in which the paths of two files diverge. They are equal if one file is directly in a
+ * directory above the other: a directory's own files may use its subdirectories, and contain what these share.
+ */
+function sideBySide(file: string, target: string): readonly [string, string] {
+  const from = dirname(file).split('/');
+  const to = dirname(target).split('/');
+  let same = 0;
+  while (same < from.length && same < to.length && from[same] === to[same]) same++;
+  if (same === from.length || same === to.length) return ['', ''];
+  return [from.slice(0, same + 1).join('/'), to.slice(0, same + 1).join('/')];
+}
+
+/**
+ * Returns exported declarations without a docstring. A type that directly follows the value from which it is derived
+ * shares that value's docstring.
+ */
+function undocumented(file: string): string[] {
+  const source = parsed(file);
+  const documented = new Set<string>();
+  const missing: string[] = [];
+  for (const statement of source.statements) {
+    const exported = ts.canHaveModifiers(statement)
+      ? ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+      : false;
+    if (!exported) continue;
+    const name = nameOf(statement);
+    const hasDoc = ts.getJSDocCommentsAndTags(statement).length > 0;
+    if (hasDoc) documented.add(name.toLowerCase());
+    const derived = ts.isTypeAliasDeclaration(statement) && /typeof /.test(statement.type.getText(source));
+    if (!hasDoc && !derived && !documented.has(name.toLowerCase())) missing.push(name);
+  }
+  return missing;
+}
+
+function nameOf(statement: ts.Statement): string {
+  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations[0]?.name.getText() ?? '';
+  const named = statement as ts.Statement & { name?: ts.Node };
+  return named.name?.getText() ?? '';
+}

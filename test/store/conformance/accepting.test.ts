@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { anyLabel, labelers, labelNumber, noon, observationOf, subjects } from '../../../harness/conformance/labels.ts';
+import { around, batch, everyRow, kinds, later, noonText, useStore } from '../../../harness/conformance/suite.ts';
+import { maxBatchRows } from '../../../src/store/port.ts';
+import { day, dayStart, hour, micros, minute, second } from '../../../src/store/time.ts';
+
+const [alice = '', bob = ''] = subjects;
+const [mod = '', other = ''] = labelers;
+
+describe.each(kinds)('accepting over $name', (kind) => {
+  const on = useStore(kind);
+
+  describe('appending', () => {
+    it('stamps rows in order, one microsecond apart, from the clock or the last stamp on', async () => {
+      const first = await on.store.append(batch(noon, [0, 1, 2]));
+      const second = await on.store.append(batch(noon, [3]));
+      const third = await on.store.append(batch(later(noon, minute), [4]));
+      expect([first, second, third]).toEqual([
+        { accepted: 3, duplicates: [], first: noon, last: noon + 2 },
+        { accepted: 1, duplicates: [], first: noon + 3, last: noon + 3 },
+        { accepted: 1, duplicates: [], first: noon + minute, last: noon + minute },
+      ]);
+    });
+
+    it('keeps every label as it was received', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyLabel, { minLength: 1, maxLength: 20 }), async (labels) => {
+          const { first, last, duplicates } = await on.store.append({
+            ...batch(noon, []),
+            observations: labels.map(observationOf),
+          });
+          const kept = labels.filter((_, i) => !duplicates.includes(i));
+          if (first === null || last === null) return expect(kept).toEqual([]);
+          const rows = await everyRow(on.store, { start: first, end: later(last, 1) });
+          expect(rows.map((row) => row.label)).toEqual(kept);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    it('keeps a signature of plain bytes, and a uri of 8 KB', async () => {
+      const label = labelNumber(1, { sig: new Uint8Array([1, 2, 3]), uri: `at://${alice}/a.b.c/${'x'.repeat(8_000)}` });
+      await on.store.append({ ...batch(noon, []), observations: [observationOf(label)] });
+      const [row] = await everyRow(on.store, around(noon));
+      expect(row?.label).toEqual({ ...label, sig: Buffer.from([1, 2, 3]) });
+    });
+
+    it('stores a label once, regardless of its signature, its version or how neg was omitted', async () => {
+      await on.store.append(batch(noon, [1]));
+      const { neg: _, ...unsaid } = labelNumber(1);
+      const again = [
+        labelNumber(1, { sig: Buffer.alloc(64, 9) }),
+        labelNumber(1, { ver: 2 }),
+        { ...unsaid, neg: false },
+      ];
+      const result = await on.store.append({
+        ...batch(noon, []),
+        observations: [...again, labelNumber(2)].map(observationOf),
+      });
+      expect(result).toEqual({ accepted: 1, duplicates: [0, 1, 2], first: noon + 1, last: noon + 1 });
+      expect(await on.store.refusals(around(noon))).toEqual([
+        { source: labelNumber(1).src, reason: 'duplicate', count: 3 },
+      ]);
+    });
+
+    it('detects a duplicate within one batch', async () => {
+      const result = await on.store.append(batch(noon, [1, 1, 2, 1]));
+      expect(result).toMatchObject({ accepted: 2, duplicates: [1, 3] });
+    });
+
+    it('treats labels that differ in any field of the identity as different', async () => {
+      const changes = [
+        {},
+        { cid: 'x' },
+        { neg: true },
+        { cts: noonText(1) },
+        { exp: noonText(2) },
+        { val: 'y' },
+        { uri: bob },
+      ];
+      const labels = changes.map((change) => observationOf({ ...labelNumber(4), ...change }));
+      expect(await on.store.append({ ...batch(noon, []), observations: labels })).toMatchObject({
+        accepted: 7,
+        duplicates: [],
+      });
+    });
+
+    it('detects a duplicate after a restart and over midnight, for 48 h 05 m', async () => {
+      await on.store.append(batch(noon, [1]));
+      await on.store.append(batch(later(noon, day), [2]));
+      const late = later(noon, 48 * hour + 4 * minute);
+      await on.reopen(late);
+      expect(await on.store.append(batch(late, [1, 2, 3]))).toMatchObject({ accepted: 1, duplicates: [0, 1] });
+    });
+
+    it('accepts an old label as new, at most six hours after the horizon', async () => {
+      await on.store.append(batch(noon, [1]));
+      const late = later(noon, 55 * hour);
+      await on.store.append(batch(late, [2]));
+      expect(await on.store.append(batch(late, [1]))).toMatchObject({ accepted: 1, duplicates: [] });
+    });
+
+    it('stamps a batch that would cross midnight from midnight on', async () => {
+      const midnight = dayStart(20_001);
+      const result = await on.store.append(batch(micros(midnight - 2), [0, 1, 2]));
+      expect(result).toEqual({ accepted: 3, duplicates: [], first: midnight, last: midnight + 2 });
+      const fits = await on.store.append(batch(micros(midnight + 1), [3]));
+      expect(fits.first).toBe(midnight + 3);
+    });
+
+    it('continues from the last stamp if the clock steps back by up to 5 s, and refuses beyond that', async () => {
+      await on.store.append(batch(later(noon, 10 * second), [1]));
+      expect((await on.store.append(batch(later(noon, 6 * second), [2]))).first).toBe(noon + 10 * second + 1);
+      await expect(on.store.append(batch(later(noon, 4 * second), [3]))).rejects.toMatchObject({
+        code: 'clock_behind',
+        retry: true,
+      });
+      expect(await on.store.append(batch(later(noon, 11 * second), [3]))).toMatchObject({ accepted: 1 });
+    });
+
+    it.each([
+      ['a label about a handle', { ...labelNumber(1), uri: 'at://alice.example/app.bsky.feed.post/1' }],
+      ['a label about nothing', { ...labelNumber(1), uri: 'https://alice.example' }],
+      ['a label with half a character', { ...labelNumber(1), val: 'x\ud800' }],
+      ['a label whose version is no integer', { ...labelNumber(1), ver: 1.5 }],
+      ['a label of 17 KB', { ...labelNumber(1), extra: new Uint8Array(17 * 1024) }],
+    ])('refuses %s and stores none of its batch', async (_, label) => {
+      const observations = [observationOf(labelNumber(5)), observationOf(label)];
+      await expect(on.store.append({ ...batch(noon, []), observations })).rejects.toMatchObject({
+        code: 'invalid_observation',
+      });
+      expect(await everyRow(on.store, around(noon))).toEqual([]);
+    });
+
+    it('refuses a batch beyond its limits', async () => {
+      const many = Array.from({ length: maxBatchRows + 1 }, (_, i) => i);
+      await expect(on.store.append(batch(noon, many))).rejects.toMatchObject({ code: 'batch_too_large' });
+      const long = [{ source: mod, endpoint: 'wss://mod.example', value: 'x'.repeat(5_000) }];
+      await expect(on.store.append({ ...batch(noon, []), positions: long })).rejects.toMatchObject({
+        code: 'batch_too_large',
+      });
+    });
+  });
+
+  describe('positions', () => {
+    const at = (source: string, value: string | null, endpoint = 'https://a.example') => ({ source, endpoint, value });
+
+    it('are stored by source and endpoint, and deleted with null', async () => {
+      await on.store.append({
+        ...batch(noon, [1]),
+        positions: [at(mod, '5'), at(mod, '7', 'https://b.example'), at(other, '1')],
+      });
+      await on.store.append({ ...batch(later(noon, 9), []), positions: [at(mod, '6'), at(other, null)] });
+      expect(await on.store.positions()).toEqual([
+        { ...at(mod, '6'), acceptedAt: noon + 9 },
+        { ...at(mod, '7', 'https://b.example'), acceptedAt: noon },
+      ]);
+    });
+
+    it('are carried over midnight and a restart, with the time of acceptance', async () => {
+      await on.store.append({ ...batch(noon, [1]), positions: [at(mod, '5'), at(other, '2')] });
+      await on.store.append({ ...batch(later(noon, 3 * day), [2]), positions: [at(other, '3')] });
+      await on.reopen(later(noon, 4 * day));
+      expect(await on.store.positions()).toEqual([
+        { ...at(other, '3'), acceptedAt: noon + 3 * day },
+        { ...at(mod, '5'), acceptedAt: noon },
+      ]);
+    });
+
+    it('do not move when their batch is refused', async () => {
+      await on.store.append({ ...batch(noon, [1]), positions: [at(mod, '5')] });
+      const bad = { ...labelNumber(2), uri: 'nothing' };
+      await on.store
+        .append({ ...batch(noon, []), observations: [observationOf(bad)], positions: [at(mod, '6')] })
+        .catch(() => {});
+      expect(await on.store.positions()).toEqual([{ ...at(mod, '5'), acceptedAt: noon }]);
+    });
+  });
+
+  describe('the frontier', () => {
+    it('begins and ends at the epoch in an empty store', async () => {
+      const { generationId, startedAt } = await on.store.epoch();
+      expect(await on.store.frontier()).toEqual({
+        generationId,
+        floor: noon,
+        end: noon,
+        observedThrough: null,
+        revision: 0,
+      });
+      expect(startedAt).toBe(noon);
+      expect(generationId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    });
+
+    it('keeps its epoch over restarts', async () => {
+      const epoch = await on.store.epoch();
+      await on.reopen(later(noon, day));
+      expect(await on.store.epoch()).toEqual(epoch);
+    });
+
+    it('ends after the last row and is observed through the last batch, with or without rows', async () => {
+      await on.store.append(batch(noon, [1, 2]));
+      await on.store.append(batch(later(noon, hour), []));
+      expect(await on.store.frontier()).toMatchObject({ end: noon + 2, observedThrough: noon + hour });
+      await on.reopen(later(noon, 2 * hour));
+      expect(await on.store.frontier()).toMatchObject({ end: noon + 2, observedThrough: noon + hour });
+    });
+  });
+});

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest';
+import { labelers, noon } from '../../../harness/conformance/labels.ts';
+import { batch, everyRow, kinds, later, problems, useStore } from '../../../harness/conformance/suite.ts';
+import { day, dayStart, minute } from '../../../src/store/time.ts';
+
+const [mod = '', other = ''] = labelers;
+
+describe.each(kinds)('retention over $name', (kind) => {
+  const on = useStore(kind);
+
+  describe('the window', () => {
+    it('seals days that can no longer receive duplicates, and reads them as before', async () => {
+      for (let d = 0; d < 5; d++) await on.store.append(batch(later(noon, d * day), [d * 4, d * 4 + 1]));
+      const before = await everyRow(on.store, { start: noon, end: later(noon, 5 * day) });
+      const { sealed, expired } = await on.store.maintain(later(noon, 4 * day));
+      expect({ sealed, expired }).toEqual({ sealed: ['2024-10-04', '2024-10-05'], expired: [] });
+      expect(await everyRow(on.store, { start: noon, end: later(noon, 5 * day) })).toEqual(before);
+      expect(await problems(on.store)).toEqual([]);
+      await on.reopen(later(noon, 4 * day));
+      expect(await everyRow(on.store, { start: noon, end: later(noon, 5 * day) })).toEqual(before);
+    });
+
+    it('seals by the last stamp: a clock that jumped ahead seals no day', async () => {
+      await on.store.append(batch(noon, [1]));
+      await on.store.append(batch(later(noon, day), [2]));
+      expect(await on.store.maintain(later(noon, 20 * day))).toEqual({ sealed: [], postponed: [], expired: [] });
+    });
+
+    it('drops one day per run beyond the window plus a day, and refuses queries that begin earlier', async () => {
+      await on.reopen(noon, { windowDays: 2 });
+      for (let d = 0; d < 7; d++) await on.store.append(batch(later(noon, d * day), [d]));
+      const now = later(noon, 6 * day);
+      expect((await on.store.maintain(now)).expired).toEqual(['2024-10-04']);
+      expect((await on.store.maintain(now)).expired).toEqual(['2024-10-05']);
+      expect((await on.store.maintain(now)).expired).toEqual(['2024-10-06']);
+      expect((await on.store.maintain(now)).expired).toEqual([]);
+      expect(await on.store.frontier()).toMatchObject({ floor: dayStart(20_003) });
+      await expect(on.store.countsByLabeler({ start: noon, end: now })).rejects.toMatchObject({
+        code: 'out_of_window',
+      });
+      expect(await everyRow(on.store, { start: dayStart(20_003), end: later(now, 9) })).toHaveLength(4);
+    });
+
+    it('keeps the part of a gap after the dropped day', async () => {
+      await on.reopen(noon, { windowDays: 2 });
+      for (let d = 0; d < 5; d++) await on.store.append(batch(later(noon, d * day), [d]));
+      const [across, end] = [later(noon, day / 4), later(noon, 3 * day)];
+      await on.store.recordGap({ source: mod, start: across, end, reason: 'source_unavailable' });
+      await on.store.recordGap({ source: mod, start: noon, end: later(noon, minute), reason: 'cursor_reset' });
+      const floor = dayStart(20_001);
+      expect((await on.store.maintain(later(noon, 4 * day))).expired).toEqual(['2024-10-04']);
+      expect(await on.store.gaps({ start: noon, end: later(noon, 4 * day) })).toEqual([
+        { source: mod, start: expect.any(Number), end, reason: 'source_unavailable' },
+      ]);
+      expect(await on.store.coverage({ start: floor, end, labelers: [mod] })).toMatchObject([{ gapped: end - floor }]);
+    });
+
+    it('keeps the newest day, which contains the positions, however old it is', async () => {
+      await on.store.append({ ...batch(noon, [1]), positions: [{ source: mod, endpoint: 'e', value: '1' }] });
+      expect(await on.store.maintain(later(noon, 90 * day))).toEqual({ sealed: [], postponed: [], expired: [] });
+      await on.store.append(batch(later(noon, 90 * day), [2]));
+      expect(await on.store.positions()).toMatchObject([{ source: mod, value: '1' }]);
+    });
+
+    it('never reopens a sealed day', async () => {
+      await on.store.append(batch(noon, [1]));
+      await on.store.append(batch(later(noon, 4 * day), [2]));
+      await on.store.maintain(later(noon, 4 * day));
+      await expect(on.store.append(batch(later(noon, minute), [3]))).rejects.toMatchObject({ code: 'clock_behind' });
+    });
+  });
+
+  describe('gaps', () => {
+    const gap = (source: string | null, start: number, end: number, reason = 'source_unavailable' as const) => ({
+      source,
+      start: later(noon, start),
+      end: later(noon, end),
+      reason,
+    });
+
+    it('of one source and reason are merged if they touch, and an ongoing outage grows', async () => {
+      for (const end of [2, 4, 6]) await on.store.recordGap(gap(mod, 1, end));
+      await on.store.recordGap(gap(mod, 6, 7));
+      await on.store.recordGap(gap(mod, 9, 10));
+      await on.store.recordGap(gap(other, 1, 2));
+      const wide = { start: noon, end: later(noon, 100) };
+      expect(await on.store.gaps({ ...wide, source: mod })).toEqual([gap(mod, 1, 7), gap(mod, 9, 10)]);
+      expect(await on.store.gaps(wide)).toHaveLength(3);
+    });
+
+    it('are recorded and withdrawn in batches, in order, atomically', async () => {
+      await on.store.changeGaps([
+        { kind: 'record', gap: gap(mod, 10, 20) },
+        { kind: 'record', gap: gap(other, 10, 20) },
+        { kind: 'withdraw', gap: gap(mod, 15, 30) },
+        { kind: 'record', gap: gap(mod, 18, 19) },
+      ]);
+      const refused = on.store.changeGaps([
+        { kind: 'record', gap: gap(mod, 40, 50) },
+        { kind: 'record', gap: gap(mod, 5, 5) },
+      ]);
+      await expect(refused).rejects.toMatchObject({ code: 'invalid_query' });
+      await on.reopen();
+      expect(await on.store.gaps({ start: noon, end: later(noon, 100) })).toEqual([
+        gap(mod, 10, 15),
+        gap(other, 10, 20),
+        gap(mod, 18, 19),
+      ]);
+    });
+
+    it('are withdrawn if the missing labels arrived after all: for that source, reason and time only', async () => {
+      for (const source of [mod, other, null]) await on.store.recordGap(gap(source, 10, 20));
+      await on.store.recordGap({ ...gap(mod, 12, 30), reason: 'cursor_reset' });
+      await on.store.withdrawGap(gap(mod, 12, 15));
+      await on.store.withdrawGap(gap(mod, 12, 15));
+      await on.store.withdrawGap(gap(mod, 18, 25));
+      await on.reopen();
+      const wide = { start: noon, end: later(noon, 100) };
+      expect((await on.store.gaps({ ...wide, source: mod })).filter(({ source }) => source === mod)).toEqual([
+        gap(mod, 10, 12),
+        { ...gap(mod, 12, 30), reason: 'cursor_reset' },
+        gap(mod, 15, 18),
+      ]);
+      expect((await on.store.gaps(wide)).filter(({ source }) => source !== mod)).toEqual([
+        gap(null, 10, 20),
+        gap(other, 10, 20),
+      ]);
+      await on.store.withdrawGap(gap(mod, 0, 100));
+      expect((await on.store.gaps({ ...wide, source: mod })).map(({ reason }) => reason)).toEqual([
+        'source_unavailable',
+        'cursor_reset',
+      ]);
+    });
+
+    it('are clipped to the interval, and survive a restart', async () => {
+      await on.store.recordGap(gap(mod, 1, 50));
+      await on.reopen();
+      expect(await on.store.gaps({ start: later(noon, 10), end: later(noon, 20) })).toEqual([gap(mod, 10, 20)]);
+      expect(await on.store.gaps({ start: later(noon, 50), end: later(noon, 60) })).toEqual([]);
+    });
+
+    it('are listed by labeler, with our own interruptions for each', async () => {
+      await on.store.recordGap(gap(null, 10, 20));
+      await on.store.recordGap(gap(mod, 15, 40));
+      const interval = { start: noon, end: later(noon, 30) };
+      expect(await on.store.coverage({ ...interval, labelers: [mod, other] })).toEqual([
+        { labeler: mod, gaps: [gap(null, 10, 20), gap(mod, 15, 30)], gapped: 20 },
+        { labeler: other, gaps: [gap(null, 10, 20)], gapped: 10 },
+      ]);
+    });
+
+    it('are limited per source: the closest ones become one unknown gap, and none is hidden', async () => {
+      for (let i = 0; i < 600; i++) await on.store.recordGap(gap(mod, i * 10, i * 10 + 5));
+      const kept = await on.store.gaps({ start: noon, end: later(noon, 6_000), source: mod });
+      expect(kept).toHaveLength(512);
+      for (let i = 0; i < 600; i++) {
+        expect(kept.some(({ start, end }) => start <= noon + i * 10 && end >= noon + i * 10 + 5)).toBe(true);
+      }
+    });
+
+    it('must end after they start', async () => {
+      await expect(on.store.withdrawGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
+      await expect(on.store.recordGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
+    });
+  });
+
+  describe("the instrument's other data", () => {
+    it('includes a heartbeat that never moves back', async () => {
+      expect(await on.store.heartbeat()).toBeNull();
+      await on.store.beat(later(noon, 10));
+      await on.store.beat(noon);
+      await on.reopen();
+      expect(await on.store.heartbeat()).toBe(noon + 10);
+    });
+
+    it('includes roster rows, which are replaced as a whole', async () => {
+      const row = {
+        did: mod,
+        origin: 'seeded',
+        provenance: ['seeds'],
+        enrolled: false,
+        endpoint: null,
+        state: 'unstarted',
+        stateSince: noon,
+        detail: '{}',
+      } as const;
+      await on.store.putRoster([row, { ...row, did: other }]);
+      const enrolled = { ...row, enrolled: true, endpoint: 'https://mod.example', state: 'probing' };
+      await on.store.putRoster([enrolled]);
+      await on.reopen();
+      expect(await on.store.roster()).toEqual(
+        [{ ...row, did: other }, enrolled].sort((a, b) => (a.did < b.did ? -1 : 1)),
+      );
+      await on.store.dropRoster([other, 'did:web:unknown.example']);
+      await on.reopen();
+      expect(await on.store.roster()).toEqual([enrolled]);
+    });
+
+    it('includes the history of keys', async () => {
+      const key = (name: string, first: number, last: number) => ({
+        did: mod,
+        key: name,
+        firstSeen: later(noon, first),
+        lastSeen: later(noon, last),
+      });
+      await on.store.putKey(key('zA', 0, 0));
+      await on.store.putKey(key('zB', 5, 5));
+      await on.store.putKey(key('zA', 3, 3));
+      expect(await on.store.keys(mod)).toEqual([key('zA', 0, 3), key('zB', 5, 5)]);
+      for (let i = 0; i < 70; i++) await on.store.putKey(key(`z${i}`, 10 + i, 10 + i));
+      expect((await on.store.keys(mod)).map(({ key: name }) => name)).toEqual(
+        Array.from({ length: 64 }, (_, i) => `z${i + 6}`),
+      );
+    });
+
+    it('includes revisions of definitions: equal ones once, the newest 16', async () => {
+      const revision = (n: number) => ({ did: mod, seenAt: later(noon, n), content: `{"n":${n}}` });
+      expect(await on.store.putDefinitions(revision(0))).toBe(true);
+      expect(await on.store.putDefinitions({ ...revision(0), seenAt: later(noon, 9) })).toBe(false);
+      for (let n = 1; n <= 20; n++) await on.store.putDefinitions(revision(n));
+      expect(await on.store.definitions(mod)).toEqual(Array.from({ length: 16 }, (_, i) => revision(20 - i)));
+      expect(await on.store.definitions(other)).toEqual([]);
+    });
+
+    it('includes notes', async () => {
+      await on.store.putNote('relay cursor', 'abc');
+      expect(await on.store.note('relay cursor')).toBe('abc');
+      await on.store.putNote('relay cursor', null);
+      expect(await on.store.note('relay cursor')).toBeNull();
+      await expect(on.store.putNote('long', 'x'.repeat(70_000))).rejects.toMatchObject({ code: 'invalid_query' });
+    });
+  });
+
+  describe('one writer, many readers', () => {
+    it('refuses a second writer until the first has closed', async () => {
+      await expect(on.place.write(noon)).rejects.toMatchObject({ code: 'second_writer' });
+      await on.reopen();
+    });
+
+    it('shows readers every append that has returned', async () => {
+      const reader = await on.place.read();
+      for (let n = 0; n < 5; n++) {
+        await on.store.append(batch(later(noon, n * day), [n]));
+        expect(await everyRow(reader, { start: noon, end: later(noon, 5 * day) })).toHaveLength(n + 1);
+      }
+      const rows = await everyRow(reader, { start: noon, end: later(noon, 5 * day) });
+      await on.store.maintain(later(noon, 4 * day));
+      expect(await everyRow(reader, { start: noon, end: later(noon, 5 * day) })).toEqual(rows);
+      await reader.close();
+    });
+
+    it('refuses every call after close, and may be closed twice', async () => {
+      const reader = await on.place.read();
+      await reader.close();
+      await reader.close();
+      await expect(reader.frontier()).rejects.toMatchObject({ code: 'closed' });
+      await on.store.close();
+      await expect(on.store.append(batch(noon, [1]))).rejects.toMatchObject({ code: 'closed' });
+      await expect(on.store.maintain(noon)).rejects.toMatchObject({ code: 'closed' });
+    });
+  });
+});

@@ -1,0 +1,193 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { until } from '../../harness/process/until.ts';
+import { deliveredMinutes, minutesOf, readStore } from '../../harness/weather/weather-kept.ts';
+import {
+  compareWithTruth,
+  type Station,
+  type StationOptions,
+  settingsOf,
+  startStation,
+} from '../../harness/weather/weather-station.ts';
+import type { FaultName } from '../../sim/jetstream/faults.ts';
+import { dictionaryFile } from '../../src/weather/stream/dictionary.ts';
+import { windowFlag } from '../../src/weather/window/window.ts';
+
+const dictionary = readFileSync(new URL('../fixtures/jetstream/dictionary.zstd', import.meta.url));
+const open: Station[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.end();
+});
+
+/** A station over the method, past its backfill. */
+async function station(options: StationOptions = {}): Promise<Station> {
+  const one = await startStation({ wire: 'jetstream.subscribeEvents', ...options });
+  open.push(one);
+  await until('the backfill is over', () => one.lines.some((line) => line.includes('the backfill is over')));
+  await until(
+    'one reader is left',
+    () => one.sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null).length === 1,
+  );
+  await settled(one);
+  return one;
+}
+
+/** Waits until what has just happened is committed. */
+async function settled({ told, clock }: Station): Promise<void> {
+  const nowUs = clock() * 1000;
+  await until('later events are committed', () => told.committedToUs > nowUs);
+}
+
+async function reconnected({ told }: Station, act: () => void): Promise<void> {
+  const before = told.connections.live;
+  act();
+  await until('the reader connects again', () => told.connections.live > before);
+}
+
+async function fired({ sim }: Station, fault: FaultName): Promise<void> {
+  await until(`${fault} fires`, () => sim.faults.fired[fault] > 0);
+}
+
+function leftOut({ rows }: ReturnType<typeof readStore>): number {
+  return rows.reduce((sum, row) => sum + row.leftOut, 0);
+}
+
+describe('the method: counts and observed time are what the host delivered', () => {
+  test.each([1, 2, 3])('over drops, repeats, refusals and frames that cannot be read (seed %i)', async (seed) => {
+    const one = await station({ sim: { seed, variedKeys: seed === 3 } });
+    const { faults } = one.sim;
+    for (const how of ['end', 'reset', 'mid_frame'] as const) await reconnected(one, () => faults.drop({ how }));
+    faults.repeat({ events: 100 });
+    faults.malformed({ events: 40 });
+    faults.unknown({ events: 70 });
+    await settled(one);
+    faults.refuse({ status: 503, times: 2 });
+    await reconnected(one, () => faults.goingAway());
+    await reconnected(one, () => faults.tooSlow());
+    await settled(one);
+    expect(one.told.causes).toContain('consumer_too_slow');
+    expect(one.told.causes.filter((cause) => cause === 'handshake_status')).toHaveLength(2);
+    const { rows, endpoint, summary } = await compareWithTruth(one);
+    expect(rows.reduce((sum, { lateOrRepeat }) => sum + lateOrRepeat, 0)).toBe(100);
+    expect(endpoint).toMatch(/\/xrpc\/network\.bsky\.jetstream\.subscribeEvents$/);
+    expect(summary.source.wire).toBe('jetstream.subscribeEvents');
+  });
+
+  test('over a re-sync, whose rows are no acts, and a restart in the middle of them', async () => {
+    const one = await station();
+    one.sim.faults.resync({ rows: 400 });
+    await until('some rows came', () => (one.told.outcomes.resync ?? 0) > 100);
+    await one.weather().stop();
+    await one.restart();
+    await until('all rows came', () => (one.told.outcomes.resync ?? 0) >= 400);
+    await settled(one);
+    const { rows, summary } = await compareWithTruth(one);
+    expect(rows.reduce((sum, { resync }) => sum + resync, 0)).toBe(400);
+    expect(summary.caveats).toContainEqual(expect.stringMatching(/^400 rows that repeat records/));
+  });
+
+  test('over numbers that are left out, which are told', async () => {
+    const one = await station();
+    one.sim.faults.skip({ events: 37 });
+    await settled(one);
+    const kept = await compareWithTruth(one);
+    expect(leftOut(kept)).toBe(37);
+    expect(kept.rows.some(({ flags }) => (flags & windowFlag.leftOut) !== 0)).toBe(true);
+    expect(kept.summary.caveats).toContainEqual(expect.stringMatching(/left out 37 of its event numbers/));
+  });
+
+  test('over a position that lies in the future of the host: it is given up, with a gap', async () => {
+    const one = await station();
+    one.sim.faults.refuse({ status: 503, times: 4 });
+    one.sim.faults.futureCursor();
+    await reconnected(one, () => one.sim.faults.silence());
+    await fired(one, 'future_cursor');
+    await settled(one);
+    expect(one.lines.some((line) => line.includes('the position is abandoned'))).toBe(true);
+    const { observed } = await compareWithTruth(one);
+    expect(observed.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('over a position that is too old: what the host still has is read, and the rest is a gap', async () => {
+    const one = await station();
+    one.sim.faults.refuse({ status: 503, times: 4 });
+    one.sim.faults.clampCursor({ seconds: 0.5 });
+    await reconnected(one, () => one.sim.faults.silence());
+    await fired(one, 'clamp_cursor');
+    await settled(one);
+    expect(one.lines.some((line) => line.includes('CursorTooOld'))).toBe(true);
+    await compareWithTruth(one);
+  });
+
+  test('over a history that was compacted, whose share is told', async () => {
+    const one = await station({ speed: 1, backfillHours: 4.2, sim: { rate: 5, compactedShare: 0.3 } });
+    await one.weather().stop();
+    // Compaction takes events, not observed time.
+    const kept = readStore(one.folder, one.artifact().source.endpoint);
+    expect(minutesOf(kept)).toEqual(deliveredMinutes(one.sim, kept));
+    expect(kept.summary.caveats).toContainEqual(
+      expect.stringMatching(/^[0-9.]+ % of the observed time was read from history older than 4 hours/),
+    );
+  });
+
+  test('with compressed frames, by the dictionary of the host, kept beside the store', async () => {
+    const one = await station({ compress: true, sim: { rate: 20, zstdDictionary: dictionary } });
+    await settled(one);
+    expect(readFileSync(join(one.folder, dictionaryFile)).equals(dictionary)).toBe(true);
+    expect(one.lines.filter((line) => line.includes('"compressed":true'))).toHaveLength(1);
+    await one.weather().stop();
+    await one.restart();
+    await until('it reads on', () => one.lines.filter((line) => line.includes('"compressed":true')).length === 2);
+    await settled(one);
+    // The host's own bytes, which may hold anything.
+    rmSync(join(one.folder, dictionaryFile));
+    await compareWithTruth(one);
+    expect(one.told.outcomes.parse_error).toBe(0);
+  });
+});
+
+describe('a host that does not serve the method', () => {
+  test('is named with its legacy address in one line', async () => {
+    const one = await startStation({ wire: 'jetstream.subscribeEvents', sim: { hasMethod: false } });
+    open.push(one);
+    await until('it is refused', () => one.told.causes.length > 0);
+    expect(one.lines.join('\n')).toMatch(/answers 404: .* name it as ws:\/\/127\.0\.0\.1:\d+\/subscribe"/);
+  });
+
+  test('without a dictionary is read without compression', async () => {
+    const one = await station({ compress: true });
+    expect(one.lines.some((line) => line.includes('the host gives no dictionary'))).toBe(true);
+    await compareWithTruth(one);
+  });
+});
+
+describe('a store of the legacy wire', () => {
+  test('stays published while both wires of its host are observed', async () => {
+    const one = await station({ wire: 'jetstream.legacy' });
+    await one.weather().stop();
+    const before = one.artifact();
+    const { endpoint } = before.source;
+    const host = endpoint.replace('/subscribe', '');
+    const settings = { ...settingsOf(one), jetstream: [host] };
+    await one.restart({ settings });
+    await until('both wires are read', () => openWires(one).length === 2);
+    const over = (): number => one.lines.filter((line) => line.includes('the backfill is over')).length;
+    await until('the present wire has filled in what came before', () => over() === 2);
+    await settled(one);
+    await one.weather().stop();
+    const after = one.artifact();
+    expect(after.source).toEqual({ endpoint, method: 'jetstream', wire: 'jetstream.legacy' });
+    expect(after.caveats).toContainEqual(expect.stringContaining('for 0 of the 7 days'));
+    expect(after.window.observed_seconds).toBeGreaterThanOrEqual(before.window.observed_seconds);
+    for (const name of [endpoint, `${host}/xrpc/network.bsky.jetstream.subscribeEvents`]) {
+      const kept = readStore(one.folder, name);
+      expect(minutesOf(kept)).toEqual(deliveredMinutes(one.sim, kept));
+    }
+  });
+});
+
+function openWires({ sim }: Station): string[] {
+  const open = sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null);
+  return [...new Set(open.map(({ filter }) => filter.wire))];
+}

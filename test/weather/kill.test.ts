@@ -1,0 +1,20 @@
+import { beforeAll, expect, test } from 'vitest';
+import { killRepeatedly } from '../../harness/kills/weather-kills.ts';
+import { makeReady } from '../../harness/weather/weather-process.ts';
+
+beforeAll(makeReady, 120_000);
+
+test('killed at any moment and started again, it loses no event, counts none twice, and never leaves a torn artifact', async () => {
+  const report = await killRepeatedly({ kills: 50, seed: 4 });
+  try {
+    expect(report.stored).toEqual(report.happened);
+    expect(report.kept.observed).toEqual([{ from: report.kept.fromUs, to: report.kept.toUs + 1 }]);
+    expect(report.kept.observedSeconds).toBeGreaterThan(10_700);
+    expect(report.moved).toBeGreaterThan(20);
+    expect(report.replaying).toBeGreaterThan(10);
+    expect(report.leftOver).toEqual([]);
+    expect(report.leaks).toEqual([]);
+  } finally {
+    report.end();
+  }
+}, 900_000);

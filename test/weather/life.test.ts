@@ -1,0 +1,264 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterEach, describe, expect, test } from 'vitest';
+import { until } from '../../harness/process/until.ts';
+import { deliveredMinutes, minutesOf, readStore } from '../../harness/weather/weather-kept.ts';
+import { compareWithTruth, type Station, settingsOf, startStation } from '../../harness/weather/weather-station.ts';
+import { createSim, type Sim } from '../../sim/index.ts';
+import { OperatorError } from '../../src/ops/errors.ts';
+import { storeFile } from '../../src/weather/window/window-store.ts';
+
+const open: { end(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.end();
+});
+
+async function station(options: Parameters<typeof startStation>[0] = {}): Promise<Station> {
+  const started = await startStation(options);
+  open.push(started);
+  return started;
+}
+
+function counted({ told }: Station): number {
+  return told.outcomes.counted ?? 0;
+}
+
+/** Waits for the backfill of the instrument that wrote the lines from `from` on. */
+async function filledIn({ lines }: Station, from = 0): Promise<void> {
+  await until('the backfill is over', () => lines.slice(from).some((line) => line.includes('the backfill is over')));
+}
+
+async function more(one: Station): Promise<void> {
+  const before = counted(one);
+  await until('events are committed', () => counted(one) > before + 200);
+}
+
+/**
+ * Silences the host until everything that it sent is committed: a minute that ends with uncommitted events would count as
+ * growth later, and frames under way are lost when the host stops. A connection that is opened meanwhile sends again.
+ */
+async function commitAll({ sim, told }: Station): Promise<void> {
+  const newest = (): number => sim.truth.delivered().at(-1)?.toUs ?? 0;
+  for (let sentUs = -1; sentUs !== newest(); ) {
+    sim.faults.silence();
+    const expectedUs = newest();
+    await until('all of it is committed', () => told.committedToUs >= expectedUs);
+    sentUs = expectedUs;
+  }
+}
+
+describe('a host that falls silent for good', () => {
+  test('is stale and less covered within four minutes, and no number grows', async () => {
+    const one = await station({ speed: 60, backfillHours: 0.2 });
+    await filledIn(one);
+    await more(one);
+    await commitAll(one);
+    await one.sim.stop();
+    const stoppedMs = one.clock();
+    await one.weather().publish();
+    const before = one.artifact();
+    await until('four minutes pass', () => one.clock() > stoppedMs + 240_000);
+    await one.weather().publish();
+    const after = one.artifact();
+    expect(after.freshness.state).toBe('stale');
+    expect(after.window.observed_seconds).toBeLessThanOrEqual(before.window.observed_seconds + 60);
+    expect(after.freshness.newest_observation_end).not.toBeNull();
+    expect(Date.parse(after.window.end)).toBeGreaterThanOrEqual(stoppedMs + 120_000);
+    const later = stoppedMs + 400_000;
+    await until('more minutes pass', () => one.clock() > later);
+    await one.weather().publish();
+    const last = one.artifact();
+    expect(last.total_events).toEqual(after.total_events);
+    expect(last.window.observed_seconds).toBe(after.window.observed_seconds);
+    expect(last.collections).toEqual(after.collections);
+  });
+});
+
+describe('a host that sends nothing but what cannot be read', () => {
+  test('is as good as silent: the connection is given up and resumed', async () => {
+    const one = await station();
+    await filledIn(one);
+    await more(one);
+    one.sim.faults.malformed({ events: 3000 });
+    await until('it is given up', () => one.told.causes.includes('silence'));
+    await until('events are counted behind it', () => one.told.gapSeconds > 15, 60_000);
+    await more(one);
+    expect(one.sim.faults.fired.malformed).toBe(1);
+  });
+});
+
+describe('an observation that has not begun', () => {
+  test('is published as absence: no collection, no rate, no count', async () => {
+    const nobody: Sim = createSim();
+    const { jetstream } = await nobody.start();
+    await nobody.stop();
+    const one = await station({ backfillHours: 1 });
+    await one.weather().stop();
+    rmSync(join(one.folder, storeFile));
+    await one.restart({ settings: { ...settingsOf(one), jetstream: [jetstream] } });
+    await until('it says that it cannot connect', () => one.told.causes.includes('connect'));
+    expect(one.artifact()).toMatchObject({
+      total_events: { total: null, mean_rate_per_s: null, observed_seconds: 0 },
+      collections: {},
+      conditions: { state: 'station_offline', confidence: 'unsupported', as_of: null },
+      freshness: { state: 'unavailable', newest_observation_end: null },
+    });
+  });
+});
+
+describe('a disk without room', () => {
+  test('stops the commits, keeps the last artifact, and loses nothing that was committed', async () => {
+    let full = false;
+    const one = await station({
+      deps: {
+        faults: {
+          beforeCommit: () => {
+            if (full) throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL');
+          },
+        },
+      },
+    });
+    await more(one);
+    full = true;
+    await until('it says so', () => one.told.notWritten > 0);
+    const committed = counted(one);
+    const kept = one.artifact();
+    await until('no connection is left', () => one.sim.truth.deliveries.every(({ closedAtUs }) => closedAtUs !== null));
+    expect(one.lines.some((line) => line.includes('the store is not writable'))).toBe(true);
+    expect(counted(one)).toBe(committed);
+    expect(one.artifact().total_events.total ?? 0).toBeGreaterThanOrEqual(kept.total_events.total ?? 0);
+    full = false;
+    await until('it says that it can be written', () =>
+      one.lines.some((line) => line.includes('the store is writable again')),
+    );
+    await more(one);
+    await filledIn(one);
+    await compareWithTruth(one);
+  });
+});
+
+describe('an artifact folder that goes away', () => {
+  test('is said, ends nothing, and is written again when it is back', async () => {
+    const one = await station();
+    await filledIn(one);
+    // Again where one is being written at that moment.
+    rmSync(join(one.folder, 'artifacts'), { recursive: true, maxRetries: 10 });
+    await one.weather().publish();
+    expect(one.told.notWritten).toBeGreaterThan(0);
+    expect(one.lines.some((line) => line.includes('the last one stays'))).toBe(true);
+    mkdirSync(join(one.folder, 'artifacts'));
+    await one.weather().publish();
+    expect(one.artifact().total_events.total).toBeGreaterThan(0);
+    await more(one);
+    await compareWithTruth(one);
+  });
+});
+
+describe('a damaged store', () => {
+  test('stops the instrument at once and loudly', async () => {
+    let broken = false;
+    const one = await station({
+      deps: {
+        faults: {
+          beforeCommit: () => {
+            if (broken) throw new Sqlite.SqliteError('database disk image is malformed', 'SQLITE_CORRUPT');
+          },
+        },
+      },
+    });
+    await more(one);
+    broken = true;
+    const fault = await one.weather().failed.catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(OperatorError);
+    expect(String(fault)).toContain('is damaged');
+    expect(one.lines.some((line) => line.includes('the instrument stopped'))).toBe(true);
+  });
+
+  test('is refused at the start', async () => {
+    const one = await station();
+    await more(one);
+    await one.weather().stop();
+    const path = join(one.folder, storeFile);
+    const bytes = readFileSync(path);
+    bytes.fill(0x5a, 4096);
+    writeFileSync(path, bytes);
+    await expect(one.restart()).rejects.toThrow(/is damaged/);
+  });
+});
+
+describe('one writer', () => {
+  test('a second instrument on the same folder is turned away in one line', async () => {
+    const one = await station();
+    await expect(one.restart()).rejects.toThrow(
+      /^another almanac weather writes to .*; stop it, or choose another --data$/,
+    );
+  });
+});
+
+describe('two hosts', () => {
+  test('are two series: a summary speaks of one, and they never sum', async () => {
+    const one = await station();
+    await filledIn(one);
+    await more(one);
+    await one.weather().stop();
+    const first = readStore(one.folder, one.artifact().source.endpoint);
+    const other = createSim({ seed: 9, rate: 160, clock: one.clock });
+    const { jetstream } = await other.start();
+    const settings = { ...settingsOf(one), jetstream: [jetstream] };
+    try {
+      const before = one.lines.length;
+      await one.restart({ settings });
+      expect(one.artifact()).toMatchObject({ source: { endpoint: jetstream }, total_events: { total: null } });
+      await filledIn(one, before);
+      await more(one);
+      await one.weather().stop();
+      const second = readStore(one.folder, jetstream);
+      expect(minutesOf(second)).toEqual(deliveredMinutes(other, second));
+      expect(minutesOf(readStore(one.folder, first.endpoint))).toEqual(minutesOf(first));
+      await one.restart();
+      expect(one.artifact().source.endpoint).toBe(first.endpoint);
+      await until(
+        'the first host is read on',
+        () => one.lines.filter((line) => line.includes('"from":"cursor"')).length >= 2,
+      );
+      await more(one);
+      const resumed = await compareWithTruth(one);
+      expect(resumed.rows.length).toBeGreaterThanOrEqual(first.rows.length);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('a long stop', () => {
+  test('is filled in as far as the backfill reaches; the rest is a gap', async () => {
+    const one = await station({ speed: 60, backfillHours: 0.3 });
+    await filledIn(one);
+    await more(one);
+    await one.weather().stop();
+    const stoppedMs = one.clock();
+    await until('twenty-five minutes pass', () => one.clock() > stoppedMs + 25 * 60_000, 60_000);
+    const before = one.lines.length;
+    const startedMs = one.clock();
+    await one.restart();
+    await until('it fills in', () =>
+      one.lines.slice(before).some((line) => line.includes('filling in the time before')),
+    );
+    const begunMs = one.clock();
+    await filledIn(one, before);
+    await more(one);
+    await one.weather().stop();
+    const { observed, rows } = readStore(one.folder, one.artifact().source.endpoint);
+    expect(observed).toHaveLength(2);
+    const happened = observed.map(({ from, to }) => one.sim.truth.countsBetween(from, to).events);
+    expect(rows.reduce((sum, { events }) => sum + events, 0)).toBe(happened.reduce((sum, events) => sum + events, 0));
+    const [first, second] = observed;
+    const gapMinutes = ((second?.from ?? 0) - (first?.to ?? 0)) / 60e6;
+    expect(gapMinutes).toBeGreaterThan(5);
+    // Eighteen minutes before the filling in began, and the moment until the first event there.
+    const reachMs = 0.3 * 3_600_000;
+    expect((second?.from ?? 0) / 1000).toBeGreaterThanOrEqual(Math.floor(startedMs - reachMs));
+    expect((second?.from ?? 0) / 1000).toBeLessThan(begunMs - reachMs + 1_000);
+  });
+});

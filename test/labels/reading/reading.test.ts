@@ -281,6 +281,7 @@ describe('a poll that got no turn, for our own limits', () => {
 
   test('begins no trial', async () => {
     let polls = 0;
+    const paused = Promise.withResolvers<undefined>();
     const observed = await made({
       random: 0.5,
       rhythm: { pollMs: 5 },
@@ -289,12 +290,16 @@ describe('a poll that got no turn, for our own limits', () => {
         polls += 1;
         return busy;
       },
+      // The reader stops in its pause after the fourth poll: an attempt that is under way has begun a trial.
+      wait: async (ms, signal) => {
+        if (polls < 4) return wait(ms, signal);
+        paused.resolve(undefined);
+        await never({ signal });
+      },
     });
     const before = observed.source.tracker.tracked;
     observed.read();
-    await until('some polls', () => polls > 3);
-    await observed.close();
-    reader = null;
+    await paused.promise;
     expect(observed.source.tracker.tracked).toEqual(before);
   });
 

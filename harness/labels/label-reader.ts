@@ -16,7 +16,7 @@ import { createSlots } from '../../src/network/guard/slots.ts';
 import type { GetJsonOptions, JsonAnswer } from '../../src/network/http/http.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import type { Interval } from '../../src/store/time.ts';
-import { quickRhythm } from './label-station.ts';
+import { quickTimings } from './label-station.ts';
 import { newSource, scriptedPorts } from './reader-ports.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
@@ -85,7 +85,7 @@ export interface LabelScript {
   readonly pageCost?: number;
   /** How long ago our epoch began, in days. */
   readonly days?: number;
-  readonly rhythm?: Partial<ReaderTime['rhythm']>;
+  readonly timings?: Partial<ReaderTime['timings']>;
   /** What every draw of chance gives (0). */
   readonly random?: number;
   readonly wait?: ReaderTime['wait'];
@@ -150,13 +150,13 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
   const { ports, stored, gaps, withdrawn, quirks } = scriptedPorts(
     {
       ...{ http, memory, random: () => script.random ?? 0, wait: script.wait ?? wait },
-      rhythm: { ...quickRhythm, pollMs: 50, resumeMs: 200, firstRetryMs: 10, longestRetryMs: 20, ...script.rhythm },
+      timings: { ...quickTimings, pollMs: 50, resumeMs: 200, firstRetryMs: 10, maxRetryMs: 20, ...script.timings },
       openStream: createStreamOpener({
         policy: { allowLoopback: true },
         userAgent: 'Almanac/test',
         resolve: createNameResolver({ hostsFile: null }).resolve,
         handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
-        rhythm: { ...quickRhythm, ...script.rhythm },
+        timings: { ...quickTimings, ...script.timings },
       }),
     },
     { ...(script.days === undefined ? {} : { days: script.days }), standing: script.standing ?? 'seeded' },

@@ -14,18 +14,18 @@ import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/wri
 import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
 
-/** A rhythm that lets a test see within seconds what takes minutes in the world. */
-export const quickRhythm = {
+/** A timings that lets a test see within seconds what takes minutes in the world. */
+export const quickTimings = {
   pollMs: 200,
   confirmMs: 1_500,
   tailMs: 1_000,
   resumeMs: 1_000,
   streamRetryMs: 5_000,
   firstRetryMs: 200,
-  longestRetryMs: 1_000,
+  maxRetryMs: 1_000,
   notEnrolledMs: 5_000,
   requestMs: 4_000,
-  beatMs: 1_000,
+  heartbeatMs: 1_000,
   upkeepMs: 300_000,
   clockMs: 1_000,
 };
@@ -79,7 +79,7 @@ export async function startStation(
       discoverySeconds: 1,
       origin: 'simulated',
       minFreeBytes: 0,
-      rhythm: quickRhythm,
+      timings: quickTimings,
       ...settings,
     },
     store,

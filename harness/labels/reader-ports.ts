@@ -15,7 +15,7 @@ import { createSlots } from '../../src/network/guard/slots.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
-import { quickRhythm } from './label-station.ts';
+import { quickTimings } from './label-station.ts';
 
 /** The ports of readers in tests, and what became of it. */
 export interface ScriptedPorts {
@@ -33,7 +33,7 @@ export type OwnPorts = Partial<
   Pick<ReaderPorts, 'gaps'> &
     Pick<LabelQuery, 'memory' | 'streams'> &
     Pick<Acceptance, 'accept'> &
-    Pick<ReaderTime, 'random' | 'rhythm' | 'wait'>
+    Pick<ReaderTime, 'random' | 'timings' | 'wait'>
 >;
 
 /** Ports that store in memory, for a store that began so many days ago. */
@@ -74,7 +74,7 @@ export function scriptedPorts(
     },
     time: {
       ...{ clock, epoch: micros(clock() - days * day), random: over.random ?? (() => 0), wait: waiting },
-      rhythm: over.rhythm ?? { ...quickRhythm, pollMs: 50, resumeMs: 200, firstRetryMs: 10, longestRetryMs: 20 },
+      timings: over.timings ?? { ...quickTimings, pollMs: 50, resumeMs: 200, firstRetryMs: 10, maxRetryMs: 20 },
     },
     pace: new Pace({ shareOf, monotonic: () => performance.now() * 1000, wait: waiting, usage }),
     report: {

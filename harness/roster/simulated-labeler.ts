@@ -5,7 +5,7 @@ import type { Member } from '../../src/labels/roster/member.ts';
 import type { ReadingEvent } from '../../src/labels/state/reading-events.ts';
 import { untracked } from '../../src/labels/state/reading-state.ts';
 import { Tracker } from '../../src/labels/state/tracker.ts';
-import { liveRhythm } from '../../src/labels/stream/rhythm.ts';
+import { liveTimings } from '../../src/labels/stream/timings.ts';
 import { createBackoff } from '../../src/network/websocket/backoff.ts';
 import { addGap, withoutGap } from '../../src/store/gaps.ts';
 import type { GapChange, StoredGap } from '../../src/store/port.ts';
@@ -51,7 +51,7 @@ export class SimulatedLabeler {
       ...{ handleConfirmed: false, denied: false, tracker },
     };
     const random = () => fraction(dice);
-    const { firstRetryMs: firstMs, longestRetryMs: capMs } = liveRhythm;
+    const { firstRetryMs: firstMs, maxRetryMs: capMs } = liveTimings;
     this.#backoff = createBackoff({ firstMs, capMs, random });
   }
 
@@ -106,7 +106,7 @@ export class SimulatedLabeler {
     }
     const isRefused = this.life.kind === 'refusing' && until === never;
     this.record(tracker.apply({ kind: 'failed', now, fault: isRefused ? 'refusing' : 'failed' }));
-    const waitMs = tracker.enrolled(now) ? 100 + this.#backoff.next() : liveRhythm.notEnrolledMs;
+    const waitMs = tracker.enrolled(now) ? 100 + this.#backoff.next() : liveTimings.notEnrolledMs;
     this.#attemptAt = at + 1_000 * waitMs;
   }
 

@@ -43,7 +43,7 @@ export function createLabels(options: LabelsOptions): Labels {
       running = observe(options, failing.reject, stopping);
       // Long waits are for a clock that is wrong: it may take days to be set, and a stop is not to wait for that.
       running.then(() => started.abort()).catch(failing.reject);
-      await Promise.race([running, wait(2 * options.settings.rhythm.clockMs, started.signal)]);
+      await Promise.race([running, wait(2 * options.settings.timings.clockMs, started.signal)]);
     },
     async stop() {
       stopping.abort();
@@ -70,7 +70,7 @@ async function observe(
   const made: { labelers: Labelers | null } = { labelers: null };
   const base = createFoundation({ ...options, log }, (did) => made.labelers?.roster.member(did), signal);
   await base.obstacles.checkDisk();
-  await clockAtStart(base.obstacles, { clocks, log, telemetry, waitMs: settings.rhythm.clockMs }, signal);
+  await clockAtStart(base.obstacles, { clocks, log, telemetry, waitMs: settings.timings.clockMs }, signal);
   if (signal.aborted) return { stop: () => closeUnused(base) };
   const epoch = await store.epoch();
   await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);

@@ -58,7 +58,7 @@ export function createReaderPorts(
       clockEra: () => obstacles.clockEra,
     },
     gaps: { change: (change) => Promise.resolve(gaps.change(change)) },
-    time: { epoch, random, wait, clock: clocks.wall, rhythm: settings.rhythm },
+    time: { epoch, random, wait, clock: clocks.wall, timings: settings.timings },
     pace,
     report: { log, telemetry, doubt },
   };

@@ -32,7 +32,7 @@ export function createFoundation(
   const { directory, identities } = outbound;
   const shares = createFairShares({
     ...{ store, clocks, labeler, disk: () => obstacles.disk },
-    gapIntervalMs: settings.rhythm.beatMs,
+    gapIntervalMs: settings.timings.heartbeatMs,
     maxDailyRows: settings.maxDailyRows,
   });
   const { shareOf, pace } = shares;

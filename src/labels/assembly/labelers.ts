@@ -60,7 +60,7 @@ export async function createLabelers(
       return member?.denied ? undefined : member;
     },
     sourceFailed: (part) => telemetry.sourceFailed(part),
-    timeoutMs: settings.rhythm.requestMs,
+    timeoutMs: settings.timings.requestMs,
   });
   const follow = (member: Member): void => {
     runner.follow(member);

@@ -82,7 +82,7 @@ export function startTasks(
   const { base, labelers, acceptance, ports } = assembled;
   const { settings, store, clocks, log, outbound, shares, obstacles } = base;
   const { roster, runner, denials, particulars, services, operations, reachability, add } = labelers;
-  const { rhythm } = settings;
+  const { timings } = settings;
   const clock = clocks.wall;
   const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
   const lookAtClock = async (): Promise<void> => {
@@ -98,30 +98,30 @@ export function startTasks(
       discover({ relays: settings.relays, http: outbound.directory, add, log }, signal),
     ),
     // Apart from the heartbeat: a labeler can be denied while the disk is full.
-    every(rhythm.beatMs / 2, () => denials.refresh()),
+    every(timings.heartbeatMs / 2, () => denials.refresh()),
     every(deniedGapMs, () => denials.recordGaps()),
     every(settings.publishSeconds * 1000, reporterOf(assembled)),
-    every(rhythm.beatMs, async () => {
+    every(timings.heartbeatMs, async () => {
       await lookAtClock();
       await obstacles.checkDisk();
       reachability.look(roster.members, clock());
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
-    every(rhythm.tailMs, async () => {
+    every(timings.tailMs, async () => {
       await recordDepartures(roster.members, (member) => runner.presence(member), ports);
       runner.fillPlaces();
     }),
     every(gapTickMs, () => shares.gaps.tick()),
   ];
-  const upkeep = every(rhythm.upkeepMs, async () => {
+  const upkeep = every(timings.upkeepMs, async () => {
     // A clock step since the last check, or an unconfirmed clock, must not make a day look old.
     await lookAtClock();
     if (obstacles.ageKnown) await maintainStore(store, clock(), log);
   });
   // A full disk holds up what a reader had taken: removal is what makes room.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
-  const purging = every(rhythm.beatMs, () =>
+  const purging = every(timings.heartbeatMs, () =>
     removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),
   );
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };

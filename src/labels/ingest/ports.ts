@@ -12,7 +12,7 @@ import type { ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import type { Tracker } from '../state/tracker.ts';
 import type { OpenStream } from '../stream/open-stream.ts';
-import type { Rhythm } from '../stream/rhythm.ts';
+import type { Timings } from '../stream/timings.ts';
 import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
 import type { InputMemory } from './input-memory.ts';
@@ -57,7 +57,7 @@ export interface ReaderTime {
   readonly random: () => number;
   /** Resolves after the time, or at once when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly rhythm: Rhythm;
+  readonly timings: Timings;
 }
 
 /** The listeners of what readers meet. */

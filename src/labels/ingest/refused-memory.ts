@@ -35,13 +35,13 @@ export interface Coming {
 const buckets = 16;
 const namePattern = /^refused\/([0-9a-f])$/;
 /** Reading starts over at most 48 h back, plus a margin of one hour: older rows do not arrive again. */
-const mostHours = 50;
+const maxHours = 50;
 /** Characters of all sources together; the one that has most is forgotten beyond it. */
-const mostCharacters = 16_000_000;
+const maxCharacters = 16_000_000;
 /** Fraction of the bound that remains after trimming. */
 const trimmedTo = 0.95;
 /** Texts that go with one commit because they are forgotten. */
-const mostForgotten = 100;
+const maxForgotten = 100;
 
 /**
  * Remembers the newest rows that were refused, so that one read twice is counted once: by stream and by poll, and again
@@ -50,7 +50,7 @@ const mostForgotten = 100;
  * by age.
  */
 export class RefusedMemory {
-  readonly #most: number;
+  readonly #maxCharacters: number;
   readonly #isProtected: (source: string) => boolean;
   /** Characters of each source. */
   readonly #sizes = new Map<string, number>();
@@ -59,8 +59,8 @@ export class RefusedMemory {
   #characters = 0;
 
   /** Refused rows of a protected source are forgotten last. */
-  constructor(most = mostCharacters, isProtected: (source: string) => boolean = () => false) {
-    this.#most = most;
+  constructor(max = maxCharacters, isProtected: (source: string) => boolean = () => false) {
+    this.#maxCharacters = max;
     this.#isProtected = isProtected;
   }
 
@@ -78,13 +78,13 @@ export class RefusedMemory {
     const kept = this.#sources.get(source) ?? new Map<number, string>();
     const open = new Map<number, Map<string, Known>>();
     const opened = (at: number): Map<string, Known> => {
-      const rows = open.get(at) ?? readText(kept.get(at) ?? '', hour - mostHours);
+      const rows = open.get(at) ?? readText(kept.get(at) ?? '', hour - maxHours);
       open.set(at, rows);
       return rows;
     };
     for (const [at, text] of kept) {
       if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [way]: 0 });
-      else if (hourOf(text) < hour - mostHours) opened(at);
+      else if (hourOf(text) < hour - maxHours) opened(at);
     }
     const times = new Map<string, number>();
     const counts = (print: string): boolean => {
@@ -110,7 +110,7 @@ export class RefusedMemory {
         .filter(([at, text]) => text !== (kept.get(at) ?? ''));
       return written;
     };
-    const forgotten = this.#forgotten.slice(0, mostForgotten);
+    const forgotten = this.#forgotten.slice(0, maxForgotten);
     return {
       counts,
       get changes() {
@@ -140,13 +140,13 @@ export class RefusedMemory {
   }
 
   #trim(): void {
-    if (this.#characters <= this.#most) return;
+    if (this.#characters <= this.#maxCharacters) return;
     // The largest first; some more than has to be, as otherwise each page of a flood would look for them again.
     const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
     const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
     const forgotten: PositionChange[] = [];
     for (const source of inOrder) {
-      if (this.#characters <= this.#most * trimmedTo) break;
+      if (this.#characters <= this.#maxCharacters * trimmedTo) break;
       for (const at of [...(this.#sources.get(source)?.keys() ?? [])]) {
         forgotten.push({ source, endpoint: nameOf(at), value: null });
         this.#put(source, at, '');
@@ -174,9 +174,9 @@ function readText(text: string, since: number): Map<string, Known> {
 }
 
 /** As many of the newest rows as so many characters hold. */
-function writeText(rows: ReadonlyMap<string, Known>, most: number): string {
+function writeText(rows: ReadonlyMap<string, Known>, maxLength: number): string {
   const lines: string[] = [];
-  let left = most;
+  let left = maxLength;
   for (const [print, { hour, counted, stream, poll }] of [...rows].reverse()) {
     const line = `${print}${[hour, counted, stream, poll].map((number) => number.toString(36)).join('.')}`;
     left -= line.length + 1;

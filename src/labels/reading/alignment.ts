@@ -5,7 +5,7 @@ import type { Source } from '../state/source.ts';
 import { type Asker, rowAt } from './row-at.ts';
 
 /** Looks whether numbers are cursors, of one connection. */
-const mostLooks = 5;
+const maxChecks = 5;
 
 /**
  * Detects that a source's cursors are frame numbers: a page shows the newest frame's row under its number. From then
@@ -31,7 +31,7 @@ export class Alignment {
   look(): void {
     const { position } = this.#source;
     const { seq, seqTail } = position;
-    if (seq === null || seqTail === null || aligned(position) || this.#looking || this.#looks >= mostLooks) return;
+    if (seq === null || seqTail === null || aligned(position) || this.#looking || this.#looks >= maxChecks) return;
     this.#looks += 1;
     this.#looking = true;
     void rowAt({ source: this.#source, ports: this.#ports, signal: this.#signal }, seq)

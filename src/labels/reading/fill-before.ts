@@ -30,7 +30,7 @@ export async function fillBefore(
   let outcome = await round();
   // Our own limits cost the source nothing: live frames come meanwhile, and what lies before is asked for again.
   while (outcome?.kind === 'fault' && outcome.fault === null && !signal.aborted) {
-    await ports.time.wait(ports.time.random() * ports.time.rhythm.pollMs, signal);
+    await ports.time.wait(ports.time.random() * ports.time.timings.pollMs, signal);
     outcome = await round();
   }
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };

@@ -213,7 +213,7 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
 }
 
 function looks({ source, ports: { time } }: Round): boolean {
-  return looksForTail(source.place, time.clock(), time.rhythm.tailMs);
+  return looksForTail(source.place, time.clock(), time.timings.tailMs);
 }
 
 /** Looks in a page for the last row that was read. Null when reading goes on: it is there, or what it may have cost is a gap. */

@@ -19,13 +19,13 @@ export async function askPage(
   options: Pick<PageOptions, 'limit' | 'large' | 'admit'>,
 ): Promise<LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   const { memory } = ports.query;
-  const { rhythm } = ports.time;
+  const { timings } = ports.time;
   const http = withPeer(ports.query.http, source.peer);
-  const wanted = { ...options, timeoutMs: rhythm.requestMs, signal };
+  const wanted = { ...options, timeoutMs: timings.requestMs, signal };
   if (!options.large) return queryLabels(http, source.endpoint, cursor, wanted);
   const turn = await memory.largePages.acquire(
     { host: new URL(source.endpoint).host, ...source.peer },
-    rhythm.requestMs,
+    timings.requestMs,
     signal,
   );
   if (typeof turn === 'string') return { kind: 'fault', fault: null, why: turn, retryAfterMs: null };

@@ -17,9 +17,9 @@ interface Running {
 }
 
 /** Endpoints of a labeler whose positions are kept: the newest, so that one that moves back goes on where it was. */
-const mostEndpoints = 4;
+const maxEndpoints = 4;
 /** Positions that are forgotten in one commit. */
-const mostForgotten = 500;
+const maxForgotten = 500;
 
 /** Keeps one reader for each member that has an endpoint, and none for the others. */
 export class SourceRunner {
@@ -36,11 +36,11 @@ export class SourceRunner {
   readonly #places: Places;
 
   /** `failed` is called when a reader fails because the store does; an error that a source's data causes stays with the source. */
-  constructor(ports: ReaderPorts, signal: AbortSignal, failed: (error: unknown) => void, most = maxEnrolled) {
+  constructor(ports: ReaderPorts, signal: AbortSignal, failed: (error: unknown) => void, maxReaders = maxEnrolled) {
     this.#ports = ports;
     this.#signal = signal;
     this.#failed = failed;
-    this.#places = new Places(most, ports.time.clock);
+    this.#places = new Places(maxReaders, ports.time.clock);
   }
 
   /** Takes over a stored position of a source and endpoint; those of one source in the order of their age. */
@@ -151,8 +151,8 @@ export class SourceRunner {
   /** Forgets the positions of all but the newest endpoints, here and in the store. */
   async #forgetOld(did: string): Promise<void> {
     const endpoints = this.#endpoints.get(did) ?? [];
-    while (endpoints.length > mostEndpoints) {
-      const old = endpoints.slice(0, Math.min(mostForgotten, endpoints.length - mostEndpoints));
+    while (endpoints.length > maxEndpoints) {
+      const old = endpoints.slice(0, Math.min(maxForgotten, endpoints.length - maxEndpoints));
       const positions = old.map((endpoint) => ({ source: did, endpoint, value: null }));
       try {
         await this.#ports.acceptance.accept({

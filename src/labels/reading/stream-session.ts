@@ -23,7 +23,7 @@ import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { untilReadable } from './throttle.ts';
 
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
-const mostMalformed = 20;
+const maxMalformed = 20;
 
 /**
  * One connection to `subscribeLabels`, from opening to end. Live first; beside it what lies before is filled in by
@@ -175,7 +175,7 @@ class Session {
   }
 
   async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
-    const { rhythm, wait } = this.#ports.time;
+    const { timings, wait } = this.#ports.time;
     stream.filled.then(
       ({ joined }) => {
         // It may end after this connection did.
@@ -194,7 +194,7 @@ class Session {
           this.#wake = () => resolve('woken');
         });
         const settled = isSettled(this.#source.place, this.#source.tracker.reading);
-        const limit = settled ? rhythm.confirmMs : rhythm.resumeMs;
+        const limit = settled ? timings.confirmMs : timings.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
         quiet.abort();
         // It is confirmed once what lies before is filled in; what comes until then is not kept waiting.
@@ -362,7 +362,7 @@ class Session {
       case 'over_budget':
         telemetry.quirk(frame.kind === 'malformed' ? 'malformed_frame' : 'frame_over_budget');
         this.#malformed += 1;
-        return this.#malformed < mostMalformed
+        return this.#malformed < maxMalformed
           ? null
           : { kind: 'fault', fault: 'rejecting', why: 'malformed frames', retryAfterMs: null };
       default:

@@ -33,9 +33,9 @@ export interface ParticularsOptions {
   /** And after this long where it could not be asked (1 day). */
   readonly retryMs?: number;
   /** Definitions of one labeler are taken at most this often (10 minutes): records that are rewritten without end were seen. */
-  readonly leastMs?: number;
+  readonly minIntervalMs?: number;
   /** The same for labelers that are neither seeded nor long established: there may be any number of these (1 hour). */
-  readonly newLeastMs?: number;
+  readonly newMinIntervalMs?: number;
   readonly shareOf: (source: string) => ShareKey;
 }
 
@@ -51,8 +51,8 @@ export class Particulars {
   readonly #options: ParticularsOptions;
   readonly #refreshMs: number;
   readonly #retryMs: number;
-  readonly #leastMs: number;
-  readonly #newLeastMs: number;
+  readonly #minIntervalMs: number;
+  readonly #newMinIntervalMs: number;
   /** Time of each labeler's next fetch, in milliseconds. */
   readonly #due = new Map<string, number>();
   /** Time at which definitions were last accepted, in milliseconds. */
@@ -67,8 +67,8 @@ export class Particulars {
     const day = 86_400_000;
     this.#refreshMs = options.refreshMs ?? 7 * day;
     this.#retryMs = options.retryMs ?? day;
-    this.#leastMs = options.leastMs ?? 600_000;
-    this.#newLeastMs = options.newLeastMs ?? 6 * this.#leastMs;
+    this.#minIntervalMs = options.minIntervalMs ?? 600_000;
+    this.#newMinIntervalMs = options.newMinIntervalMs ?? 6 * this.#minIntervalMs;
   }
 
   /** A labeler's document was read. */
@@ -88,8 +88,10 @@ export class Particulars {
   /** A labeler wrote its record, with these definitions. Rejects when the store does. */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.member(did)) return;
-    const least = isPrivileged(this.#options.shareOf(did).standing) ? this.#leastMs : this.#newLeastMs;
-    const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + least;
+    const minInterval = isPrivileged(this.#options.shareOf(did).standing)
+      ? this.#minIntervalMs
+      : this.#newMinIntervalMs;
+    const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + minInterval;
     if (this.#now >= next) await this.#take(did, content);
     // Too often: its host is asked later, for what the record says by then.
     else this.#due.set(did, Math.min(next, this.#due.get(did) ?? next));

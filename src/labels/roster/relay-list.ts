@@ -7,7 +7,7 @@ import type { HttpClient } from '../../network/http/http.ts';
 export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
-const mostPages = 100;
+const maxPages = 100;
 /** Characters of all DIDs that one relay may name: those of a hundred full pages. */
 const maxCharacters = 8_000_000;
 
@@ -28,7 +28,7 @@ export async function listLabelers(
   const asked = new Set<string>();
   let cursor = '';
   let characters = 0;
-  for (let pages = 0; pages < mostPages && !asked.has(cursor); pages += 1) {
+  for (let pages = 0; pages < maxPages && !asked.has(cursor); pages += 1) {
     asked.add(cursor);
     const url = new URL('/xrpc/com.atproto.sync.listReposByCollection', relay);
     url.searchParams.set('collection', labelerCollection);

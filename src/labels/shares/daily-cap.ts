@@ -123,10 +123,10 @@ export class DailyCap {
   /** The bytes of the day as text, for the next start; those of the sources that used most. */
   save(): string {
     this.#turn();
-    const most = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes);
+    const byUsage = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes);
     let left = maxNoteLength - 100;
     const bytes: [string, number][] = [];
-    for (const [source, used] of most) {
+    for (const [source, used] of byUsage) {
       // The digits of a number, the quotes and the brackets.
       left -= source.length + 30;
       if (left < 0) break;

@@ -201,12 +201,12 @@ class SourceBuckets {
   /** Time until this source owes nothing, in milliseconds. */
   owedMs(): number {
     this.#refill();
-    let most = 0;
+    let longest = 0;
     for (const resource of resources) {
       const balance = this.#balance[resource];
-      if (balance < 0) most = Math.max(most, (-balance / this.#rates[resource].perSecond) * 1_000);
+      if (balance < 0) longest = Math.max(longest, (-balance / this.#rates[resource].perSecond) * 1_000);
     }
-    return most;
+    return longest;
   }
 
   beginTurn(): void {

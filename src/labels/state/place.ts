@@ -39,9 +39,9 @@ export interface Place {
 }
 
 /** Frames whose numbers are remembered. */
-const mostSeen = 512;
+const maxSeen = 512;
 /** Looks that miss the last row, one after the other, before it is looked for once in a while. */
-const mostMissedLooks = 2;
+const maxMissedChecks = 2;
 
 const unseen: readonly LastFrame[] = [];
 const unopened: StreamPlace = { cursor: null, resumed: false, expected: null, joined: false, liveFrom: null };
@@ -116,7 +116,7 @@ function withStream(place: Place, stream: Partial<StreamPlace>): Place {
 
 function remembering(seen: readonly LastFrame[], frames: readonly LastFrame[]): readonly LastFrame[] {
   const fresh = frames.filter(({ tail }) => tail !== null);
-  return fresh.length === 0 ? seen : [...seen, ...fresh].slice(-mostSeen);
+  return fresh.length === 0 ? seen : [...seen, ...fresh].slice(-maxSeen);
 }
 
 function tailOf(seen: readonly LastFrame[], seq: number): string | null {
@@ -134,7 +134,7 @@ export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boo
 
 /** Returns true if the last row is looked for now. A labeler that never shows it again has pages of another kind. */
 export function looksForTail({ missedLooks }: Place, now: Micros, pauseMs: number): boolean {
-  return missedLooks === null || missedLooks.count < mostMissedLooks || now - missedLooks.at >= pauseMs * 1000;
+  return missedLooks === null || missedLooks.count < maxMissedChecks || now - missedLooks.at >= pauseMs * 1000;
 }
 
 /** The resume position once the rows of a move are durable. */

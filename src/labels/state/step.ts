@@ -7,7 +7,7 @@ import { delayLimit, type ReadingState } from './reading-state.ts';
 import { type SourceEvent, transition } from './source-state.ts';
 
 /** Failing for longer than the delay limit, with at least this many tries, a source is unavailable. */
-const leastTries = 3;
+const minAttempts = 3;
 
 type EventOf<K extends ReadingEvent['kind']> = Extract<ReadingEvent, { kind: K }>;
 
@@ -83,7 +83,7 @@ function asked(state: ReadingState, now: Micros): ReadingState {
 function failed(state: ReadingState, { now, fault }: EventOf<'failed'>): ReadingState {
   const { since = now, tries = 0 } = state.failing ?? {};
   const tracked = { ...state.tracked, failingSince: state.tracked.failingSince ?? now };
-  const long = now - since > delayLimit && tries + 1 >= leastTries;
+  const long = now - since > delayLimit && tries + 1 >= minAttempts;
   const failing = { since, tries: tries + 1 };
   const then = { ...state, tracked, failing, untried: null, whole: false };
   return entered(then, fault === 'failed' && long ? 'failed_long' : fault, now);

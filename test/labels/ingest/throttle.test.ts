@@ -31,7 +31,7 @@ async function made(script: LabelScript): Promise<{ observed: LabelReader; waits
       if (ms >= 500 && ms < 60_000) waits.push(ms);
       return wait(ms, signal);
     },
-    rhythm: { confirmMs: 100_000, resumeMs: 100_000, ...script.rhythm },
+    timings: { confirmMs: 100_000, resumeMs: 100_000, ...script.timings },
   });
   return { observed: reader, waits };
 }

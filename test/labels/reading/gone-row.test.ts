@@ -72,7 +72,7 @@ async function observe(labeler: Labeler, way: 'poll' | 'stream', value?: string)
     page: labeler.page,
     ...(way === 'stream' ? { connected: labeler.connected } : { streamless: true }),
     days: 1,
-    rhythm: patient,
+    timings: patient,
   });
   const observed = reader;
   if (value !== undefined) standAt(observed.source, readPosition(value) ?? observed.source.position);
@@ -160,7 +160,7 @@ describe('a database that was emptied is a reset, and reading goes on', () => {
       page: labeler.page,
       connected: labeler.connected,
       days: 1,
-      rhythm: patient,
+      timings: patient,
       ...silent,
     });
     const observed = reader;
@@ -242,7 +242,7 @@ test('a labeler whose pages never show the last row again is looked at twice, th
     },
     streamless: true,
     days: 1,
-    rhythm: patient,
+    timings: patient,
   });
   const observed = reader;
   observed.read();

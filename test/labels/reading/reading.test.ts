@@ -37,7 +37,7 @@ describe('what lies before a first connection', () => {
     const past = rows(3);
     let live: ScriptedStream | null = null;
     const observed = await made({
-      rhythm: { confirmMs: 333, resumeMs: 333 },
+      timings: { confirmMs: 333, resumeMs: 333 },
       wait: (ms, signal) => wait(ms, signal).then(() => void (ms === 333 && quiet.resolve(undefined))),
       page: async (cursor, limit, asked) => {
         await Promise.race([filled.promise, never(asked)]);
@@ -236,7 +236,7 @@ test('a labeler that begins anew again and again is asked more and more rarely',
     days: 1,
     page: () => answer([]),
     connected: ({ raw }) => raw(errorFrame('FutureCursor', 'of another database')),
-    rhythm: { tailMs: 3_600_000, firstRetryMs: 1_000, longestRetryMs: 10_000, resumeMs: silence, confirmMs: silence },
+    timings: { tailMs: 3_600_000, firstRetryMs: 1_000, maxRetryMs: 10_000, resumeMs: silence, confirmMs: silence },
     random: 0.5,
     wait: (ms, signal) => {
       if (ms === silence) return wait(ms, signal);
@@ -259,7 +259,7 @@ describe('a poll that got no turn, for our own limits', () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
-      rhythm: { pollMs: 20, longestRetryMs: 3_600_000, notEnrolledMs: 3_600_000 },
+      timings: { pollMs: 20, maxRetryMs: 3_600_000, notEnrolledMs: 3_600_000 },
       connected: rejecting,
       page: (cursor, limit) => {
         polls += 1;
@@ -283,7 +283,7 @@ describe('a poll that got no turn, for our own limits', () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
-      rhythm: { pollMs: 5 },
+      timings: { pollMs: 5 },
       connected: rejecting,
       page: () => {
         polls += 1;
@@ -302,7 +302,7 @@ describe('a poll that got no turn, for our own limits', () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
-      rhythm: { pollMs: 5 },
+      timings: { pollMs: 5 },
       connected: (stream) => stream.send(4, row(4)),
       page: (cursor, limit) => {
         polls += 1;

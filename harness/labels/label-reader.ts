@@ -7,8 +7,8 @@ import { createIntake } from '../../src/labels/ingest/intake.ts';
 import type { ReaderTime } from '../../src/labels/ingest/ports.ts';
 import { readSource } from '../../src/labels/reading/read-source.ts';
 import { streamSession } from '../../src/labels/reading/stream-session.ts';
-import type { Standing } from '../../src/labels/shares/shares.ts';
 import type { Quirk } from '../../src/labels/shares/telemetry.ts';
+import type { PriorityClass } from '../../src/labels/state/priority.ts';
 import type { Source } from '../../src/labels/state/source.ts';
 import { createStreamOpener } from '../../src/labels/stream/open-stream.ts';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
@@ -90,7 +90,7 @@ export interface LabelScript {
   readonly random?: number;
   readonly wait?: ReaderTime['wait'];
   /** How far the labeler is trusted with shared resources (as a seeded one). */
-  readonly standing?: Standing;
+  readonly priority?: PriorityClass;
 }
 
 /** One connection of the reader. */
@@ -159,7 +159,7 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
         timings: { ...quickTimings, ...script.timings },
       }),
     },
-    { ...(script.days === undefined ? {} : { days: script.days }), standing: script.standing ?? 'seeded' },
+    { ...(script.days === undefined ? {} : { days: script.days }), priority: script.priority ?? 'seeded' },
   );
   const { clock, epoch } = ports.time;
   const source = newSource(did, `http://127.0.0.1:${port}`, ports);

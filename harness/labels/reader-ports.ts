@@ -5,9 +5,9 @@ import { RefusedMemory } from '../../src/labels/ingest/refused-memory.ts';
 import { noPosition, type ReadPosition } from '../../src/labels/label/position.ts';
 import { DailyCap } from '../../src/labels/shares/daily-cap.ts';
 import { Pace } from '../../src/labels/shares/pace.ts';
-import type { Standing } from '../../src/labels/shares/shares.ts';
 import { SourceUsage } from '../../src/labels/shares/source-usage.ts';
 import { noTelemetry, type Quirk } from '../../src/labels/shares/telemetry.ts';
+import type { PriorityClass } from '../../src/labels/state/priority.ts';
 import { untracked } from '../../src/labels/state/reading-state.ts';
 import { Source } from '../../src/labels/state/source.ts';
 import { Tracker } from '../../src/labels/state/tracker.ts';
@@ -39,14 +39,14 @@ export type OwnPorts = Partial<
 /** Ports that store in memory, for a store that began so many days ago. */
 export function scriptedPorts(
   over: Pick<LabelQuery, 'http' | 'openStream'> & OwnPorts,
-  { days = 10, standing = 'seeded' }: { readonly days?: number; readonly standing?: Standing } = {},
+  { days = 10, priority = 'seeded' }: { readonly days?: number; readonly priority?: PriorityClass } = {},
 ): ScriptedPorts {
   const clock = () => micros(Math.round((performance.timeOrigin + performance.now()) * 1000));
   const stored = new Set<string>();
   const gaps: StoredGap[] = [];
   const withdrawn: StoredGap[] = [];
   const quirks: Quirk[] = [];
-  const shareOf = (source: string) => ({ standing, domain: source, source }) as const;
+  const shareOf = (source: string) => ({ priority, domain: source, source }) as const;
   const usage = new SourceUsage();
   const waiting = over.wait ?? wait;
   const ports: ReaderPorts = {
@@ -67,7 +67,7 @@ export function scriptedPorts(
       refused: new RefusedMemory(),
       cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),
       usage,
-      clockEra: () => 0,
+      clockGeneration: () => 0,
     },
     gaps: over.gaps ?? {
       change: ({ kind, gap }) => Promise.resolve(void (kind === 'record' ? gaps : withdrawn).push(gap)),

@@ -10,9 +10,9 @@ import { clockAtStart } from './assembly/start-clock.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
 import { wait } from './clock/wait.ts';
 import { requireDenyList } from './operator/deny-file.ts';
-import { type Member, standingFacts } from './roster/member.ts';
+import { type Member, priorityInput } from './roster/member.ts';
 import { pacedLog } from './shares/paced-log.ts';
-import { compareStanding } from './state/standing.ts';
+import { comparePriority } from './state/priority.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes what it saw. */
 export interface Labels {
@@ -69,8 +69,8 @@ async function observe(
   await claimOrigin(store, settings.origin);
   const made: { labelers: Labelers | null } = { labelers: null };
   const base = createFoundation({ ...options, log }, (did) => made.labelers?.roster.member(did), signal);
-  await base.obstacles.checkDisk();
-  await clockAtStart(base.obstacles, { clocks, log, telemetry, waitMs: settings.timings.clockMs }, signal);
+  await base.preconditions.checkDisk();
+  await clockAtStart(base.preconditions, { clocks, log, telemetry, waitMs: settings.timings.clockMs }, signal);
   if (signal.aborted) return { stop: () => closeUnused(base) };
   const epoch = await store.epoch();
   await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
@@ -93,10 +93,10 @@ async function observe(
   await acts.publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  // Where more are enrolled than are read at once, places go by standing and not by the order of DIDs.
+  // Where more are enrolled than are read at once, places go by priority and not by the order of DIDs.
   const now = clock();
-  const byStanding = (a: Member, b: Member): number => compareStanding(standingFacts(a), standingFacts(b), now);
-  for (const member of [...labelers.roster.members].sort(byStanding)) labelers.runner.follow(member);
+  const byPriority = (a: Member, b: Member): number => comparePriority(priorityInput(a), priorityInput(b), now);
+  for (const member of [...labelers.roster.members].sort(byPriority)) labelers.runner.follow(member);
   const { ended, endedByClosing } = startTasks(assembled, acts, signal, fail);
   return {
     async stop() {

@@ -3,9 +3,9 @@ import { defaultMaxDailyBytes } from '../shares/disk-budget.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import { createFairShares, type FairShares } from './fair-shares.ts';
-import { type Obstacles, watchObstacles } from './obstacles.ts';
 import type { LabelsOptions } from './options.ts';
 import { createOutbound, type Outbound } from './outbound.ts';
+import { type Preconditions, watchPreconditions } from './preconditions.ts';
 import { timeAsker } from './time-asker.ts';
 
 /** The parts of the instrument that exist before it observes: ways out, shares, signatures, clock and disk. */
@@ -14,7 +14,7 @@ export interface Foundation extends LabelsOptions {
   readonly shares: FairShares;
   readonly verifier: Verifier;
   readonly signatures: Signatures;
-  readonly obstacles: Obstacles;
+  readonly preconditions: Preconditions;
 }
 
 /** Processor time of one check of a signature, as measured, in milliseconds. */
@@ -31,7 +31,7 @@ export function createFoundation(
   const outbound = createOutbound({ ...settings, policy, clock: () => clock() / 1000 });
   const { directory, identities } = outbound;
   const shares = createFairShares({
-    ...{ store, clocks, labeler, disk: () => obstacles.disk },
+    ...{ store, clocks, labeler, disk: () => preconditions.disk },
     gapIntervalMs: settings.timings.heartbeatMs,
     maxDailyRows: settings.maxDailyRows,
   });
@@ -39,16 +39,16 @@ export function createFoundation(
   const verifier = createVerifier({
     onChecked: (source, checks) => pace.charge(source, { cpuMs: checks * checkCpuMs }),
   });
-  const obstacles = watchObstacles(clocks, {
+  const preconditions = watchPreconditions(clocks, {
     folder: settings.folder,
     minFreeBytes: settings.minFreeBytes,
     maxDailyBytes: settings.dailyBytes ?? defaultMaxDailyBytes,
     isDerived: (settings.dailyBytes ?? null) === null,
     windowDays: settings.windowDays,
     askTime: timeAsker(directory, { ...settings, dids: settings.seeds }, clock, signal, (milliseconds, askedAt) =>
-      obstacles.toldTime(milliseconds, askedAt),
+      preconditions.toldTime(milliseconds, askedAt),
     ),
   });
   const signatures = new Signatures({ identities, verifier, store, clock, shareOf });
-  return { ...options, outbound, shares, verifier, signatures, obstacles };
+  return { ...options, outbound, shares, verifier, signatures, preconditions };
 }

@@ -6,7 +6,7 @@ import { wait } from '../clock/wait.ts';
 import type { Particulars } from '../roster/particulars.ts';
 import type { Roster } from '../roster/roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
-import type { Obstacles } from './obstacles.ts';
+import type { Preconditions } from './preconditions.ts';
 import { numberNote } from './signs-of-life.ts';
 
 /** Under this name the store keeps where the stream of labelers' records goes on. */
@@ -28,7 +28,7 @@ export async function labelerEvents(
   { settings, store, policy, resolve, random, clock, log }: LabelerEventsOptions,
   roster: Pick<Roster, 'add' | 'saidToChange'>,
   particulars: Particulars,
-  obstacles: Obstacles,
+  preconditions: Preconditions,
 ): Promise<ServiceEvents | null> {
   const { jetstream, userAgent } = settings;
   if (jetstream === null) return null;
@@ -52,7 +52,7 @@ export async function labelerEvents(
     clock,
     wait,
     log,
-    heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
+    heardTime: (milliseconds) => preconditions.heardTime(milliseconds),
     onEvent,
     cursor: await numberNote(store, cursorNote),
   });

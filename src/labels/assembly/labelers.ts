@@ -33,7 +33,7 @@ export async function createLabelers(
   signal: AbortSignal,
   fail: (error: unknown) => void,
 ): Promise<Labelers> {
-  const { settings, store, clocks, log, telemetry, outbound, shares, signatures, obstacles } = base;
+  const { settings, store, clocks, log, telemetry, outbound, shares, signatures, preconditions } = base;
   const { resolveTxt = outbound.resolveTxt } = base;
   const { http, identities } = outbound;
   const clock = clocks.wall;
@@ -74,7 +74,7 @@ export async function createLabelers(
     { ...base, clock, resolve: outbound.resolveOwn },
     { add, saidToChange: (did) => roster.saidToChange(did) },
     particulars,
-    obstacles,
+    preconditions,
   );
   const operations = await directoryOperations(
     { ...base, resolve: outbound.resolveOwn },

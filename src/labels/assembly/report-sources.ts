@@ -12,19 +12,19 @@ export interface ReportSourcesOptions {
   readonly usage: Pick<SourceUsage, 'of'>;
   /** Connections and requests that a source holds now. */
   readonly slotsOf: (did: string) => number;
-  readonly standingOf: (member: Member) => string;
+  readonly priorityOf: (member: Member) => string;
   readonly clock: () => Micros;
 }
 
 /** Writes what each known source costs since this call, for `almanac labels sources`. */
 export function sourcesReporter(options: ReportSourcesOptions): () => Promise<void> {
-  const { folder, members, usage, slotsOf, standingOf, clock } = options;
+  const { folder, members, usage, slotsOf, priorityOf, clock } = options;
   const startedAt = time(clock());
   return async () => {
     const sources = [...members()].map((member): ReportedSource => {
       const { did, endpoint, denied, tracker } = member;
       return {
-        ...{ did, endpoint, denied, state: tracker.state, standing: standingOf(member), slots: slotsOf(did) },
+        ...{ did, endpoint, denied, state: tracker.state, standing: priorityOf(member), slots: slotsOf(did) },
         domains: domainsOfLabeler(member),
         ...usage.of(did),
       };

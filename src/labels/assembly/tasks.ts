@@ -5,8 +5,8 @@ import { removeRequested } from '../operator/purges.ts';
 import { publisher } from '../publish/publisher.ts';
 import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
-import { standingFacts } from '../roster/member.ts';
-import { standingOf } from '../state/standing.ts';
+import { priorityInput } from '../roster/member.ts';
+import { priorityOf } from '../state/priority.ts';
 import { positionNote } from './directory-operations.ts';
 import type { Foundation } from './foundation.ts';
 import { cursorNote } from './labeler-events.ts';
@@ -37,7 +37,7 @@ export interface Acts {
 
 /** Makes the acts. */
 export function createActs({ base, labelers, acceptance }: Assembled): Acts {
-  const { settings, store, clocks, log, telemetry, shares, obstacles } = base;
+  const { settings, store, clocks, log, telemetry, shares, preconditions } = base;
   const { roster, runner, denials, services, operations } = labelers;
   const { cap, pace, gaps, shareOf } = shares;
   const clock = clocks.wall;
@@ -56,7 +56,7 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
     },
     publish: publisher({
       ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
-      budgetBytes: () => obstacles.disk.dailyBytes,
+      budgetBytes: () => preconditions.disk.dailyBytes,
       waits: (member) => runner.waits(member),
       paused: () => acceptance.paused,
       denied: () => denials.count(),
@@ -80,13 +80,13 @@ export function startTasks(
   fail: (error: unknown) => void,
 ): Tasks {
   const { base, labelers, acceptance, ports } = assembled;
-  const { settings, store, clocks, log, outbound, shares, obstacles } = base;
+  const { settings, store, clocks, log, outbound, shares, preconditions } = base;
   const { roster, runner, denials, particulars, services, operations, reachability, add } = labelers;
   const { timings } = settings;
   const clock = clocks.wall;
   const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
   const lookAtClock = async (): Promise<void> => {
-    const { gap } = obstacles.look();
+    const { gap } = preconditions.look();
     if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
   };
   const ended = [
@@ -103,7 +103,7 @@ export function startTasks(
     every(settings.publishSeconds * 1000, reporterOf(assembled)),
     every(timings.heartbeatMs, async () => {
       await lookAtClock();
-      await obstacles.checkDisk();
+      await preconditions.checkDisk();
       reachability.look(roster.members, clock());
       await keep();
     }),
@@ -117,7 +117,7 @@ export function startTasks(
   const upkeep = every(timings.upkeepMs, async () => {
     // A clock step since the last check, or an unconfirmed clock, must not make a day look old.
     await lookAtClock();
-    if (obstacles.ageKnown) await maintainStore(store, clock(), log);
+    if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
   // A full disk holds up what a reader had taken: removal is what makes room.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
@@ -132,6 +132,6 @@ function reporterOf({ base: { settings, shares, clocks }, labelers: { roster, ru
     ...{ folder: settings.folder, usage: shares.usage, clock: clocks.wall, members: () => roster.members },
     // A reader holds one at a time: its stream, or the request of a poll.
     slotsOf: (did) => (runner.reads(did) ? 1 : 0),
-    standingOf: (member) => standingOf(standingFacts(member), clocks.wall()),
+    priorityOf: (member) => priorityOf(priorityInput(member), clocks.wall()),
   });
 }

@@ -16,7 +16,7 @@ import {
 import { type Interval, micros } from '../../store/time.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
 import { threadCpuMs } from '../shares/pace.ts';
-import { type ShareKey, standingWeights } from '../shares/shares.ts';
+import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 
 /** One page of one source: what admission accepted and refused of it, and where reading goes on after it. */
@@ -26,8 +26,8 @@ export interface AcceptedPage {
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
-  /** `clockEra` when its labels were judged. */
-  readonly clockEra: number;
+  /** `clockGeneration` when its labels were judged. */
+  readonly clockGeneration: number;
 }
 
 /** The clock by which a page was judged was set or confirmed since: judge it again. */
@@ -44,7 +44,7 @@ export const pauseReasons = ['wal_full', 'disk_full', 'clock_behind', 'busy', 'c
 export type PauseReason = (typeof pauseReasons)[number];
 
 /** Result of one check of the preconditions outside the store. */
-export interface Obstacle {
+export interface PreconditionCheck {
   readonly pause: PauseReason | null;
   /** The span by which the clock was set since the last look. */
   readonly gap: Interval | null;
@@ -63,8 +63,8 @@ export interface AcceptanceOptions {
   readonly charge: (source: string, cpuMs: number) => void;
   readonly clock: () => Micros;
   /** A reason to stand still that lies outside the store: looked at before each commit. */
-  readonly obstacle: () => Obstacle;
-  readonly clockEra: () => number;
+  readonly checkPreconditions: () => PreconditionCheck;
+  readonly clockGeneration: () => number;
   /** Waits; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly retryMs: number;
@@ -91,7 +91,7 @@ const groupBytes = 2 * 1024 * 1024;
  */
 export class PageAcceptance {
   readonly #options: AcceptanceOptions;
-  readonly #queue = new FairQueue<Queued>(standingWeights);
+  readonly #queue = new FairQueue<Queued>(priorityWeights);
   /** A group that the store could not take: the next to be committed. */
   #held: readonly Queued[] = [];
   #paused: { readonly reason: PauseReason; readonly since: Micros } | null = null;
@@ -149,8 +149,8 @@ export class PageAcceptance {
   }
 
   async #commitNext(signal: AbortSignal): Promise<void> {
-    const { clock, obstacle, store, telemetry, fatal, flushGaps } = this.#options;
-    const { pause, gap, since } = obstacle();
+    const { clock, checkPreconditions, store, telemetry, fatal, flushGaps } = this.#options;
+    const { pause, gap, since } = checkPreconditions();
     if (gap) this.#owed.push({ source: null, ...gap, reason: 'ingest_paused' });
     if (pause) {
       await this.#standStill(pause, signal, since);
@@ -189,8 +189,8 @@ export class PageAcceptance {
 
   /** Labels that a clock in doubt found to lie in the future, or to be late, need not be. */
   #giveBack(): void {
-    const era = this.#options.clockEra();
-    const isOld = ({ page }: Queued): boolean => page.clockEra !== era;
+    const era = this.#options.clockGeneration();
+    const isOld = ({ page }: Queued): boolean => page.clockGeneration !== era;
     for (const { failed } of [...this.#held.filter(isOld), ...this.#queue.remove(isOld)]) failed(new ClockChanged());
     this.#held = this.#held.filter((one) => !isOld(one));
   }
@@ -232,19 +232,19 @@ export class PageAcceptance {
    * Stands still for one round: the gap so far is recorded, so that a crash now does not hide it. It begins where the gap
    * of a clock that was set ends: the clock has gone on since, and a heartbeat may have looked first.
    */
-  async #standStill(reason: PauseReason, signal: AbortSignal, obstacleSince: Micros | null = null): Promise<void> {
+  async #standStill(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null = null): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;
     if (this.#paused?.reason !== reason) {
       log.warn('acceptance paused', { reason });
       telemetry.paused(reason);
     }
-    const since = this.#paused?.since ?? micros(Math.min(clock(), obstacleSince ?? Number.POSITIVE_INFINITY));
+    const since = this.#paused?.since ?? micros(Math.min(clock(), doubtfulSince ?? Number.POSITIVE_INFINITY));
     this.#paused = { reason, since };
     this.#owePause();
     try {
       await this.#payOwed();
     } catch (error) {
-      // Owed still, where the same obstacle stands before the state file.
+      // Owed still, where the same checkPreconditions stands before the state file.
       if (!(error instanceof StoreError && error.retry)) this.#options.fatal(error);
     }
     await wait(retryMs, signal).catch(() => undefined);
@@ -306,7 +306,7 @@ export function split(page: AcceptedPage): AcceptedPage[] {
     const last = i === parts.length - 1;
     return {
       source: page.source,
-      clockEra: page.clockEra,
+      clockGeneration: page.clockGeneration,
       observations,
       refusals: last ? page.refusals : [],
       positions: last ? page.positions : [],

@@ -98,7 +98,7 @@ async function takeOne(
   const { did, endpoint } = source;
   const { gaps, report } = ports;
   const { clock } = ports.time;
-  const clockEra = ports.acceptance.clockEra();
+  const clockGeneration = ports.acceptance.clockGeneration();
   const counts = new Map<AdmissionReason, number>();
   // Where nothing is known of where it was, it may give again what it gave.
   const anew = (way === 'poll' ? source.position.cursor : (source.position.seq ?? source.place.live)) === null;
@@ -116,7 +116,7 @@ async function takeOne(
   // Before the position: a crash between the two overstates the gap and never hides it.
   await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: way === 'stream' });
   const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
-  const stored = await commit(ports, { source: did, observations, refusals, positions, clockEra });
+  const stored = await commit(ports, { source: did, observations, refusals, positions, clockGeneration });
   refused.committed();
   if (stored > 0 || refusals.length > 0) source.apply({ kind: 'gave_new', now: clock() });
   source.apply({ kind: 'committed', move, position });
@@ -129,10 +129,10 @@ async function keepOne(
   rows: readonly unknown[],
   signal: AbortSignal,
 ): Promise<void> {
-  const clockEra = ports.acceptance.clockEra();
+  const clockGeneration = ports.acceptance.clockGeneration();
   const observations = await observe(source, ports, rows, signal, () => undefined);
   if (observations.length === 0) return;
-  await commit(ports, { source: source.did, observations, refusals: [], positions: [], clockEra });
+  await commit(ports, { source: source.did, observations, refusals: [], positions: [], clockGeneration });
 }
 
 /** Commits a page that was admitted to the day; what is not stored of it counts nothing. Gives how many rows were new. */

@@ -41,7 +41,7 @@ export interface Acceptance {
   readonly cap: DailyCap;
   readonly usage: SourceUsage;
   /** Another number once our clock was set or confirmed. */
-  readonly clockEra: () => number;
+  readonly clockGeneration: () => number;
 }
 
 /** The way of gaps to the store. */

@@ -10,8 +10,9 @@ import { isUnreachable } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { DailyCap } from '../shares/daily-cap.ts';
 import type { Pace } from '../shares/pace.ts';
-import type { ShareKey, Standing } from '../shares/shares.ts';
+import type { ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
+import type { PriorityClass } from '../state/priority.ts';
 import { type SourceState, sourceStates } from '../state/source-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { GapWriter } from './gap-writer.ts';
@@ -103,9 +104,9 @@ async function flushed(gaps: GapWriter): Promise<void> {
 }
 
 /** Sources that are paused or wait because a share is used up, by class. */
-function throttled({ cap, pace, shareOf }: PublisherOptions): Record<Standing, number> {
+function throttled({ cap, pace, shareOf }: PublisherOptions): Record<PriorityClass, number> {
   const counts = { ...pace.throttled };
-  for (const source of cap.pausedSources) counts[shareOf(source).standing] += 1;
+  for (const source of cap.pausedSources) counts[shareOf(source).priority] += 1;
   return counts;
 }
 

@@ -3,10 +3,10 @@ import type { Peer } from '../../network/http/http.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { noPosition, type ReadPosition } from '../label/position.ts';
-import { type Member, maxEnrolled, standingFacts } from '../roster/member.ts';
+import { type Member, maxEnrolled, priorityInput } from '../roster/member.ts';
 import { Places } from '../roster/places.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { Source } from '../state/source.ts';
-import { isPrivileged, standingOf } from '../state/standing.ts';
 import { containReading } from './contain-reading.ts';
 import type { Presence } from './departures.ts';
 
@@ -137,13 +137,13 @@ export class SourceRunner {
     this.#running.set(did, { endpoint, stop, done });
   }
 
-  /** A labeler as the slot scheduler identifies it, with its current standing. */
+  /** A labeler as the slot scheduler identifies it, with its current priority. */
   #peerOf(member: Member): Peer {
     const now = (): Micros => this.#ports.time.clock();
     return {
       source: member.did,
       get privileged() {
-        return isPrivileged(standingOf(standingFacts(member), now()));
+        return isPrivileged(priorityOf(priorityInput(member), now()));
       },
     };
   }
@@ -157,7 +157,7 @@ export class SourceRunner {
       try {
         await this.#ports.acceptance.accept({
           ...{ source: did, observations: [], refusals: [], positions },
-          clockEra: this.#ports.acceptance.clockEra(),
+          clockGeneration: this.#ports.acceptance.clockGeneration(),
         });
       } catch (error) {
         // No clock has a say in what is forgotten.

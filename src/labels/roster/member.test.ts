@@ -3,7 +3,7 @@ import { hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition, writePosition } from '../label/position.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
-import { isEnrolled, type Member, memberOf, rowOf, standingFacts } from './member.ts';
+import { isEnrolled, type Member, memberOf, priorityInput, rowOf } from './member.ts';
 
 const now = micros(1_780_000_000_000_000);
 const member = (over: Partial<Member> = {}): Member => ({
@@ -58,7 +58,7 @@ test('a row from before first answers were kept takes the first try for the firs
 });
 
 test('a labeler is seeded when the seeds file names it, whoever named it first', () => {
-  const named = (...provenance: string[]) => standingFacts(member({ provenance: new Set(provenance) })).seeded;
+  const named = (...provenance: string[]) => priorityInput(member({ provenance: new Set(provenance) })).seeded;
   expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);
 });
 

@@ -4,9 +4,9 @@ import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { labelerHandle, type RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
+import type { PriorityInput } from '../state/priority.ts';
 import type { TrackedState } from '../state/reading-state.ts';
 import { sourceStateOf } from '../state/source-state.ts';
-import type { StandingFacts } from '../state/standing.ts';
 import { Tracker } from '../state/tracker.ts';
 
 /** Most labelers that are enrolled. */
@@ -58,8 +58,8 @@ export function isSeeded({ origin, provenance }: Pick<Member, 'origin' | 'proven
   return origin === 'seeded' || provenance.has('seeds');
 }
 
-/** Input for a labeler's standing. */
-export function standingFacts(member: Member): StandingFacts {
+/** Input for a labeler's priority. */
+export function priorityInput(member: Member): PriorityInput {
   return { seeded: isSeeded(member), ...member.tracker.tracked };
 }
 

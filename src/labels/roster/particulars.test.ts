@@ -62,7 +62,7 @@ function askAll(
   const particulars = new Particulars({
     http,
     identities: { resolve: async () => ({ kind: 'not_found', status: 404 }) },
-    shareOf: (source) => ({ standing: 'seeded', domain: source, source }),
+    shareOf: (source) => ({ priority: 'seeded', domain: source, source }),
     resolveTxt: null,
     store: { putDefinitions },
     member: (asked) => members.get(asked),

@@ -9,8 +9,8 @@ import { StoreError } from '../../store/errors.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { ShareKey } from '../shares/shares.ts';
 import type { SourcePart } from '../shares/telemetry.ts';
-import { isPrivileged, standingOf } from '../state/standing.ts';
-import { type Member, standingFacts } from './member.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
+import { type Member, priorityInput } from './member.ts';
 import { labelerCollection } from './relay-list.ts';
 import { definitionsOf } from './service-events.ts';
 
@@ -88,7 +88,7 @@ export class Particulars {
   /** A labeler wrote its record, with these definitions. Rejects when the store does. */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.member(did)) return;
-    const minInterval = isPrivileged(this.#options.shareOf(did).standing)
+    const minInterval = isPrivileged(this.#options.shareOf(did).priority)
       ? this.#minIntervalMs
       : this.#newMinIntervalMs;
     const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + minInterval;
@@ -117,7 +117,7 @@ export class Particulars {
 
   #isPrivileged(did: string): boolean {
     const member = this.#options.member(did);
-    return member !== undefined && isPrivileged(standingOf(standingFacts(member), this.#options.clock()));
+    return member !== undefined && isPrivileged(priorityOf(priorityInput(member), this.#options.clock()));
   }
 
   get #now(): number {
@@ -202,7 +202,7 @@ export class Particulars {
     await store.putDefinitions(
       { did, seenAt: clock(), content },
       {
-        isProtected: (other) => isPrivileged(shareOf(other).standing),
+        isProtected: (other) => isPrivileged(shareOf(other).priority),
         groupOf: (other) => shareOf(other).domain,
       },
     );

@@ -42,16 +42,16 @@ test('a new source waits when the places are taken, and displaces nobody', () =>
 test.each([
   ['seeded', { seeded: true }],
   ['established', { answeredDays: 7 }],
-])('a source that is %s takes the place of the youngest new one, which waits', (_, standing) => {
+])('a source that is %s takes the place of the youngest new one, which waits', (_, priority) => {
   const { places, take } = placesOf(4);
   take(labeler('established', { answeredDays: 30 }));
   take(labeler('seed', { seeded: true }));
   take(labeler('older', { answeredDays: 5 }));
   take(labeler('younger', { answeredDays: 1 }));
-  expect(take(labeler('late', standing))).toBe('did:web:younger.example');
+  expect(take(labeler('late', priority))).toBe('did:web:younger.example');
   expect(places.waits('did:web:younger.example')).toBe(true);
-  expect(take(labeler('later', standing))).toBe('did:web:older.example');
-  expect(take(labeler('last', standing))).toBe('waiting');
+  expect(take(labeler('later', priority))).toBe('did:web:older.example');
+  expect(take(labeler('last', priority))).toBe('waiting');
 });
 
 test('a place that becomes free goes to the one that waits and has answered for longest', () => {

@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { registrableDomain } from '../../network/guard/registrable-domain.ts';
-import { compareStanding, isPrivileged, standingOf } from '../state/standing.ts';
-import { type Member, standingFacts } from './member.ts';
+import { comparePriority, isPrivileged, priorityOf } from '../state/priority.ts';
+import { type Member, priorityInput } from './member.ts';
 
 /** New sources of one registrable domain hold at most this share of the places: honest platforms host hundreds. */
 const domainShare = 0.1;
@@ -73,7 +73,7 @@ export class Places {
       const isFull = full.get(domain) ?? !this.#hasRoom(domain);
       full.set(domain, isFull);
       if (isFull && this.#isNew(member)) continue;
-      if (best === null || compareStanding(standingFacts(member), standingFacts(best), now) < 0) best = member;
+      if (best === null || comparePriority(priorityInput(member), priorityInput(best), now) < 0) best = member;
     }
     return best;
   }
@@ -92,13 +92,13 @@ export class Places {
     let last: Member | null = null;
     for (const { member: holder } of this.#holders.values()) {
       if (!this.#isNew(holder)) continue;
-      if (last === null || compareStanding(standingFacts(holder), standingFacts(last), now) >= 0) last = holder;
+      if (last === null || comparePriority(priorityInput(holder), priorityInput(last), now) >= 0) last = holder;
     }
     return last;
   }
 
   #isNew(member: Member): boolean {
-    return !isPrivileged(standingOf(standingFacts(member), this.#clock()));
+    return !isPrivileged(priorityOf(priorityInput(member), this.#clock()));
   }
 
   /** Returns true if a domain may have another new source. */

@@ -1,8 +1,8 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { registrableDomain } from '../../network/guard/registrable-domain.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { trialPeriod } from '../state/reading-state.ts';
-import { isPrivileged, standingOf } from '../state/standing.ts';
-import { isSeeded, type Member, standingFacts } from './member.ts';
+import { isSeeded, type Member, priorityInput } from './member.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
 /**
@@ -40,7 +40,7 @@ export function dispensable(members: Iterable<Member>, max: number, now: Micros)
 
 /** Returns true if a labeler may lose its place. */
 export function isDispensable(member: Member, now: Micros): boolean {
-  return !isPrivileged(standingOf(standingFacts(member), now));
+  return !isPrivileged(priorityOf(priorityInput(member), now));
 }
 
 /** Returns true if it was discovered and its trial ended without a response, or without a document. */

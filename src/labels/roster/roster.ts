@@ -2,10 +2,10 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { IdentityResolver, Resolution } from '../../network/identity/identity.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { minute } from '../../store/time.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { untracked } from '../state/reading-state.ts';
-import { isPrivileged, standingOf } from '../state/standing.ts';
 import { Tracker } from '../state/tracker.ts';
-import { isEnrolled, type Member, memberOf, rowOf, standingFacts } from './member.ts';
+import { isEnrolled, type Member, memberOf, priorityInput, rowOf } from './member.ts';
 import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
 import { dispensable, isDispensable, noneDispensable } from './roster-room.ts';
 
@@ -147,7 +147,7 @@ export class Roster {
   }
 
   #isPrivileged(member: Member): boolean {
-    return isPrivileged(standingOf(standingFacts(member), this.#options.clock()));
+    return isPrivileged(priorityOf(priorityInput(member), this.#options.clock()));
   }
 
   #forget(member: Member): void {

@@ -1,6 +1,6 @@
 import type { RefusalReason } from '../../store/port.ts';
+import type { PriorityClass } from '../state/priority.ts';
 import type { SourceState } from '../state/source-state.ts';
-import type { Standing } from './shares.ts';
 
 /** Oddities of servers that are worked around, and counted. */
 export const quirks = [
@@ -65,8 +65,8 @@ export interface Telemetry {
   found(counts: Readonly<Record<FindWay, number>>): void;
   /** Sources that are held back because a share is used up, bytes added today, and the bytes that may be, in all. */
   shares(
-    throttled: Readonly<Record<Standing, number>>,
-    usedBytes: Readonly<Record<Standing, number>>,
+    throttled: Readonly<Record<PriorityClass, number>>,
+    usedBytes: Readonly<Record<PriorityClass, number>>,
     budgetBytes: number,
   ): void;
   published(atMs: number): void;

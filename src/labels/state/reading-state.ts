@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
+import { unreachableAfter } from './priority.ts';
 import type { SourceState } from './source-state.ts';
-import { unreachableAfter } from './standing.ts';
 
 /** Resumed at its position within this time, a source was only delayed: 15 minutes. */
 export const delayLimit = 15 * minute;

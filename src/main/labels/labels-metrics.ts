@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { standings } from '../../labels/shares/shares.ts';
 import { findWays, quirks, sourceParts, type Telemetry } from '../../labels/shares/telemetry.ts';
+import { priorityClasses } from '../../labels/state/priority.ts';
 import { sourceStates } from '../../labels/state/source-state.ts';
 import { refusalReasons } from '../../store/port.ts';
 
@@ -68,13 +68,13 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   });
   const throttled = new Gauge({
     name: 'almanac_labels_throttled_sources',
-    help: 'Sources that are paused or waiting because a share is used up, by standing.',
+    help: 'Sources that are paused or waiting because a share is used up, by priority class.',
     labelNames: ['standing'],
     registers,
   });
   const dayBytes = new Gauge({
     name: 'almanac_labels_day_bytes',
-    help: 'Bytes added to the store since midnight UTC, by standing of their source.',
+    help: 'Bytes added to the store since midnight UTC, by priority class of their source.',
     labelNames: ['standing'],
     registers,
   });
@@ -135,9 +135,9 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
       for (const way of findWays) found.set({ way }, counts[way]);
     },
     shares: (held, used, budgetBytes) => {
-      for (const standing of standings) {
-        throttled.set({ standing }, held[standing]);
-        dayBytes.set({ standing }, used[standing]);
+      for (const priority of priorityClasses) {
+        throttled.set({ standing: priority }, held[priority]);
+        dayBytes.set({ standing: priority }, used[priority]);
       }
       dayBudget.set(budgetBytes);
     },

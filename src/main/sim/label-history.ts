@@ -113,7 +113,7 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
     }
     reading.read = edge;
   }
-  const page = { source: '', observations, refusals: [...refused.values()], positions: [], clockEra: 0 };
+  const page = { source: '', observations, refusals: [...refused.values()], positions: [], clockGeneration: 0 };
   for (const { observations, refusals, positions } of split(page)) {
     await store.append({ at, observations, refusals, positions });
   }

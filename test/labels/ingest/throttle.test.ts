@@ -24,7 +24,7 @@ afterEach(async () => {
 async function made(script: LabelScript): Promise<{ observed: LabelReader; waits: number[] }> {
   const waits: number[] = [];
   reader = await labelReader({
-    standing: 'new',
+    priority: 'new',
     ...script,
     wait: (ms, signal) => {
       // Confirming a quiet stream and the delay limit are no throttling.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { monthTable, simulateMonth } from '../../../harness/roster/roster-month.ts';
 import { isUnreachable } from '../../../src/labels/roster/reachability.ts';
-import { unreachableAfter } from '../../../src/labels/state/standing.ts';
+import { unreachableAfter } from '../../../src/labels/state/priority.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 // 700 labelers over 30 days, of which a twentieth flap, some die and some return: no socket, and no clock but its own.

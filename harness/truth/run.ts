@@ -7,7 +7,7 @@ import { labelerFaultNames } from '../../sim/labelers/faults.ts';
 import { oddKinds } from '../../sim/labelers/odd-labels.ts';
 import { ailments } from '../../sim/labelers/profile.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import { memberOf } from '../../src/labels/roster/member.ts';
+import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
 import { sourceStates } from '../../src/labels/state/source-state.ts';
 import { hour, minute } from '../../src/store/time.ts';
@@ -204,7 +204,7 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
     'all are read',
     async () => {
       const through = new Map(
-        (await store.roster()).map((row) => [row.did, memberOf(row, null).tracker.unreadSince] as const),
+        (await store.roster()).map((row) => [row.did, labelerFromRow(row, null).tracker.unreadSince] as const),
       );
       behind = readable.filter((did) => (through.get(did) ?? 0) < at);
       return behind.length === 0;

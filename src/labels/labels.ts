@@ -10,7 +10,7 @@ import { clockAtStart } from './assembly/start-clock.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
 import { wait } from './clock/wait.ts';
 import { requireDenyList } from './operator/deny-file.ts';
-import { type Member, priorityInput } from './roster/member.ts';
+import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { pacedLog } from './shares/paced-log.ts';
 import { comparePriority } from './state/priority.ts';
 
@@ -68,7 +68,7 @@ async function observe(
   const denied = await requireDenyList(settings.folder);
   await claimOrigin(store, settings.origin);
   const made: { labelers: Labelers | null } = { labelers: null };
-  const base = createFoundation({ ...options, log }, (did) => made.labelers?.roster.member(did), signal);
+  const base = createFoundation({ ...options, log }, (did) => made.labelers?.roster.labeler(did), signal);
   await base.preconditions.checkDisk();
   await clockAtStart(base.preconditions, { clocks, log, telemetry, waitMs: settings.timings.clockMs }, signal);
   if (signal.aborted) return { stop: () => closeUnused(base) };
@@ -95,8 +95,9 @@ async function observe(
   const accepting = acceptance.run(acceptanceEnds.signal);
   // Where more are enrolled than are read at once, places go by priority and not by the order of DIDs.
   const now = clock();
-  const byPriority = (a: Member, b: Member): number => comparePriority(priorityInput(a), priorityInput(b), now);
-  for (const member of [...labelers.roster.members].sort(byPriority)) labelers.runner.follow(member);
+  const byPriority = (a: KnownLabeler, b: KnownLabeler): number =>
+    comparePriority(priorityInput(a), priorityInput(b), now);
+  for (const labeler of [...labelers.roster.labelers].sort(byPriority)) labelers.runner.follow(labeler);
   const { ended, endedByClosing } = startTasks(assembled, acts, signal, fail);
   return {
     async stop() {

@@ -1,4 +1,4 @@
-import type { Member } from '../roster/member.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { defaultMaxDailyBytes } from '../shares/disk-budget.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
@@ -23,7 +23,7 @@ const checkCpuMs = 0.06;
 /** Makes the foundation; `labeler` looks up a labeler in the roster, which comes later. */
 export function createFoundation(
   options: LabelsOptions,
-  labeler: (did: string) => Member | undefined,
+  labeler: (did: string) => KnownLabeler | undefined,
   signal: AbortSignal,
 ): Foundation {
   const { settings, store, policy, clocks } = options;

@@ -3,7 +3,7 @@ import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import { wait } from '../clock/wait.ts';
-import type { Particulars } from '../roster/particulars.ts';
+import type { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import type { Roster } from '../roster/roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
 import type { Preconditions } from './preconditions.ts';
@@ -27,7 +27,7 @@ export interface LabelerEventsOptions {
 export async function labelerEvents(
   { settings, store, policy, resolve, random, clock, log }: LabelerEventsOptions,
   roster: Pick<Roster, 'add' | 'saidToChange'>,
-  particulars: Particulars,
+  metadata: LabelerMetadata,
   preconditions: Preconditions,
 ): Promise<ServiceEvents | null> {
   const { jetstream, userAgent } = settings;
@@ -39,7 +39,7 @@ export async function labelerEvents(
     }
     roster.add(event.did, 'discovered', 'jetstream');
     if (event.definitions === null) return;
-    particulars
+    metadata
       .written(event.did, event.definitions)
       .catch((error: unknown) => log.warn('definitions were not stored', errorFields(error)));
   };

@@ -3,7 +3,7 @@ import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
 import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
-import { maxEnrolled } from '../roster/member.ts';
+import { maxEnrolled } from '../roster/known-labeler.ts';
 import { createStreamOpener, type OpenStream } from '../stream/open-stream.ts';
 import type { Timings } from '../stream/timings.ts';
 

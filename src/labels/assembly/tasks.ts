@@ -5,7 +5,7 @@ import { removeRequested } from '../operator/purges.ts';
 import { publisher } from '../publish/publisher.ts';
 import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
-import { priorityInput } from '../roster/member.ts';
+import { priorityInput } from '../roster/known-labeler.ts';
 import { priorityOf } from '../state/priority.ts';
 import { positionNote } from './directory-operations.ts';
 import type { Foundation } from './foundation.ts';
@@ -57,7 +57,7 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
     publish: publisher({
       ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
       budgetBytes: () => preconditions.disk.dailyBytes,
-      waits: (member) => runner.waits(member),
+      waits: (labeler) => runner.waits(labeler),
       paused: () => acceptance.paused,
       denied: () => denials.count(),
     }),
@@ -81,7 +81,7 @@ export function startTasks(
 ): Tasks {
   const { base, labelers, acceptance, ports } = assembled;
   const { settings, store, clocks, log, outbound, shares, preconditions } = base;
-  const { roster, runner, denials, particulars, services, operations, reachability, add } = labelers;
+  const { roster, runner, denials, metadata, services, operations, reachability, add } = labelers;
   const { timings } = settings;
   const clock = clocks.wall;
   const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
@@ -93,7 +93,7 @@ export function startTasks(
     roster.run(signal),
     services?.run(signal) ?? Promise.resolve(),
     operations.run(signal).catch(fail),
-    particulars.run(signal).catch(fail),
+    metadata.run(signal).catch(fail),
     every(settings.discoverySeconds * 1000, () =>
       discover({ relays: settings.relays, http: outbound.directory, add, log }, signal),
     ),
@@ -104,12 +104,12 @@ export function startTasks(
     every(timings.heartbeatMs, async () => {
       await lookAtClock();
       await preconditions.checkDisk();
-      reachability.look(roster.members, clock());
+      reachability.look(roster.labelers, clock());
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
     every(timings.tailMs, async () => {
-      await recordDepartures(roster.members, (member) => runner.presence(member), ports);
+      await recordDepartures(roster.labelers, (labeler) => runner.presence(labeler), ports);
       runner.fillPlaces();
     }),
     every(gapTickMs, () => shares.gaps.tick()),
@@ -129,9 +129,9 @@ export function startTasks(
 
 function reporterOf({ base: { settings, shares, clocks }, labelers: { roster, runner } }: Assembled) {
   return sourcesReporter({
-    ...{ folder: settings.folder, usage: shares.usage, clock: clocks.wall, members: () => roster.members },
+    ...{ folder: settings.folder, usage: shares.usage, clock: clocks.wall, labelers: () => roster.labelers },
     // A reader holds one at a time: its stream, or the request of a poll.
     slotsOf: (did) => (runner.reads(did) ? 1 : 0),
-    priorityOf: (member) => priorityOf(priorityInput(member), clocks.wall()),
+    priorityOf: (labeler) => priorityOf(priorityInput(labeler), clocks.wall()),
   });
 }

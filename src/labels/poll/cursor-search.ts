@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
 
 /**
- * Finding an instant in a poll reader's cursor space. A cursor is an id and a page holds the rows above it; ids carry no
+ * ResolutionStatus an instant in a poll reader's cursor space. A cursor is an id and a page holds the rows above it; ids carry no
  * time, so that several sampled pages must agree that ids rise with the authored time before a position is believed.
  */
 

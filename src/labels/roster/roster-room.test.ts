@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { day, micros } from '../../store/time.ts';
 import { type TrackedState, untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
-import type { Member } from './member.ts';
+import type { KnownLabeler } from './known-labeler.ts';
 import { dispensable } from './roster-room.ts';
 
 const now = micros(1_780_000_000_000_000);
 const ago = (days: number) => micros(now - days * day);
 
-function labeler(did: string, over: Partial<Member> = {}, tracked: Partial<TrackedState> = {}): Member {
+function labelerWith(did: string, over: Partial<KnownLabeler> = {}, tracked: Partial<TrackedState> = {}): KnownLabeler {
   return {
-    ...{ did, origin: 'discovered', provenance: new Set(['jetstream']), finding: 'labeler', endpoint: null },
+    ...{ did, origin: 'discovered', provenance: new Set(['jetstream']), resolutionStatus: 'labeler', endpoint: null },
     ...{ pds: null, handle: null, handleConfirmed: false, denied: false },
     tracker: new Tracker(did, { ...untracked(ago(0.1)), ...tracked }),
     ...over,
@@ -20,15 +20,15 @@ function labeler(did: string, over: Partial<Member> = {}, tracked: Partial<Track
 const answered = (days: number) => ({ firstAnswered: ago(days), lastAnswered: now });
 
 test('who failed its trial goes first, then who is no labeler; seeds, established and answering ones stay', () => {
-  const members = [
-    labeler('did:plc:seed', { origin: 'seeded', finding: 'no_labeler' }, { firstAsked: ago(9) }),
-    labeler('did:plc:failed', {}, { firstAsked: ago(1) }),
-    labeler('did:plc:none', { finding: 'no_labeler' }),
-    labeler('did:plc:established', { finding: 'no_labeler' }, answered(8)),
-    labeler('did:plc:answering', {}, answered(1)),
-    labeler('did:plc:unresolved', { finding: 'unresolved' }),
+  const labelers = [
+    labelerWith('did:plc:seed', { origin: 'seeded', resolutionStatus: 'no_labeler' }, { firstAsked: ago(9) }),
+    labelerWith('did:plc:failed', {}, { firstAsked: ago(1) }),
+    labelerWith('did:plc:none', { resolutionStatus: 'no_labeler' }),
+    labelerWith('did:plc:established', { resolutionStatus: 'no_labeler' }, answered(8)),
+    labelerWith('did:plc:answering', {}, answered(1)),
+    labelerWith('did:plc:unresolved', { resolutionStatus: 'unresolved' }),
   ];
-  expect(dispensable(members, 100, now)).toEqual({
+  expect(dispensable(labelers, 100, now)).toEqual({
     unused: ['did:plc:none', 'did:plc:failed'],
     surplus: [],
     crowded: new Set(),
@@ -36,15 +36,15 @@ test('who failed its trial goes first, then who is no labeler; seeds, establishe
 });
 
 test('of a domain that holds more than its share the newest go, be it that of did:web, endpoint or records', () => {
-  const members = [
-    ...Array.from({ length: 7 }, (_, i) => labeler(`did:web:l${i}.crowd.example`, {}, answered(1))),
-    ...Array.from({ length: 7 }, (_, i) => labeler(`did:plc:e${i}`, { endpoint: `https://l${i}.other.example` })),
-    ...Array.from({ length: 27 }, (_, i) => labeler(`did:plc:p${i}`, { pds: 'https://pds.host.example' })),
+  const labelers = [
+    ...Array.from({ length: 7 }, (_, i) => labelerWith(`did:web:l${i}.crowd.example`, {}, answered(1))),
+    ...Array.from({ length: 7 }, (_, i) => labelerWith(`did:plc:e${i}`, { endpoint: `https://l${i}.other.example` })),
+    ...Array.from({ length: 27 }, (_, i) => labelerWith(`did:plc:p${i}`, { pds: 'https://pds.host.example' })),
     ...Array.from({ length: 9 }, (_, i) =>
-      labeler(`did:plc:old${i}`, { endpoint: `https://old${i}.other.example` }, answered(8)),
+      labelerWith(`did:plc:old${i}`, { endpoint: `https://old${i}.other.example` }, answered(8)),
     ),
   ];
-  expect(dispensable(members, 100, now)).toEqual({
+  expect(dispensable(labelers, 100, now)).toEqual({
     unused: [],
     surplus: [
       ...['did:web:l5.crowd.example', 'did:web:l6.crowd.example'],

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Resolution } from '../../network/identity/identity.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
-import { departureOf, type Member } from './member.ts';
+import { departureOf, type KnownLabeler } from './known-labeler.ts';
 import { maxKnown, Roster } from './roster.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
-const labeler: Resolution = {
+const labelerDocument: Resolution = {
   kind: 'resolved',
   document: {
     did,
@@ -29,7 +29,7 @@ afterEach(() => stop.abort());
 function rosterOver(...answers: Resolution[]) {
   const time = { ms: Date.UTC(2026, 5, 1) };
   const asked: boolean[] = [];
-  const changed: Member[] = [];
+  const changed: KnownLabeler[] = [];
   const roster = new Roster({
     identities: {
       resolve: async (_, { fresh = false }) => {
@@ -42,7 +42,7 @@ function rosterOver(...answers: Resolution[]) {
     refreshMs: 86_400_000,
     retryMs: 60_000,
     freshMs: 60_000,
-    changed: (member) => changed.push(member),
+    changed: (labeler) => changed.push(labeler),
   });
   return { roster, time, asked, changed };
 }
@@ -51,22 +51,22 @@ const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, in
 test('naming a labeler again adds who named it, and touches nothing else', () => {
   const { roster } = rosterOver(failed);
   roster.add(did, 'seeded', 'seeds');
-  const before = roster.member(did)?.tracker;
+  const before = roster.labeler(did)?.tracker;
   roster.add(did, 'discovered', 'relay r.example');
-  expect(roster.member(did)).toMatchObject({ origin: 'seeded', provenance: new Set(['seeds', 'relay r.example']) });
-  expect(roster.member(did)?.tracker).toBe(before);
+  expect(roster.labeler(did)).toMatchObject({ origin: 'seeded', provenance: new Set(['seeds', 'relay r.example']) });
+  expect(roster.labeler(did)?.tracker).toBe(before);
 });
 
 test('a directory that does not answer changes nothing and is asked again; a document is read again daily', async () => {
-  const { roster, time, asked, changed } = rosterOver(failed, labeler);
+  const { roster, time, asked, changed } = rosterOver(failed, labelerDocument);
   roster.add(did, 'seeded', 'seeds');
   void roster.run(stop.signal);
   await until(() => asked.length === 1);
-  expect([changed.length, roster.member(did)?.finding]).toEqual([0, 'unresolved']);
+  expect([changed.length, roster.labeler(did)?.resolutionStatus]).toEqual([0, 'unresolved']);
   time.ms += 60_000;
   await until(() => changed.length === 1);
-  expect(roster.member(did)).toMatchObject({
-    finding: 'labeler',
+  expect(roster.labeler(did)).toMatchObject({
+    resolutionStatus: 'labeler',
     endpoint: 'https://l.example.com',
     pds: 'https://pds.example.com',
     handle: 'mod.example.com',
@@ -82,7 +82,7 @@ test('a directory that does not answer changes nothing and is asked again; a doc
 });
 
 test('rows are given to be kept only where something changed', async () => {
-  const { roster, changed } = rosterOver(labeler);
+  const { roster, changed } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   expect(roster.takeChanged().map((row) => row.enrolled)).toEqual([false]);
   expect(roster.takeChanged()).toEqual([]);
@@ -94,14 +94,14 @@ test('rows are given to be kept only where something changed', async () => {
   ]);
   const again = rosterOver(failed).roster;
   again.load(rows, new Map());
-  expect(again.member(did)).toMatchObject({ finding: 'labeler', handle: 'mod.example.com' });
+  expect(again.labeler(did)).toMatchObject({ resolutionStatus: 'labeler', handle: 'mod.example.com' });
 });
 
 test('more labelers than are kept are counted, and those that are known stay', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown + 3; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.add('did:web:l0.example.com', 'discovered', 'seeds');
-  expect([[...roster.members].length, roster.dropped]).toEqual([maxKnown, 3]);
+  expect([[...roster.labelers].length, roster.dropped]).toEqual([maxKnown, 3]);
 });
 
 test('a full roster knows every seed, and counts who was named beyond it once', () => {
@@ -109,7 +109,7 @@ test('a full roster knows every seed, and counts who was named beyond it once', 
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.takeChanged();
   roster.add(did, 'seeded', 'seeds');
-  expect([roster.member(did)?.origin, [...roster.members].length]).toEqual(['seeded', maxKnown]);
+  expect([roster.labeler(did)?.origin, [...roster.labelers].length]).toEqual(['seeded', maxKnown]);
   expect(roster.takeGone()).toEqual([`did:web:l${maxKnown - 1}.example.com`]);
   expect(roster.takeGone()).toEqual([]);
   for (let i = 0; i < 5; i++) roster.add('did:web:late.example.com', 'discovered', 'jetstream');
@@ -117,21 +117,21 @@ test('a full roster knows every seed, and counts who was named beyond it once', 
 });
 
 test('whoever never answered in its trial gives up its place, and is read no more; who answered and seeds stay', () => {
-  const { roster, time, changed } = rosterOver(labeler);
+  const { roster, time, changed } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   roster.add('did:web:seed.example.com', 'seeded', 'seeds');
   for (let i = 2; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
-  roster.member(did)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
+  roster.labeler(did)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
   roster.add('did:web:late.example.com', 'discovered', 'jetstream');
-  expect([roster.member('did:web:late.example.com'), roster.dropped]).toEqual([undefined, 1]);
+  expect([roster.labeler('did:web:late.example.com'), roster.dropped]).toEqual([undefined, 1]);
   time.ms += 24 * 3_600_000;
   for (const name of ['late', 'later']) roster.add(`did:web:${name}.example.com`, 'discovered', 'jetstream');
-  expect([roster.member('did:web:later.example.com')?.finding, roster.dropped]).toEqual(['unresolved', 0]);
-  expect([...roster.members].length).toBe(maxKnown);
-  expect([roster.member(did), roster.member('did:web:seed.example.com')]).not.toContain(undefined);
+  expect([roster.labeler('did:web:later.example.com')?.resolutionStatus, roster.dropped]).toEqual(['unresolved', 0]);
+  expect([...roster.labelers].length).toBe(maxKnown);
+  expect([roster.labeler(did), roster.labeler('did:web:seed.example.com')]).not.toContain(undefined);
   const gone = roster.takeGone();
   expect(gone).toHaveLength(2);
-  expect(changed.map((member) => [member.did, member.endpoint])).toEqual(gone.map((one) => [one, null]));
+  expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
 test('labelers that strangers name by the ten thousands displace no seed and no established labeler', () => {
@@ -139,15 +139,15 @@ test('labelers that strangers name by the ten thousands displace no seed and no 
   const kept = Array.from({ length: 50 }, (_, i) => `did:plc:${String(i).padStart(24, 'a')}`);
   for (const [i, one] of kept.entries()) {
     roster.add(one, i % 2 === 0 ? 'seeded' : 'discovered', i % 2 === 0 ? 'seeds' : 'jetstream');
-    roster.member(one)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
+    roster.labeler(one)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
   }
   time.ms += 7 * 86_400_000;
   for (let i = 0; i < 3 * maxKnown; i++) {
     roster.add(`did:web:l${i}.d${i % 5_000}.example`, 'discovered', 'jetstream');
     if (i % maxKnown === 0) time.ms += 2 * 86_400_000;
   }
-  expect(kept.filter((one) => roster.member(one) === undefined)).toEqual([]);
-  expect([...roster.members]).toHaveLength(maxKnown);
+  expect(kept.filter((one) => roster.labeler(one) === undefined)).toEqual([]);
+  expect([...roster.labelers]).toHaveLength(maxKnown);
 });
 
 test('labelers of another domain take the places that one domain holds beyond its share', () => {
@@ -155,8 +155,8 @@ test('labelers of another domain take the places that one domain holds beyond it
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.crowd.example`, 'discovered', 'jetstream');
   roster.add('did:web:late.crowd.example', 'discovered', 'jetstream');
   for (let i = 0; i < 100; i++) roster.add(`did:web:honest${i}.example`, 'discovered', 'jetstream');
-  const honest = [...roster.members].filter((member) => member.did.startsWith('did:web:honest'));
-  expect([honest.length, roster.member('did:web:late.crowd.example'), roster.dropped]).toEqual([100, undefined, 1]);
+  const honest = [...roster.labelers].filter((labeler) => labeler.did.startsWith('did:web:honest'));
+  expect([honest.length, roster.labeler('did:web:late.crowd.example'), roster.dropped]).toEqual([100, undefined, 1]);
 });
 
 test('a host of did:web that cannot be asked is asked more and more rarely; the directory is not', async () => {
@@ -178,7 +178,7 @@ test('a host of did:web that cannot be asked is asked more and more rarely; the 
 });
 
 test('a document that is said to change again and again is asked for anew once a minute', async () => {
-  const { roster, time, asked } = rosterOver(labeler);
+  const { roster, time, asked } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   void roster.run(stop.signal);
   await until(() => asked.length === 1);
@@ -195,22 +195,22 @@ test('a document that is said to change again and again is asked for anew once a
 });
 
 test('a labeler whose document names no labeler for a while has a gap for that time', async () => {
-  const { roster, time, asked } = rosterOver(labeler, { kind: 'not_found', status: 404 }, labeler);
+  const { roster, time, asked } = rosterOver(labelerDocument, { kind: 'not_found', status: 404 }, labelerDocument);
   roster.add(did, 'seeded', 'seeds');
   void roster.run(stop.signal);
   await until(() => asked.length === 1);
   const answeredAt = micros(time.ms * 1000);
-  roster.member(did)?.tracker.asked(answeredAt);
-  roster.member(did)?.tracker.answered(answeredAt, { dated: 1, undated: 0 });
+  roster.labeler(did)?.tracker.asked(answeredAt);
+  roster.labeler(did)?.tracker.answered(answeredAt, { dated: 1, undated: 0 });
   time.ms += 86_400_000;
   await until(() => asked.length === 2);
   const window = { start: answeredAt, end: micros(time.ms * 1000) };
   const missed = { source: did, ...window, reason: 'source_unavailable' };
-  await until(() => roster.member(did)?.finding === 'no_labeler');
-  const departed = roster.member(did);
+  await until(() => roster.labeler(did)?.resolutionStatus === 'no_labeler');
+  const departed = roster.labeler(did);
   expect(departed && departureOf(departed, window)).toEqual(missed);
   time.ms += 86_400_000;
-  await until(() => roster.member(did)?.finding === 'labeler');
+  await until(() => roster.labeler(did)?.resolutionStatus === 'labeler');
   const now = micros(time.ms * 1000);
   expect(departed && departureOf(departed, { ...window, end: now })).toBe(null);
   expect(departed?.tracker.answered(now, { dated: 0, undated: 0 })).toEqual({ ...missed, end: now });

@@ -2,14 +2,14 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { registrableDomain } from '../../network/guard/registrable-domain.ts';
 import type { ShareKey } from '../shares/shares.ts';
 import { priorityOf } from '../state/priority.ts';
-import { type Member, priorityInput } from './member.ts';
+import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 
 /** Domains of endpoints that are remembered. */
 const maxDomains = 20_000;
 
 /** Finds whose share a source counts against. A source that is not known any more counts as new, and for itself. */
 export function createShareOf(
-  labeler: (did: string) => Member | undefined,
+  labeler: (did: string) => KnownLabeler | undefined,
   clock: () => Micros,
 ): (source: string) => ShareKey {
   const domains = new Map<string, string>();

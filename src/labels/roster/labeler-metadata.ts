@@ -10,18 +10,18 @@ import type { StoreWriter } from '../../store/port.ts';
 import type { ShareKey } from '../shares/shares.ts';
 import type { SourcePart } from '../shares/telemetry.ts';
 import { isPrivileged, priorityOf } from '../state/priority.ts';
-import { type Member, priorityInput } from './member.ts';
+import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { labelerCollection } from './relay-list.ts';
 import { definitionsOf } from './service-events.ts';
 
 /** Dependencies of fetching labelers' metadata; times in milliseconds. */
-export interface ParticularsOptions {
+export interface LabelerMetadataOptions {
   readonly http: HttpClient;
   readonly identities: Pick<IdentityResolver, 'resolve'>;
   /** Asks DNS for the texts of a name; null: no handle is confirmed. */
   readonly resolveTxt: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly store: Pick<StoreWriter, 'putDefinitions'>;
-  readonly member: (did: string) => Member | undefined;
+  readonly labeler: (did: string) => KnownLabeler | undefined;
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
@@ -47,8 +47,8 @@ const maxWaitMs = 10_000;
 const maxLogged = 1_000;
 
 /** Fetches labelers' metadata: their label definitions from their own hosts, and the confirmation of their handles. */
-export class Particulars {
-  readonly #options: ParticularsOptions;
+export class LabelerMetadata {
+  readonly #options: LabelerMetadataOptions;
   readonly #refreshMs: number;
   readonly #retryMs: number;
   readonly #minIntervalMs: number;
@@ -62,7 +62,7 @@ export class Particulars {
   /** Labelers whose data caused an error that was logged: once for each. */
   readonly #logged = new Set<string>();
 
-  constructor(options: ParticularsOptions) {
+  constructor(options: LabelerMetadataOptions) {
     this.#options = options;
     const day = 86_400_000;
     this.#refreshMs = options.refreshMs ?? 7 * day;
@@ -72,7 +72,7 @@ export class Particulars {
   }
 
   /** A labeler's document was read. */
-  resolved({ did, handle, pds }: Member): void {
+  resolved({ did, handle, pds }: KnownLabeler): void {
     const place = `${handle} ${pds}`;
     if (this.#known.get(did) === place) return;
     this.#known.set(did, place);
@@ -87,7 +87,7 @@ export class Particulars {
 
   /** A labeler wrote its record, with these definitions. Rejects when the store does. */
   async written(did: string, content: string): Promise<void> {
-    if (!this.#options.member(did)) return;
+    if (!this.#options.labeler(did)) return;
     const minInterval = isPrivileged(this.#options.shareOf(did).priority)
       ? this.#minIntervalMs
       : this.#newMinIntervalMs;
@@ -116,8 +116,8 @@ export class Particulars {
   }
 
   #isPrivileged(did: string): boolean {
-    const member = this.#options.member(did);
-    return member !== undefined && isPrivileged(priorityOf(priorityInput(member), this.#options.clock()));
+    const labeler = this.#options.labeler(did);
+    return labeler !== undefined && isPrivileged(priorityOf(priorityInput(labeler), this.#options.clock()));
   }
 
   get #now(): number {
@@ -142,33 +142,33 @@ export class Particulars {
   }
 
   async #ask(did: string, signal: AbortSignal): Promise<void> {
-    const member = this.#options.member(did);
-    if (!member) {
+    const labeler = this.#options.labeler(did);
+    if (!labeler) {
       this.#due.delete(did);
       return;
     }
-    const [confirmed, answered] = await Promise.all([this.#confirm(member, signal), this.#fetch(member, signal)]);
+    const [confirmed, answered] = await Promise.all([this.#confirm(labeler, signal), this.#fetch(labeler, signal)]);
     if (signal.aborted) return;
     this.#due.set(did, this.#now + (confirmed && answered ? this.#refreshMs : this.#retryMs));
   }
 
   /** Resolves whether its handle is its own; returns false if that could not be resolved. */
-  async #confirm(member: Member, signal: AbortSignal): Promise<boolean> {
+  async #confirm(labeler: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { identities: identity, resolveTxt } = this.#options;
-    const http = this.#clientFor(member.did);
-    const { handle } = member;
+    const http = this.#clientFor(labeler.did);
+    const { handle } = labeler;
     if (handle === null || resolveTxt === null) return true;
     const resolution = await resolveHandle(handle, { http, identity, resolveTxt }, signal);
     if (resolution.kind === 'failed') return false;
     // It may have another name by now.
-    if (member.handle === handle) {
-      member.handleConfirmed = resolution.kind === 'resolved' && resolution.did === member.did;
+    if (labeler.handle === handle) {
+      labeler.handleConfirmed = resolution.kind === 'resolved' && resolution.did === labeler.did;
     }
     return true;
   }
 
   /** Returns true if its host responded, even without a record. */
-  async #fetch({ did, pds }: Member, signal: AbortSignal): Promise<boolean> {
+  async #fetch({ did, pds }: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { log } = this.#options;
     const http = this.#clientFor(did);
     const timeoutMs = Math.min(this.#options.timeoutMs, maxWaitMs);

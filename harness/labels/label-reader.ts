@@ -62,7 +62,7 @@ export interface LabelReader {
   /** Whether what lies there is no gap. */
   misses(interval: Interval): boolean;
   /** Takes rows as if they came that way. */
-  take(rows: readonly unknown[], way: 'stream' | 'poll'): Promise<void>;
+  take(rows: readonly unknown[], transport: 'stream' | 'poll'): Promise<void>;
   /** One connection. */
   session(): ReturnType<typeof streamSession>;
   /** Reads until it is closed. */
@@ -177,7 +177,7 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
       for (const gap of over.sort((a, b) => a.start - b.start)) if (gap.start <= at && gap.end > at) at = gap.end;
       return at < end;
     },
-    take: (rows, way) => intake.take({ rows, way, move: { kind: 'stay' } }, stop.signal),
+    take: (rows, transport) => intake.take({ rows, transport, move: { kind: 'stay' } }, stop.signal),
     session: () => {
       source.tracker.asked(clock());
       return streamSession(source, intake, ports, stop.signal);

@@ -51,7 +51,7 @@ export function scriptedPorts(
   const waiting = over.wait ?? wait;
   const ports: ReaderPorts = {
     query: {
-      ...{ http: over.http, openStream: over.openStream, heardTime: () => undefined },
+      ...{ http: over.http, openStream: over.openStream, onUpstreamTime: () => undefined },
       memory: over.memory ?? createInputMemory(),
       streams: over.streams ?? createSlots({ perHost: 32, total: 100, maxWaiting: 0 }),
     },
@@ -78,7 +78,7 @@ export function scriptedPorts(
     },
     pace: new Pace({ shareOf, monotonic: () => performance.now() * 1000, wait: waiting, usage }),
     report: {
-      ...{ log: silentLog, doubt: () => undefined },
+      ...{ log: silentLog, suspectDocument: () => undefined },
       telemetry: { ...noTelemetry, quirk: (quirk) => void quirks.push(quirk) },
     },
   };

@@ -2,10 +2,10 @@ import { errorFields } from '../ops/log.ts';
 import { claimOrigin } from '../store/origin.ts';
 import { createAcceptance, createReaderPorts } from './assembly/acceptance.ts';
 import { createFoundation, type Foundation } from './assembly/foundation.ts';
+import { recordDowntime, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers } from './assembly/labelers.ts';
 import { loadRoster } from './assembly/load-roster.ts';
 import type { LabelsOptions } from './assembly/options.ts';
-import { beat, recordDowntime } from './assembly/signs-of-life.ts';
 import { clockAtStart } from './assembly/start-clock.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
 import { wait } from './clock/wait.ts';
@@ -74,12 +74,12 @@ async function observe(
   if (signal.aborted) return { stop: () => closeUnused(base) };
   const epoch = await store.epoch();
   await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
-  await beat(store, clock);
+  await writeHeartbeat(store, clock);
 
   const acceptance = createAcceptance(base, fail);
   const ports = createReaderPorts(base, acceptance, {
     epoch: epoch.startedAt,
-    doubt: (did) => made.labelers?.roster.saidToChange(did),
+    suspectDocument: (did) => made.labelers?.roster.documentChanged(did),
   });
   const labelers = await createLabelers(base, ports, signal, fail);
   made.labelers = labelers;

@@ -31,7 +31,7 @@ export function createAcceptance(base: Foundation, fatal: (error: unknown) => vo
 export function createReaderPorts(
   base: Foundation,
   acceptance: PageAcceptance,
-  { epoch, doubt }: { readonly epoch: Micros; readonly doubt: (did: string) => void },
+  { epoch, suspectDocument }: { readonly epoch: Micros; readonly suspectDocument: (did: string) => void },
 ): ReaderPorts {
   const { settings, clocks, random, log, telemetry, outbound, shares, signatures, preconditions } = base;
   const { shareOf, usage, pace, cap, gaps } = shares;
@@ -49,7 +49,7 @@ export function createReaderPorts(
   return {
     query: {
       ...{ http, openStream, streams, memory: createInputMemory() },
-      heardTime: (milliseconds) => preconditions.heardTime(milliseconds),
+      onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),
     },
     acceptance: {
       ...{ accept, cap, usage },
@@ -60,6 +60,6 @@ export function createReaderPorts(
     gaps: { change: (change) => Promise.resolve(gaps.change(change)) },
     time: { epoch, random, wait, clock: clocks.wall, timings: settings.timings },
     pace,
-    report: { log, telemetry, doubt },
+    report: { log, telemetry, suspectDocument },
   };
 }

@@ -46,7 +46,7 @@ export function createFoundation(
     isDerived: (settings.dailyBytes ?? null) === null,
     windowDays: settings.windowDays,
     askTime: timeAsker(directory, { ...settings, dids: settings.seeds }, clock, signal, (milliseconds, askedAt) =>
-      preconditions.toldTime(milliseconds, askedAt),
+      preconditions.onTrustedTime(milliseconds, askedAt),
     ),
   });
   const signatures = new Signatures({ identities, verifier, store, clock, shareOf });

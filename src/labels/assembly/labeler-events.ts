@@ -6,8 +6,8 @@ import { wait } from '../clock/wait.ts';
 import type { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import type { Roster } from '../roster/roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
+import { numberNote } from './heartbeat.ts';
 import type { Preconditions } from './preconditions.ts';
-import { numberNote } from './signs-of-life.ts';
 
 /** Under this name the store keeps where the stream of labelers' records goes on. */
 export const cursorNote = 'jetstream-cursor';
@@ -26,7 +26,7 @@ export interface LabelerEventsOptions {
 /** Follows what labelers write about themselves; null where no stream is configured. */
 export async function labelerEvents(
   { settings, store, policy, resolve, random, clock, log }: LabelerEventsOptions,
-  roster: Pick<Roster, 'add' | 'saidToChange'>,
+  roster: Pick<Roster, 'add' | 'documentChanged'>,
   metadata: LabelerMetadata,
   preconditions: Preconditions,
 ): Promise<ServiceEvents | null> {
@@ -34,7 +34,7 @@ export async function labelerEvents(
   if (jetstream === null) return null;
   const onEvent = (event: ServiceEvent): void => {
     if (event.kind !== 'service') {
-      roster.saidToChange(event.did);
+      roster.documentChanged(event.did);
       return;
     }
     roster.add(event.did, 'discovered', 'jetstream');
@@ -52,7 +52,7 @@ export async function labelerEvents(
     clock,
     wait,
     log,
-    heardTime: (milliseconds) => preconditions.heardTime(milliseconds),
+    onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),
     onEvent,
     cursor: await numberNote(store, cursorNote),
   });

@@ -72,13 +72,13 @@ export async function createLabelers(
   };
   const services = await labelerEvents(
     { ...base, clock, resolve: outbound.resolveOwn },
-    { add, saidToChange: (did) => roster.saidToChange(did) },
+    { add, documentChanged: (did) => roster.documentChanged(did) },
     metadata,
     preconditions,
   );
   const operations = await directoryOperations(
     { ...base, resolve: outbound.resolveOwn },
-    { add, labeler: (did) => roster.labeler(did), saidToChange: (did) => roster.saidToChange(did) },
+    { add, labeler: (did) => roster.labeler(did), documentChanged: (did) => roster.documentChanged(did) },
   );
   return { roster, runner, denials, metadata, services, operations, reachability: new Reachability(log), add };
 }

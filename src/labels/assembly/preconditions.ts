@@ -11,9 +11,9 @@ export interface Preconditions {
   /** Another number once the clock was set or confirmed: what was judged by it before has to be judged again. */
   readonly clockGeneration: number;
   /** Records the time that an upstream reports, in milliseconds. */
-  heardTime(milliseconds: number): void;
+  onUpstreamTime(milliseconds: number): void;
   /** The same from one that we chose ourselves, asked at `askedAt` of the wall clock: see `ClockWatch.told`. */
-  toldTime(milliseconds: number, askedAt: Micros): void;
+  onTrustedTime(milliseconds: number, askedAt: Micros): void;
   /** True if data may be removed by age: the clock is confirmed, and was not set within the last hour. */
   readonly ageKnown: boolean;
   /** True if an upstream confirmed the clock, false if one contradicted it; null before either. */
@@ -56,11 +56,11 @@ export function watchPreconditions(
     get clockGeneration() {
       return era;
     },
-    heardTime(milliseconds) {
-      hear(() => watch.heard(inMicros(milliseconds)));
+    onUpstreamTime(milliseconds) {
+      hear(() => watch.onUpstreamTime(inMicros(milliseconds)));
     },
-    toldTime(milliseconds, askedAt) {
-      hear(() => watch.told(inMicros(milliseconds), askedAt));
+    onTrustedTime(milliseconds, askedAt) {
+      hear(() => watch.onTrustedTime(inMicros(milliseconds), askedAt));
     },
     get ageKnown() {
       return watch.confirmed && (steppedAt === null || clocks.monotonic() - steppedAt >= hour);

@@ -9,11 +9,11 @@ import { priorityInput } from '../roster/known-labeler.ts';
 import { priorityOf } from '../state/priority.ts';
 import { positionNote } from './directory-operations.ts';
 import type { Foundation } from './foundation.ts';
+import { writeHeartbeat } from './heartbeat.ts';
 import { cursorNote } from './labeler-events.ts';
 import type { Labelers } from './labelers.ts';
 import { maintainStore } from './maintain-store.ts';
 import { sourcesReporter } from './report-sources.ts';
-import { beat } from './signs-of-life.ts';
 
 /** Between two looks at gaps that wait to be written. */
 const gapTickMs = 1_000;
@@ -47,9 +47,9 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
       const { note: position } = operations;
       // Before the roster, which says up to when a source is complete.
       await gaps.flush();
-      await beat(store, clock);
+      await writeHeartbeat(store, clock);
       await shares.keep();
-      await store.dropRoster(roster.takeGone());
+      await store.dropRoster(roster.takeEvicted());
       await store.putRoster(roster.takeChanged());
       if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
       if (position !== null) await store.putNote(positionNote, position);

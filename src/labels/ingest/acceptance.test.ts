@@ -223,7 +223,7 @@ test('a pause for a clock that was put right and is doubted anew begins then, no
   suspended = hour;
   expect(preconditions.look()).toMatchObject({ pause: 'clock_doubtful', since: day + hour });
   expect(preconditions.look()).toEqual({ pause: 'clock_doubtful', gap: null, since: day + hour });
-  preconditions.heardTime((day + hour) / 1_000);
+  preconditions.onUpstreamTime((day + hour) / 1_000);
   expect(preconditions.look()).toEqual({ pause: null, gap: null, since: null });
   suspended = 3 * hour;
   expect(preconditions.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });

@@ -96,7 +96,7 @@ export class PageAcceptance {
   #held: readonly Queued[] = [];
   #paused: { readonly reason: PauseReason; readonly since: Micros } | null = null;
   /** Gaps that could not be written yet: a full disk refuses them too. */
-  #owed: StoredGap[] = [];
+  #pendingGaps: StoredGap[] = [];
   #wake: (() => void) | null = null;
   /** Commits have ended: a page that arrives now would wait forever. */
   #ended = false;
@@ -151,21 +151,21 @@ export class PageAcceptance {
   async #commitNext(signal: AbortSignal): Promise<void> {
     const { clock, checkPreconditions, store, telemetry, fatal, flushGaps } = this.#options;
     const { pause, gap, since } = checkPreconditions();
-    if (gap) this.#owed.push({ source: null, ...gap, reason: 'ingest_paused' });
+    if (gap) this.#pendingGaps.push({ source: null, ...gap, reason: 'ingest_paused' });
     if (pause) {
-      await this.#standStill(pause, signal, since);
+      await this.#pause(pause, signal, since);
       return;
     }
-    this.#giveBack();
+    this.#returnStalePages();
     const group = this.#takeGroup();
     if (group.length === 0) return;
     const begun = performance.now();
     const cpuBegun = threadCpuMs();
     try {
-      await this.#payOwed();
+      await this.#writePendingGaps();
       await flushGaps(new Set(group.map(({ page }) => page.source)));
       const result = await store.append(batchOf(clock(), group));
-      await this.#goOn();
+      await this.#resume();
       telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
       this.#chargeGroup(group, threadCpuMs() - cpuBegun);
       const known = [...result.duplicates];
@@ -179,7 +179,7 @@ export class PageAcceptance {
     } catch (error) {
       if (error instanceof StoreError && error.retry) {
         this.#held = group;
-        await this.#standStill(error.code as PauseReason, signal);
+        await this.#pause(error.code as PauseReason, signal);
         return;
       }
       for (const { failed } of group) failed(error);
@@ -188,7 +188,7 @@ export class PageAcceptance {
   }
 
   /** Labels that a clock in doubt found to lie in the future, or to be late, need not be. */
-  #giveBack(): void {
+  #returnStalePages(): void {
     const era = this.#options.clockGeneration();
     const isOld = ({ page }: Queued): boolean => page.clockGeneration !== era;
     for (const { failed } of [...this.#held.filter(isOld), ...this.#queue.remove(isOld)]) failed(new ClockChanged());
@@ -232,7 +232,7 @@ export class PageAcceptance {
    * Stands still for one round: the gap so far is recorded, so that a crash now does not hide it. It begins where the gap
    * of a clock that was set ends: the clock has gone on since, and a heartbeat may have looked first.
    */
-  async #standStill(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null = null): Promise<void> {
+  async #pause(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null = null): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;
     if (this.#paused?.reason !== reason) {
       log.warn('acceptance paused', { reason });
@@ -240,9 +240,9 @@ export class PageAcceptance {
     }
     const since = this.#paused?.since ?? micros(Math.min(clock(), doubtfulSince ?? Number.POSITIVE_INFINITY));
     this.#paused = { reason, since };
-    this.#owePause();
+    this.#addPauseGap();
     try {
-      await this.#payOwed();
+      await this.#writePendingGaps();
     } catch (error) {
       // Owed still, where the same checkPreconditions stands before the state file.
       if (!(error instanceof StoreError && error.retry)) this.#options.fatal(error);
@@ -250,30 +250,30 @@ export class PageAcceptance {
     await wait(retryMs, signal).catch(() => undefined);
   }
 
-  async #goOn(): Promise<void> {
+  async #resume(): Promise<void> {
     if (this.#paused === null) return;
     const { log, telemetry } = this.#options;
-    this.#owePause();
-    await this.#payOwed();
+    this.#addPauseGap();
+    await this.#writePendingGaps();
     log.info('acceptance resumes', { reason: this.#paused.reason });
     telemetry.paused(null);
     this.#paused = null;
   }
 
-  #owePause(): void {
+  #addPauseGap(): void {
     if (this.#paused === null) return;
     const end = this.#options.clock();
     if (end <= this.#paused.since) return;
     const reason: GapReason = 'ingest_paused';
     // One that grows: the longer one replaces what is owed of it.
-    this.#owed = this.#owed.filter((gap) => gap.start !== this.#paused?.since);
-    this.#owed.push({ source: null, start: this.#paused.since, end, reason });
+    this.#pendingGaps = this.#pendingGaps.filter((gap) => gap.start !== this.#paused?.since);
+    this.#pendingGaps.push({ source: null, start: this.#paused.since, end, reason });
   }
 
-  async #payOwed(): Promise<void> {
-    while (this.#owed[0]) {
-      await this.#options.store.recordGap(this.#owed[0]);
-      this.#owed.shift();
+  async #writePendingGaps(): Promise<void> {
+    while (this.#pendingGaps[0]) {
+      await this.#options.store.recordGap(this.#pendingGaps[0]);
+      this.#pendingGaps.shift();
     }
   }
 }

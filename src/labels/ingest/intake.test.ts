@@ -31,7 +31,7 @@ function intakeWith(over: OwnPorts = {}) {
 }
 
 const page = (cursor: number, ...rows: unknown[]) => ({
-  ...{ rows, way: 'poll' as const },
+  ...{ rows, transport: 'poll' as const },
   move: { kind: 'page' as const, cursor, tail: 'p' },
 });
 
@@ -41,7 +41,7 @@ test('a gap that a page implies is recorded before the position of the page is c
   source.tracker.asked(now);
   source.tracker.answered(now, { dated: 1, undated: 0 });
   source.tracker.failed(micros(now - 2 * hour), 'failed');
-  source.tracker.apply({ kind: 'fell_behind', since: micros(now - 3 * hour) });
+  source.tracker.apply({ kind: 'replay_started', since: micros(now - 3 * hour) });
   await intake.take(page(7, row('a')), signal);
   expect(steps).toEqual(['gap source_unavailable', 'commit of 1 at 7, in memory null']);
 });
@@ -60,7 +60,7 @@ test('a position is made from the one before it, also where two pages come at on
   const last = { seq: 9, tail: 'f' };
   await Promise.all([
     intake.take(page(7, row('a')), signal),
-    intake.take({ rows: [row('b')], way: 'stream', move: { kind: 'frames', last } }, signal),
+    intake.take({ rows: [row('b')], transport: 'stream', move: { kind: 'frames', last } }, signal),
     intake.place({ kind: 'joined' }),
   ]);
   expect(source.position).toEqual({ seq: 9, seqTail: 'f', cursor: 7, cursorTail: 'p' });

@@ -4,7 +4,7 @@ import { fingerprint } from '../label/fingerprint.ts';
 import { writePosition } from '../label/position.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
 import { threadCpuMs } from '../shares/pace.ts';
-import type { Way } from '../shares/telemetry.ts';
+import type { Transport } from '../shares/telemetry.ts';
 import { positionAfter } from '../state/place.ts';
 import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
@@ -15,7 +15,7 @@ import { note, type ReaderPorts } from './ports.ts';
 /** Rows of one page or of some frames, in their order. */
 export interface Intake {
   readonly rows: readonly unknown[];
-  readonly way: Way;
+  readonly transport: Transport;
   /** Rows among these may have come this way just before. */
   readonly again?: boolean;
   /** Moves the resume position once the rows are durable, from the committed one. */
@@ -92,7 +92,7 @@ const misdated: ReadonlySet<AdmissionReason> = new Set(['future', 'pre_epoch', '
 async function takeOne(
   source: Source,
   ports: IntakePorts,
-  { rows, way, again = false, move }: Intake,
+  { rows, transport, again = false, move }: Intake,
   signal: AbortSignal,
 ): Promise<void> {
   const { did, endpoint } = source;
@@ -101,8 +101,8 @@ async function takeOne(
   const clockGeneration = ports.acceptance.clockGeneration();
   const counts = new Map<AdmissionReason, number>();
   // Where nothing is known of where it was, it may give again what it gave.
-  const anew = (way === 'poll' ? source.position.cursor : (source.position.seq ?? source.place.live)) === null;
-  const refused = ports.acceptance.refused.take(did, clock(), { way, anew, again });
+  const anew = (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.place.live)) === null;
+  const refused = ports.acceptance.refused.take(did, clock(), { transport, anew, again });
   const dates = { dated: 0, undated: 0 };
   const observations = await observe(source, ports, rows, signal, (reason, row) => {
     if (reason === 'undated') dates.undated += 1;
@@ -114,11 +114,11 @@ async function takeOne(
   dates.dated += observations.length;
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Before the position: a crash between the two overstates the gap and never hides it.
-  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: way === 'stream' });
+  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
   const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
   const stored = await commit(ports, { source: did, observations, refusals, positions, clockGeneration });
   refused.committed();
-  if (stored > 0 || refusals.length > 0) source.apply({ kind: 'gave_new', now: clock() });
+  if (stored > 0 || refusals.length > 0) source.apply({ kind: 'new_rows_stored', now: clock() });
   source.apply({ kind: 'committed', move, position });
   for (const { reason, count } of refusals) report.telemetry.refused(reason, count);
 }

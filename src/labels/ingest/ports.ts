@@ -28,7 +28,7 @@ export interface LabelQuery {
   /** Memory for what sources gave and is not yet stored, shared between them. */
   readonly memory: InputMemory;
   /** Records the time that an upstream reports, in milliseconds. */
-  readonly heardTime: (milliseconds: number) => void;
+  readonly onUpstreamTime: (milliseconds: number) => void;
 }
 
 /** The way of rows to the store. */
@@ -65,7 +65,7 @@ export interface ReaderReport {
   readonly log: Log;
   readonly telemetry: Telemetry;
   /** A source cannot be read as its document says: the document may have changed. */
-  readonly doubt: (did: string) => void;
+  readonly suspectDocument: (did: string) => void;
 }
 
 /** The ports of the readers. Each file names the ones that it uses. */

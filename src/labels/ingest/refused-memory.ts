@@ -1,5 +1,5 @@
 import { maxPositionLength, type PositionChange } from '../../store/port.ts';
-import type { Way } from '../shares/telemetry.ts';
+import type { Transport } from '../shares/telemetry.ts';
 
 /**
  * Record of one refused row: how often each transport delivered it, how often it was counted, and the hour of its last
@@ -24,7 +24,7 @@ export interface RefusedTake {
 
 /** Transport of rows. */
 export interface Coming {
-  readonly way: Way;
+  readonly transport: Transport;
   /** This transport starts over: earlier rows may arrive again. */
   readonly anew: boolean;
   /** Rows among these were given by this way just now, or may have been: an equal row is the same row. */
@@ -73,7 +73,7 @@ export class RefusedMemory {
   }
 
   /** Begins to take rows of a source at `now`, in microseconds. One take of a source at a time. */
-  take(source: string, now: number, { way, anew, again }: Coming): RefusedTake {
+  take(source: string, now: number, { transport, anew, again }: Coming): RefusedTake {
     const hour = Math.floor(now / 3_600_000_000);
     const kept = this.#sources.get(source) ?? new Map<number, string>();
     const open = new Map<number, Map<string, Known>>();
@@ -83,7 +83,7 @@ export class RefusedMemory {
       return rows;
     };
     for (const [at, text] of kept) {
-      if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [way]: 0 });
+      if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [transport]: 0 });
       else if (hourOf(text) < hour - maxHours) opened(at);
     }
     const times = new Map<string, number>();
@@ -93,11 +93,11 @@ export class RefusedMemory {
       const before = rows.get(short) ?? { counted: 0, stream: 0, poll: 0 };
       const time = (times.get(short) ?? 0) + 1;
       times.set(short, time);
-      const number = again ? Math.max(before[way], time) : before[way] + 1;
+      const number = again ? Math.max(before[transport], time) : before[transport] + 1;
       const counted = Math.max(before.counted, number);
       // Behind the others: the oldest are forgotten first.
       rows.delete(short);
-      rows.set(short, { ...before, [way]: number, counted, hour });
+      rows.set(short, { ...before, [transport]: number, counted, hour });
       return counted > before.counted;
     };
     let written: [number, string][] | null = null;

@@ -3,7 +3,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { StoreReader } from '../../store/port.ts';
-import { countDirectoryOnly, countFound } from '../discovery/found-by.ts';
+import { countByDiscoverySource, countDirectoryOnly } from '../discovery/discovery-sources.ts';
 import { writeHeld } from '../operator/hold.ts';
 import { departureOf, type KnownLabeler } from '../roster/known-labeler.ts';
 import { isUnreachable } from '../roster/reachability.ts';
@@ -83,7 +83,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         paused: cap.pausedSources.length,
         denied,
       });
-      telemetry.found(countFound(enrolled));
+      telemetry.found(countByDiscoverySource(enrolled));
       telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
       telemetry.published(clock() / 1000);
     } catch (error) {

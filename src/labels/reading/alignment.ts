@@ -2,7 +2,7 @@ import type { SourceIntake } from '../ingest/intake.ts';
 import { fingerprintIn } from '../poll/last-row.ts';
 import { aligned } from '../state/place.ts';
 import type { Source } from '../state/source.ts';
-import { type Asker, rowAt } from './row-at.ts';
+import { type PageRequester, rowAt } from './row-at.ts';
 
 /** Looks whether numbers are cursors, of one connection. */
 const maxChecks = 5;
@@ -15,12 +15,12 @@ const maxChecks = 5;
 export class Alignment {
   readonly #source: Source;
   readonly #intake: SourceIntake;
-  readonly #ports: Asker['ports'];
+  readonly #ports: PageRequester['ports'];
   readonly #signal: AbortSignal;
   #looks = 0;
   #looking = false;
 
-  constructor(source: Source, intake: SourceIntake, ports: Asker['ports'], signal: AbortSignal) {
+  constructor(source: Source, intake: SourceIntake, ports: PageRequester['ports'], signal: AbortSignal) {
     this.#source = source;
     this.#intake = intake;
     this.#ports = ports;
@@ -37,7 +37,7 @@ export class Alignment {
     void rowAt({ source: this.#source, ports: this.#ports, signal: this.#signal }, seq)
       .then(async (row) => {
         if (row.kind === 'row' && row.fingerprint === fingerprintIn(seqTail))
-          await this.#intake.take({ rows: [], way: 'poll', move: { kind: 'align', seq } }, this.#signal);
+          await this.#intake.take({ rows: [], transport: 'poll', move: { kind: 'align', seq } }, this.#signal);
       })
       // The reading meets the same, and says it.
       .catch(() => undefined)

@@ -3,7 +3,7 @@ import type { SourceIntake } from '../ingest/intake.ts';
 import { note, type ReadingPorts } from '../ingest/ports.ts';
 import type { SourceFault } from '../state/faults.ts';
 import type { Source } from '../state/source.ts';
-import { caughtUp, unread } from './catch-up.ts';
+import { recordCaughtUp, unread } from './catch-up.ts';
 import { pollRound } from './poll-round.ts';
 import { findStreamStart } from './stream-search.ts';
 
@@ -36,7 +36,7 @@ export async function fillBefore(
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {
-    await caughtUp(source, ports, before);
+    await recordCaughtUp(source, ports, before);
     await intake.place({ kind: 'joined' });
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
@@ -46,11 +46,11 @@ export async function fillBefore(
     await note(source, ports.gaps, { kind: 'not_filled_in', since, opened: openedAt });
     const passing = outcome.fault === 'failed';
     const replayFrom = passing ? null : await findStreamStart(source, intake, ports, openedAt, signal);
-    if (replayFrom !== null) source.apply({ kind: 'fell_behind', since });
+    if (replayFrom !== null) source.apply({ kind: 'replay_started', since });
     if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };
   }
   // What came since it opened is there.
-  source.apply({ kind: 'gave_up', through: ports.time.clock() });
+  source.apply({ kind: 'fill_in_abandoned', through: ports.time.clock() });
   await intake.place({ kind: 'joined' });
   return { joined: false, reset: false, fault: outcome, replayFrom: null };
 }

@@ -5,7 +5,7 @@ import { CapReached } from '../shares/daily-cap.ts';
 import { type SourceFault, worseOf } from '../state/faults.ts';
 import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
-import { caughtUp, unread } from './catch-up.ts';
+import { recordCaughtUp, unread } from './catch-up.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
 import { streamSession } from './stream-session.ts';
 
@@ -24,12 +24,12 @@ export async function readSource(source: Source, ports: ReaderPorts, signal: Abo
     await readOn(source, intake, ports, reading).catch((error: unknown) => {
       if (!(error instanceof CapReached)) throw error;
     });
-    if (full.signal.aborted && !signal.aborted) await standStill(source, ports, signal);
+    if (full.signal.aborted && !signal.aborted) await pauseUntilNextDay(source, ports, signal);
   }
 }
 
 /** Waits for the next day. The gap so far is recorded again and again, so that a crash does not hide it. */
-async function standStill(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
+async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   const { did } = source;
   const { gaps, report } = ports;
   const { cap } = ports.acceptance;
@@ -80,7 +80,7 @@ async function readOn(source: Source, intake: SourceIntake, ports: ReaderPorts, 
     if (signal.aborted) return;
     if (round.kind === 'fault') await failed(source, ports, streamFault, round);
     else patience.reset();
-    if (round.kind === 'quiet') await caughtUp(source, ports, before);
+    if (round.kind === 'quiet') await recordCaughtUp(source, ports, before);
     const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, patience.next);
     await wait(pause, signal);
   }
@@ -113,7 +113,7 @@ async function failed(
   const before = source.tracker.state;
   await note(source, ports.gaps, { kind: 'failed', now: ports.time.clock(), fault });
   if (source.tracker.state !== before) {
-    ports.report.doubt(source.did);
+    ports.report.suspectDocument(source.did);
     ports.report.log.info('a source cannot be read', {
       labeler: source.did,
       state: source.tracker.state,

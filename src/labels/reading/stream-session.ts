@@ -6,7 +6,7 @@ import { reservedMemory } from '../ingest/input-memory.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import type { ReadingPorts } from '../ingest/ports.ts';
 import type { LabelFrame } from '../label/frames.ts';
-import { markOf, newOf } from '../poll/last-row.ts';
+import { markOf, newRowsOf } from '../poll/last-row.ts';
 import { threadCpuMs } from '../shares/pace.ts';
 import { connectFault } from '../state/faults.ts';
 import type { StreamPlace } from '../state/place.ts';
@@ -17,7 +17,7 @@ import type { Source } from '../state/source.ts';
 import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
 import type { StreamEvents } from '../stream/open-stream.ts';
 import { Alignment } from './alignment.ts';
-import { caughtUp, unread } from './catch-up.ts';
+import { recordCaughtUp, unread } from './catch-up.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { untilReadable } from './throttle.ts';
@@ -250,7 +250,7 @@ class Session {
     this.#source.apply({ kind: 'tail_settled' });
     const before = unread(this.#source, this.#ports);
     const round = await pollRound(this.#source, this.#intake, this.#ports, { before, signal: this.#signal });
-    if (round.kind === 'quiet') await caughtUp(this.#source, this.#ports, before);
+    if (round.kind === 'quiet') await recordCaughtUp(this.#source, this.#ports, before);
     return round.kind === 'reset' ? round : null;
   }
 
@@ -292,7 +292,7 @@ class Session {
     const source = this.#source;
     const { tracker } = source;
     const readBefore = tracker.readAt;
-    await this.#intake.take({ rows, way: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
+    await this.#intake.take({ rows, transport: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
     const { resumed, liveFrom } = this.#stream;
     if (!resumed || tracker.whole || liveFrom === null) return;
     // What was authored since it opened comes after everything that waited.
@@ -304,7 +304,7 @@ class Session {
   }
 
   async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
-    await caughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
+    await recordCaughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
   }
 
   /** Records a gap since the last read row; later labels arrive live. */
@@ -324,7 +324,7 @@ class Session {
     const { expected } = this.#stream;
     if (expected === null) return labels;
     this.#source.apply({ kind: 'tail_settled' });
-    const fresh = newOf(expected, seq, labels);
+    const fresh = newRowsOf(expected, seq, labels);
     if (typeof fresh !== 'string') return fresh;
     this.#ports.report.telemetry.quirk('tail_missing');
     if (fresh === 'another') {

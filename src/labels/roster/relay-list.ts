@@ -14,7 +14,7 @@ const maxCharacters = 8_000_000;
 /** Labelers that a relay lists. */
 export interface RelayListing {
   readonly dids: readonly string[];
-  /** False when it stopped answering half way: what it named so far counts all the same. */
+  /** False when it stopped answering half transport: what it named so far counts all the same. */
   readonly complete: boolean;
 }
 

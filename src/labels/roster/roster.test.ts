@@ -110,8 +110,8 @@ test('a full roster knows every seed, and counts who was named beyond it once', 
   roster.takeChanged();
   roster.add(did, 'seeded', 'seeds');
   expect([roster.labeler(did)?.origin, [...roster.labelers].length]).toEqual(['seeded', maxKnown]);
-  expect(roster.takeGone()).toEqual([`did:web:l${maxKnown - 1}.example.com`]);
-  expect(roster.takeGone()).toEqual([]);
+  expect(roster.takeEvicted()).toEqual([`did:web:l${maxKnown - 1}.example.com`]);
+  expect(roster.takeEvicted()).toEqual([]);
   for (let i = 0; i < 5; i++) roster.add('did:web:late.example.com', 'discovered', 'jetstream');
   expect(roster.dropped).toBe(1);
 });
@@ -129,7 +129,7 @@ test('whoever never answered in its trial gives up its place, and is read no mor
   expect([roster.labeler('did:web:later.example.com')?.resolutionStatus, roster.dropped]).toEqual(['unresolved', 0]);
   expect([...roster.labelers].length).toBe(maxKnown);
   expect([roster.labeler(did), roster.labeler('did:web:seed.example.com')]).not.toContain(undefined);
-  const gone = roster.takeGone();
+  const gone = roster.takeEvicted();
   expect(gone).toHaveLength(2);
   expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
@@ -182,9 +182,9 @@ test('a document that is said to change again and again is asked for anew once a
   roster.add(did, 'discovered', 'jetstream');
   void roster.run(stop.signal);
   await until(() => asked.length === 1);
-  roster.saidToChange(did);
+  roster.documentChanged(did);
   await until(() => asked.length === 2);
-  for (let i = 0; i < 5; i++) roster.saidToChange(did);
+  for (let i = 0; i < 5; i++) roster.documentChanged(did);
   // Whoever is named now is resolved after that one, were it due.
   roster.add('did:web:other.example.com', 'discovered', 'jetstream');
   await until(() => asked.length === 3);

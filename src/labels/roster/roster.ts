@@ -5,9 +5,9 @@ import { minute } from '../../store/time.ts';
 import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
+import { evictionCandidates, isEvictable, noEvictionCandidates } from './eviction.ts';
 import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
 import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
-import { dispensable, isDispensable, noneDispensable } from './roster-room.ts';
 
 /** Most labelers that are known. */
 export const maxKnown = 20_000;
@@ -44,8 +44,8 @@ export class Roster {
   /** Those that were named beyond the bound on how many are known, up to as many again. */
   readonly #dropped = new Set<string>();
   /** Those that give up their place to others, as of the last look. */
-  #dispensable = noneDispensable;
-  #soughtAt = Number.NEGATIVE_INFINITY;
+  #candidates = noEvictionCandidates;
+  #candidatesAt = Number.NEGATIVE_INFINITY;
   /** Those that gave up their place since rows were last taken. */
   #gone: string[] = [];
 
@@ -89,7 +89,7 @@ export class Roster {
       known.provenance.add(provenance);
       return;
     }
-    if (this.#labelers.size >= maxKnown && !this.#makePlace(did, origin)) {
+    if (this.#labelers.size >= maxKnown && !this.#makeRoom(did, origin)) {
       if (this.#dropped.size < maxKnown) this.#dropped.add(did);
       return;
     }
@@ -115,32 +115,32 @@ export class Roster {
    * Makes room for one more labeler if possible: new labelers give way as `dispensable` selects, and for a seed any of
    * them.
    */
-  #makePlace(newcomer: string, origin: KnownLabeler['origin']): boolean {
+  #makeRoom(newcomer: string, origin: KnownLabeler['origin']): boolean {
     const now = this.#options.clock();
-    let displaced = this.#nextDispensable(newcomer, now);
-    if (displaced === null && now - this.#soughtAt >= minute) {
-      this.#soughtAt = now;
-      this.#dispensable = dispensable(this.#labelers.values(), maxKnown, now);
-      displaced = this.#nextDispensable(newcomer, now);
+    let displaced = this.#nextCandidate(newcomer, now);
+    if (displaced === null && now - this.#candidatesAt >= minute) {
+      this.#candidatesAt = now;
+      this.#candidates = evictionCandidates(this.#labelers.values(), maxKnown, now);
+      displaced = this.#nextCandidate(newcomer, now);
     }
     if (displaced !== null) {
       this.#forget(displaced);
       return true;
     }
     if (origin !== 'seeded') return false;
-    const others = [...this.#labelers.values()].filter((labeler) => isDispensable(labeler, now));
+    const others = [...this.#labelers.values()].filter((labeler) => isEvictable(labeler, now));
     const last = others.findLast(({ tracker }) => tracker.tracked.lastAnswered === null) ?? others.at(-1);
     if (last) this.#forget(last);
     return true;
   }
 
-  #nextDispensable(newcomer: string, now: Micros): KnownLabeler | null {
-    const { unused, surplus, crowded } = this.#dispensable;
+  #nextCandidate(newcomer: string, now: Micros): KnownLabeler | null {
+    const { unused, surplus, crowded } = this.#candidates;
     const lists = isWeb(newcomer) && crowded.has(domainOf(newcomer)) ? [unused] : [unused, surplus];
     for (const list of lists) {
       for (let did = list.pop(); did !== undefined; did = list.pop()) {
         const labeler = this.#labelers.get(did);
-        if (labeler && isDispensable(labeler, now)) return labeler;
+        if (labeler && isEvictable(labeler, now)) return labeler;
       }
     }
     return null;
@@ -165,7 +165,7 @@ export class Roster {
   }
 
   /** Those whose rows are to be removed: they gave up their place since the last call. */
-  takeGone(): string[] {
+  takeEvicted(): string[] {
     const gone = this.#gone.filter((did) => !this.#labelers.has(did));
     this.#gone = [];
     return gone;
@@ -177,7 +177,7 @@ export class Roster {
   }
 
   /** A stream says that a document changed, which anybody may make it say as often as they like: it waits its time. */
-  saidToChange(did: string): void {
+  documentChanged(did: string): void {
     const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
     const due = this.#due.get(did);
     // An earlier scheduled refresh suffices.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
 import { noPosition, type ReadPosition } from '../label/position.ts';
-import { looksForTail, type Place, placeAfter, placeAt, positionAfter } from './place.ts';
+import { type Place, placeAfter, placeAt, positionAfter, shouldCheckTail } from './place.ts';
 import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
 
 const now = micros(1_780_000_000_000_000);
@@ -120,7 +120,7 @@ test('the last row is looked for once in a while after two looks that missed it,
   const once = placeAfter(placeAt(streamed), missed);
   const twice = placeAfter(once, missed);
   const later = micros(now + 1_000_000);
-  expect([looksForTail(once, later, 2_000), looksForTail(twice, later, 2_000)]).toEqual([true, false]);
-  expect(looksForTail(twice, later, 1_000)).toBe(true);
-  expect(looksForTail(placeAfter(twice, { kind: 'tail_found' }), later, 2_000)).toBe(true);
+  expect([shouldCheckTail(once, later, 2_000), shouldCheckTail(twice, later, 2_000)]).toEqual([true, false]);
+  expect(shouldCheckTail(twice, later, 1_000)).toBe(true);
+  expect(shouldCheckTail(placeAfter(twice, { kind: 'tail_found' }), later, 2_000)).toBe(true);
 });

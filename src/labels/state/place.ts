@@ -27,7 +27,7 @@ export interface Place {
   /** Rows of the last page, by the first digits of their fingerprints: pages without an order overlap. Null before the first. */
   readonly lastPage: ReadonlySet<number> | null;
   /** Looks for the last row that missed it, one after the other, and when the last of them was. */
-  readonly missedLooks: { readonly count: number; readonly at: Micros } | null;
+  readonly missedTailChecks: { readonly count: number; readonly at: Micros } | null;
   /** The stream's newest frames with labels, without a hole between them, the oldest first. A list: it is copied with each batch. */
   readonly seen: readonly LastFrame[];
   /** The stream's newest frame that is committed, of the last connection; null where there is none. */
@@ -49,7 +49,7 @@ const unopened: StreamPlace = { cursor: null, resumed: false, expected: null, jo
 /** The place of a reader that begins at a position. */
 export function placeAt(position: ReadPosition): Place {
   return {
-    ...{ position, replayFrom: null, unplaced: new Set<string>(), lastPage: null, missedLooks: null },
+    ...{ position, replayFrom: null, unplaced: new Set<string>(), lastPage: null, missedTailChecks: null },
     ...{ seen: unseen, live: null, contiguous: false, stream: unopened },
   };
 }
@@ -78,9 +78,9 @@ export function placeAfter(place: Place, event: ReadingEvent): Place {
     case 'page_stored':
       return { ...place, lastPage: event.digits, unplaced: event.unplaced };
     case 'tail_found':
-      return { ...place, missedLooks: null };
+      return { ...place, missedTailChecks: null };
     case 'tail_missed':
-      return { ...place, missedLooks: { count: (place.missedLooks?.count ?? 0) + 1, at: event.now } };
+      return { ...place, missedTailChecks: { count: (place.missedTailChecks?.count ?? 0) + 1, at: event.now } };
     case 'joined':
       return joined(place);
     case 'number_forgotten':
@@ -133,8 +133,10 @@ export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boo
 }
 
 /** Returns true if the last row is looked for now. A labeler that never shows it again has pages of another kind. */
-export function looksForTail({ missedLooks }: Place, now: Micros, pauseMs: number): boolean {
-  return missedLooks === null || missedLooks.count < maxMissedChecks || now - missedLooks.at >= pauseMs * 1000;
+export function shouldCheckTail({ missedTailChecks }: Place, now: Micros, pauseMs: number): boolean {
+  return (
+    missedTailChecks === null || missedTailChecks.count < maxMissedChecks || now - missedTailChecks.at >= pauseMs * 1000
+  );
 }
 
 /** The resume position once the rows of a move are durable. */

@@ -6,7 +6,7 @@ import { afterQuiet, isSettled } from './quiet.ts';
 import { readingOf, untracked } from './reading-state.ts';
 
 const now = micros(1_780_000_000_000_000);
-const behind = { ...readingOf(untracked(now)), behindSince: now };
+const behind = { ...readingOf(untracked(now)), outageSince: now };
 const open = readingOf(untracked(now));
 const whole = { ...open, whole: true };
 const expected = { seq: 5, tail: 'f5' };
@@ -37,7 +37,7 @@ describe('a quiet stream is confirmed', () => {
     ['at leisure while pages fill in what lies before', {}, behind, true],
     ['soon while its last frame has to show up', { resumed: true, expected }, whole, false],
     ['soon while it replays', { resumed: true, liveFrom: now }, open, false],
-    ['soon while it makes up for an outage', { resumed: true }, { ...whole, behindSince: now }, false],
+    ['soon while it makes up for an outage', { resumed: true }, { ...whole, outageSince: now }, false],
   ] as const)('%s', (_, stream, reading, settled) => {
     expect(isSettled(placeWith(stream), reading)).toBe(settled);
   });

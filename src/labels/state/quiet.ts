@@ -2,9 +2,9 @@ import type { Place } from './place.ts';
 import type { ReadingState } from './reading-state.ts';
 
 /** Returns true if nothing of an earlier connection is still to come: silence then is confirmed at leisure. */
-export function isSettled({ stream }: Place, { whole, behindSince }: ReadingState): boolean {
+export function isSettled({ stream }: Place, { whole, outageSince }: ReadingState): boolean {
   const isReplaying = stream.resumed && stream.liveFrom !== null && !whole;
-  return stream.expected === null && !isReplaying && !(stream.resumed && behindSince !== null);
+  return stream.expected === null && !isReplaying && !(stream.resumed && outageSince !== null);
 }
 
 /** The next act of a reader whose stream has been quiet. */

@@ -68,20 +68,20 @@ describe('a source that fails', () => {
       end: t(41),
       reason: 'source_unavailable',
     });
-    tracker.apply({ kind: 'gave_up', through: t(40) });
+    tracker.apply({ kind: 'fill_in_abandoned', through: t(40) });
     expect([tracker.behind, tracker.unreadSince]).toEqual([false, t(40)]);
   });
 
   test('knows when what it missed was read, apart from when that was known to be all', () => {
     const tracker = answering();
-    tracker.apply({ kind: 'gave_new', now: t(1) });
+    tracker.apply({ kind: 'new_rows_stored', now: t(1) });
     tracker.failed(t(20), 'failed');
     tracker.failed(t(40), 'failed');
     expect(tracker.readAt).toBe(null);
     tracker.answered(t(50), { dated: 0, undated: 0 });
     expect(tracker.readAt).toBe(t(50));
     tracker.answered(t(60), dated);
-    tracker.apply({ kind: 'gave_new', now: t(61) });
+    tracker.apply({ kind: 'new_rows_stored', now: t(61) });
     tracker.answered(t(5000), dated);
     expect(tracker.readAt).toBe(t(61));
     tracker.caughtUp(t(0), t(5001));
@@ -167,7 +167,7 @@ test('is complete up to where it was read to its end, and with every live page f
 test('live pages complete nothing while the stream replays what was missed', () => {
   const tracker = answering();
   tracker.caughtUp(t(-10), t(1));
-  tracker.apply({ kind: 'fell_behind', since: t(1) });
+  tracker.apply({ kind: 'replay_started', since: t(1) });
   tracker.answered(t(9), { ...dated, live: true });
   expect([tracker.whole, tracker.tracked.completeThrough]).toEqual([false, t(1)]);
 });

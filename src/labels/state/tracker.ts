@@ -52,12 +52,12 @@ export class Tracker {
 
   /** True if an outage was more than a delay and is not yet filled in. */
   get behind(): boolean {
-    return this.#reading.behindSince !== null;
+    return this.#reading.outageSince !== null;
   }
 
   /** Time at which labels missed in an outage were last accepted, or at which it first responded again; null if nothing is missed. */
   get readAt(): Micros | null {
-    return this.#reading.behindSince === null ? null : this.#reading.readAt;
+    return this.#reading.outageSince === null ? null : this.#reading.readAt;
   }
 
   /** Returns true if it is enrolled at `now`. */

@@ -67,10 +67,10 @@ const hour = 3_600_000;
 const patient = { tailMs: hour, streamRetryMs: hour, confirmMs: hour };
 
 /** Reads a labeler to its end. By stream: with a position of it. */
-async function observe(labeler: Labeler, way: 'poll' | 'stream', value?: string): Promise<LabelReader> {
+async function observe(labeler: Labeler, transport: 'poll' | 'stream', value?: string): Promise<LabelReader> {
   reader = await labelReader({
     page: labeler.page,
-    ...(way === 'stream' ? { connected: labeler.connected } : { streamless: true }),
+    ...(transport === 'stream' ? { connected: labeler.connected } : { streamless: true }),
     days: 1,
     timings: patient,
   });
@@ -80,21 +80,21 @@ async function observe(labeler: Labeler, way: 'poll' | 'stream', value?: string)
   return observed;
 }
 
-async function read(labeler: Labeler, way: 'poll' | 'stream'): Promise<LabelReader> {
-  const observed = await observe(labeler, way);
+async function read(labeler: Labeler, transport: 'poll' | 'stream'): Promise<LabelReader> {
+  const observed = await observe(labeler, transport);
   await until('the first rows', () => observed.stored.size === 4);
-  if (way === 'stream') {
+  if (transport === 'stream') {
     standAt(observed.source, { ...observed.source.position, seq: 4, seqTail: observed.source.position.cursorTail });
   }
   const { pages } = labeler;
-  if (way === 'poll') await until('a quiet poll', () => labeler.pages >= pages + 2);
+  if (transport === 'poll') await until('a quiet poll', () => labeler.pages >= pages + 2);
   return observed;
 }
 
 /** Ends the first reader; another one goes on at its position, as after a restart. */
-async function restart(labeler: Labeler, observed: LabelReader, way: 'poll' | 'stream'): Promise<LabelReader> {
+async function restart(labeler: Labeler, observed: LabelReader, transport: 'poll' | 'stream'): Promise<LabelReader> {
   await observed.close();
-  return observe(labeler, way, writePosition(observed.source.position));
+  return observe(labeler, transport, writePosition(observed.source.position));
 }
 
 /** Reasons of gaps that were recorded and not withdrawn, each once. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countDirectoryOnly, countFound } from './found-by.ts';
+import { countByDiscoverySource, countDirectoryOnly } from './discovery-sources.ts';
 
 const found = (...names: string[]) => ({ provenance: new Set(names) });
 
@@ -11,6 +11,6 @@ test('a labeler counts for each way in which it was found, however many hosts na
     found('directory plc.example', 'directory other.example'),
     found('a way of a later version'),
   ];
-  expect(countFound(labelers)).toEqual({ seeds: 1, relay: 2, jetstream: 1, directory: 3 });
+  expect(countByDiscoverySource(labelers)).toEqual({ seeds: 1, relay: 2, jetstream: 1, directory: 3 });
   expect(countDirectoryOnly(labelers)).toBe(2);
 });

@@ -12,7 +12,7 @@ import { domainOf, isWeb } from './resolution-queue.ts';
 const shares = { did: 1 / 20, endpoint: 1 / 20, pds: 1 / 4 } as const;
 
 /** Labelers that give up their place in a full roster. Of each list the last one is the first to go. */
-export interface Dispensable {
+export interface EvictionCandidates {
   /** Those that never answered in their trial, then those whose document names no labeler. */
   readonly unused: string[];
   /** The newest of groups that hold more than their share. */
@@ -22,16 +22,16 @@ export interface Dispensable {
 }
 
 /** No labeler is dispensable. */
-export const noneDispensable: Dispensable = { unused: [], surplus: [], crowded: new Set() };
+export const noEvictionCandidates: EvictionCandidates = { unused: [], surplus: [], crowded: new Set() };
 
 /** Selects the labelers that lose their place in a full roster. Seeded and established labelers never do. */
-export function dispensable(labelers: Iterable<KnownLabeler>, max: number, now: Micros): Dispensable {
+export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number, now: Micros): EvictionCandidates {
   const failed: string[] = [];
   const none: string[] = [];
   const others: KnownLabeler[] = [];
   for (const labeler of labelers) {
-    if (!isDispensable(labeler, now)) continue;
-    if (hasFailed(labeler, now)) failed.push(labeler.did);
+    if (!isEvictable(labeler, now)) continue;
+    if (hasFailedTrial(labeler, now)) failed.push(labeler.did);
     else if (labeler.resolutionStatus === 'no_labeler' && labeler.tracker.tracked.lastAnswered === null)
       none.push(labeler.did);
     else others.push(labeler);
@@ -40,18 +40,18 @@ export function dispensable(labelers: Iterable<KnownLabeler>, max: number, now: 
 }
 
 /** Returns true if a labeler may lose its place. */
-export function isDispensable(labeler: KnownLabeler, now: Micros): boolean {
+export function isEvictable(labeler: KnownLabeler, now: Micros): boolean {
   return !isPrivileged(priorityOf(priorityInput(labeler), now));
 }
 
 /** Returns true if it was discovered and its trial ended without a response, or without a document. */
-function hasFailed(labeler: KnownLabeler, now: Micros): boolean {
+function hasFailedTrial(labeler: KnownLabeler, now: Micros): boolean {
   const { lastAnswered, firstAsked, stateSince } = labeler.tracker.tracked;
   return !isSeeded(labeler) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
 }
 
 /** Those beyond the share of a group that they are in, in the order in which they came to be known. */
-function surplusOf(labelers: readonly KnownLabeler[], max: number): Pick<Dispensable, 'surplus' | 'crowded'> {
+function surplusOf(labelers: readonly KnownLabeler[], max: number): Pick<EvictionCandidates, 'surplus' | 'crowded'> {
   const counts = new Map<string, number>();
   const surplus: string[] = [];
   const crowded = new Set<string>();

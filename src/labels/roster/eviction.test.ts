@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { day, micros } from '../../store/time.ts';
 import { type TrackedState, untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
+import { evictionCandidates } from './eviction.ts';
 import type { KnownLabeler } from './known-labeler.ts';
-import { dispensable } from './roster-room.ts';
 
 const now = micros(1_780_000_000_000_000);
 const ago = (days: number) => micros(now - days * day);
@@ -28,7 +28,7 @@ test('who failed its trial goes first, then who is no labeler; seeds, establishe
     labelerWith('did:plc:answering', {}, answered(1)),
     labelerWith('did:plc:unresolved', { resolutionStatus: 'unresolved' }),
   ];
-  expect(dispensable(labelers, 100, now)).toEqual({
+  expect(evictionCandidates(labelers, 100, now)).toEqual({
     unused: ['did:plc:none', 'did:plc:failed'],
     surplus: [],
     crowded: new Set(),
@@ -44,7 +44,7 @@ test('of a domain that holds more than its share the newest go, be it that of di
       labelerWith(`did:plc:old${i}`, { endpoint: `https://old${i}.other.example` }, answered(8)),
     ),
   ];
-  expect(dispensable(labelers, 100, now)).toEqual({
+  expect(evictionCandidates(labelers, 100, now)).toEqual({
     unused: [],
     surplus: [
       ...['did:web:l5.crowd.example', 'did:web:l6.crowd.example'],

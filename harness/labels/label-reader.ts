@@ -18,6 +18,7 @@ import type { StoredGap } from '../../src/store/port.ts';
 import type { Interval } from '../../src/store/time.ts';
 import { quickTimings } from './label-station.ts';
 import { newSource, scriptedPorts } from './reader-ports.ts';
+import { asked } from './reading-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
@@ -179,7 +180,7 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
     },
     take: (rows, transport) => intake.take({ rows, transport, move: { kind: 'stay' } }, stop.signal),
     session: () => {
-      source.tracker.asked(clock());
+      source.tracker.apply(asked(clock()));
       return streamSession(source, intake, ports, stop.signal);
     },
     read: () => {

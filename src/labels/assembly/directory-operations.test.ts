@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import { micros } from '../../store/time.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
 import { operationHandler } from './directory-operations.ts';
@@ -60,8 +61,8 @@ test('strangers who fill the directory with labelers get no place of a seed or a
   const day = 86_400_000_000;
   roster.add(did(0), 'discovered', 'relay r.example');
   const established = roster.labeler(did(0))?.tracker;
-  established?.asked(micros(1_780_000_000_000_000 - 8 * day));
-  established?.answered(micros(1_780_000_000_000_000 - 8 * day), { dated: 1, undated: 0 });
+  established?.apply(asked(micros(1_780_000_000_000_000 - 8 * day)));
+  established?.apply(answered(micros(1_780_000_000_000_000 - 8 * day), { dated: 1, undated: 0 }));
   for (let n = 1; n <= maxKnown + 5_000; n += 1) operate({ did: did(n), isLabeler: true });
   roster.add('did:web:seed.example.com', 'seeded', 'seeds');
   expect([...roster.labelers]).toHaveLength(maxKnown);

@@ -58,8 +58,8 @@ export class SourceRunner {
     if (running?.endpoint === wanted && running !== undefined) return;
     if (running) this.#stop(did, running);
     if (resolutionStatus === 'bad_endpoint' && !denied) {
-      tracker.asked(this.#ports.time.clock());
-      tracker.failed(this.#ports.time.clock(), 'refusing');
+      tracker.apply({ kind: 'asked', now: this.#ports.time.clock() });
+      tracker.apply({ kind: 'failed', now: this.#ports.time.clock(), fault: 'refusing' });
     }
     if (wanted !== null) {
       this.#seat(labeler, wanted, running ?? null);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { answered, asked, caughtUp } from '../../../harness/labels/reading-events.ts';
 import { hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition, writePosition } from '../label/position.ts';
 import { untracked } from '../state/reading-state.ts';
@@ -22,8 +23,8 @@ const labeler = (over: Partial<KnownLabeler> = {}): KnownLabeler => ({
 
 test('a labeler comes back as it was kept, with the last page that its rows prove', () => {
   const kept = labeler();
-  kept.tracker.asked(now);
-  kept.tracker.answered(now, { dated: 2, undated: 1 });
+  kept.tracker.apply(asked(now));
+  kept.tracker.apply(answered(now, { dated: 2, undated: 1 }));
   const later = micros(now + hour);
   const { tracker, ...rest } = labelerFromRow(rowOf(kept, now), later);
   expect({ ...rest, tracker: null }).toEqual({ ...labeler(), tracker: null });
@@ -32,11 +33,11 @@ test('a labeler comes back as it was kept, with the last page that its rows prov
 
 test('what was complete comes back no later than the last page that its rows prove', () => {
   const kept = labeler();
-  kept.tracker.answered(now, { dated: 1, undated: 0 });
+  kept.tracker.apply(answered(now, { dated: 1, undated: 0 }));
   const complete = (answered: number | null, row = rowOf(kept, now)) =>
     labelerFromRow(row, answered === null ? null : micros(answered)).tracker.tracked.completeThrough;
   expect(complete(now)).toBe(null);
-  kept.tracker.caughtUp(now, now);
+  kept.tracker.apply(caughtUp(now, now));
   expect([complete(now + hour), complete(now - hour), complete(null)]).toEqual([now, now - hour, now]);
   const { completeThrough: _, ...before } = JSON.parse(rowOf(kept, now).detail) as Record<string, unknown>;
   expect(complete(now + hour, { ...rowOf(kept, now), detail: JSON.stringify(before) })).toBe(now + hour);
@@ -44,7 +45,7 @@ test('what was complete comes back no later than the last page that its rows pro
 
 test('a row from before first answers were kept takes the first try for the first answer, if there was an answer', () => {
   const kept = labeler();
-  kept.tracker.asked(now);
+  kept.tracker.apply(asked(now));
   const first = (answeredAt: number | null) => {
     const {
       firstAnswered: _,
@@ -102,7 +103,7 @@ test('a position comes back as it was written; anything else is none', () => {
 
 test('a denied labeler is not enrolled, whatever its state', () => {
   const answering = labeler();
-  answering.tracker.answered(now, { dated: 1, undated: 0 });
+  answering.tracker.apply(answered(now, { dated: 1, undated: 0 }));
   expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([true, true]);
   answering.denied = true;
   expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([false, false]);

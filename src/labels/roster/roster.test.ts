@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
@@ -28,12 +29,12 @@ afterEach(() => stop.abort());
 /** A roster over a directory that answers as it is told, one answer after the other, the last one again and again. */
 function rosterOver(...answers: Resolution[]) {
   const time = { ms: Date.UTC(2026, 5, 1) };
-  const asked: boolean[] = [];
+  const requests: boolean[] = [];
   const changed: KnownLabeler[] = [];
   const roster = new Roster({
     identities: {
       resolve: async (_, { fresh = false }) => {
-        asked.push(fresh);
+        requests.push(fresh);
         return (answers.length > 1 ? answers.shift() : answers[0]) ?? failed;
       },
     },
@@ -44,7 +45,7 @@ function rosterOver(...answers: Resolution[]) {
     freshMs: 60_000,
     changed: (labeler) => changed.push(labeler),
   });
-  return { roster, time, asked, changed };
+  return { roster, time, requests, changed };
 }
 const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 2 }).toBe(true);
 
@@ -57,11 +58,11 @@ test('naming a labeler again adds who named it, and touches nothing else', () =>
   expect(roster.labeler(did)?.tracker).toBe(before);
 });
 
-test('a directory that does not answer changes nothing and is asked again; a document is read again daily', async () => {
-  const { roster, time, asked, changed } = rosterOver(failed, labelerDocument);
+test('a directory that does not answer changes nothing and is requests again; a document is read again daily', async () => {
+  const { roster, time, requests, changed } = rosterOver(failed, labelerDocument);
   roster.add(did, 'seeded', 'seeds');
   void roster.run(stop.signal);
-  await until(() => asked.length === 1);
+  await until(() => requests.length === 1);
   expect([changed.length, roster.labeler(did)?.resolutionStatus]).toEqual([0, 'unresolved']);
   time.ms += 60_000;
   await until(() => changed.length === 1);
@@ -74,11 +75,11 @@ test('a directory that does not answer changes nothing and is asked again; a doc
   });
   time.ms += 86_399_999;
   await wait(30, stop.signal);
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   time.ms += 1;
-  await until(() => asked.length === 3);
+  await until(() => requests.length === 3);
   // An answer that is kept would not do for a refresh.
-  expect(asked).toEqual([false, true, true]);
+  expect(requests).toEqual([false, true, true]);
 });
 
 test('rows are given to be kept only where something changed', async () => {
@@ -121,7 +122,7 @@ test('whoever never answered in its trial gives up its place, and is read no mor
   roster.add(did, 'discovered', 'jetstream');
   roster.add('did:web:seed.example.com', 'seeded', 'seeds');
   for (let i = 2; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
-  roster.labeler(did)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
+  roster.labeler(did)?.tracker.apply(answered(micros(time.ms * 1000), { dated: 1, undated: 0 }));
   roster.add('did:web:late.example.com', 'discovered', 'jetstream');
   expect([roster.labeler('did:web:late.example.com'), roster.dropped]).toEqual([undefined, 1]);
   time.ms += 24 * 3_600_000;
@@ -139,7 +140,7 @@ test('labelers that strangers name by the ten thousands displace no seed and no 
   const kept = Array.from({ length: 50 }, (_, i) => `did:plc:${String(i).padStart(24, 'a')}`);
   for (const [i, one] of kept.entries()) {
     roster.add(one, i % 2 === 0 ? 'seeded' : 'discovered', i % 2 === 0 ? 'seeds' : 'jetstream');
-    roster.labeler(one)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
+    roster.labeler(one)?.tracker.apply(answered(micros(time.ms * 1000), { dated: 1, undated: 0 }));
   }
   time.ms += 7 * 86_400_000;
   for (let i = 0; i < 3 * maxKnown; i++) {
@@ -159,51 +160,51 @@ test('labelers of another domain take the places that one domain holds beyond it
   expect([honest.length, roster.labeler('did:web:late.crowd.example'), roster.dropped]).toEqual([100, undefined, 1]);
 });
 
-test('a host of did:web that cannot be asked is asked more and more rarely; the directory is not', async () => {
-  const { roster, time, asked } = rosterOver(failed);
+test('a host of did:web that cannot be requests is requests more and more rarely; the directory is not', async () => {
+  const { roster, time, requests } = rosterOver(failed);
   roster.add(did, 'discovered', 'jetstream');
   roster.add('did:web:hanging.example', 'discovered', 'jetstream');
   void roster.run(stop.signal);
-  await until(() => asked.length === 2);
+  await until(() => requests.length === 2);
   const counts: number[] = [];
   for (let minutes = 1; minutes <= 8; minutes++) {
-    const before = asked.length;
+    const before = requests.length;
     time.ms += 60_000;
     // The directory every minute; the host after 1, 2 and 4 minutes more.
     const expected = [1, 3, 7].includes(minutes) ? 2 : 1;
-    await until(() => asked.length === before + expected);
-    counts.push(asked.length - before);
+    await until(() => requests.length === before + expected);
+    counts.push(requests.length - before);
   }
   expect(counts).toEqual([2, 1, 2, 1, 1, 1, 2, 1]);
 });
 
-test('a document that is said to change again and again is asked for anew once a minute', async () => {
-  const { roster, time, asked } = rosterOver(labelerDocument);
+test('a document that is said to change again and again is requests for anew once a minute', async () => {
+  const { roster, time, requests } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   void roster.run(stop.signal);
-  await until(() => asked.length === 1);
+  await until(() => requests.length === 1);
   roster.documentChanged(did);
-  await until(() => asked.length === 2);
+  await until(() => requests.length === 2);
   for (let i = 0; i < 5; i++) roster.documentChanged(did);
   // Whoever is named now is resolved after that one, were it due.
   roster.add('did:web:other.example.com', 'discovered', 'jetstream');
-  await until(() => asked.length === 3);
-  expect(asked).toEqual([false, true, false]);
+  await until(() => requests.length === 3);
+  expect(requests).toEqual([false, true, false]);
   time.ms += 60_000;
-  await until(() => asked.length === 4);
-  expect(asked).toEqual([false, true, false, true]);
+  await until(() => requests.length === 4);
+  expect(requests).toEqual([false, true, false, true]);
 });
 
 test('a labeler whose document names no labeler for a while has a gap for that time', async () => {
-  const { roster, time, asked } = rosterOver(labelerDocument, { kind: 'not_found', status: 404 }, labelerDocument);
+  const { roster, time, requests } = rosterOver(labelerDocument, { kind: 'not_found', status: 404 }, labelerDocument);
   roster.add(did, 'seeded', 'seeds');
   void roster.run(stop.signal);
-  await until(() => asked.length === 1);
+  await until(() => requests.length === 1);
   const answeredAt = micros(time.ms * 1000);
-  roster.labeler(did)?.tracker.asked(answeredAt);
-  roster.labeler(did)?.tracker.answered(answeredAt, { dated: 1, undated: 0 });
+  roster.labeler(did)?.tracker.apply(asked(answeredAt));
+  roster.labeler(did)?.tracker.apply(answered(answeredAt, { dated: 1, undated: 0 }));
   time.ms += 86_400_000;
-  await until(() => asked.length === 2);
+  await until(() => requests.length === 2);
   const window = { start: answeredAt, end: micros(time.ms * 1000) };
   const missed = { source: did, ...window, reason: 'source_unavailable' };
   await until(() => roster.labeler(did)?.resolutionStatus === 'no_labeler');
@@ -213,5 +214,8 @@ test('a labeler whose document names no labeler for a while has a gap for that t
   await until(() => roster.labeler(did)?.resolutionStatus === 'labeler');
   const now = micros(time.ms * 1000);
   expect(departed && departureOf(departed, { ...window, end: now })).toBe(null);
-  expect(departed?.tracker.answered(now, { dated: 0, undated: 0 })).toEqual({ ...missed, end: now });
+  expect(departed?.tracker.apply(answered(now, { dated: 0, undated: 0 }))).toEqual({
+    kind: 'record',
+    gap: { ...missed, end: now },
+  });
 });

@@ -76,7 +76,7 @@ export class Roster {
     const now = this.#options.clock();
     for (const row of rows) {
       const labeler = labelerFromRow(row, answered.get(row.did) ?? null);
-      labeler.tracker.restarted(now);
+      labeler.tracker.apply({ kind: 'restarted', now });
       this.#labelers.set(row.did, labeler);
       this.#due.set(row.did, 0, { fresh: false, privileged: this.#isPrivileged(labeler) });
     }
@@ -240,7 +240,8 @@ export class Roster {
       this.#due.set(did, again, { fresh: true, privileged: this.#isPrivileged(labeler) });
     const before = labeler.resolutionStatus;
     if (!apply(labeler, resolution)) return;
-    if (before === 'no_labeler' && labeler.resolutionStatus !== before) labeler.tracker.returned(clock());
+    if (before === 'no_labeler' && labeler.resolutionStatus !== before)
+      labeler.tracker.apply({ kind: 'returned', now: clock() });
     changed(labeler);
   }
 

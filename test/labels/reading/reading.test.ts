@@ -10,6 +10,7 @@ import {
   type ScriptedStream,
 } from '../../../harness/labels/label-reader.ts';
 import { standAt } from '../../../harness/labels/reader-ports.ts';
+import { answered, caughtUp } from '../../../harness/labels/reading-events.ts';
 import { until } from '../../../harness/process/until.ts';
 import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { wait } from '../../../src/labels/clock/wait.ts';
@@ -120,8 +121,8 @@ test('a reset that is met after a live frame is a gap from where all was read', 
   });
   const { source } = observed;
   const since = micros(observed.epoch + 10 * day - 10 * minute);
-  source.tracker.answered(since, { dated: 1, undated: 0 });
-  source.tracker.caughtUp(since, since);
+  source.tracker.apply(answered(since, { dated: 1, undated: 0 }));
+  source.tracker.apply(caughtUp(since, since));
   standAt(source, { seq: null, seqTail: null, cursor: 100, cursorTail: 'f'.repeat(32) });
   const session = observed.session();
   await until('the live frame', () => observed.stored.has('v51'));

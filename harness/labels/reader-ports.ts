@@ -92,6 +92,6 @@ export function newSource(did: string, endpoint: string, { time }: Pick<ReaderPo
 }
 
 /** Lets a source go on at a position as if what lies before were stored. */
-export function standAt(source: Source, position: ReadPosition): void {
+export function resumeAt(source: Source, position: ReadPosition): void {
   source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
 }

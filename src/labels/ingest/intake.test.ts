@@ -62,7 +62,7 @@ test('a position is made from the one before it, also where two pages come at on
   await Promise.all([
     intake.take(page(7, row('a')), signal),
     intake.take({ rows: [row('b')], transport: 'stream', move: { kind: 'frames', last } }, signal),
-    intake.place({ kind: 'joined' }),
+    intake.applyInTurn({ kind: 'joined' }),
   ]);
   expect(source.position).toEqual({ seq: 9, seqTail: 'f', cursor: 7, cursorTail: 'p' });
 });

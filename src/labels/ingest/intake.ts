@@ -5,7 +5,7 @@ import { writePosition } from '../label/position.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
 import { threadCpuMs } from '../shares/pace.ts';
 import type { Transport } from '../shares/telemetry.ts';
-import { positionAfter } from '../state/place.ts';
+import { positionAfter } from '../state/read-progress.ts';
 import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { type AcceptedPage, ClockChanged } from './acceptance.ts';
@@ -32,7 +32,7 @@ export interface SourceIntake {
    */
   keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
   /** Applies an event once what is under way is committed, which would move the position again. Durable with the next rows. */
-  place(event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>): Promise<void>;
+  applyInTurn(event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>): Promise<void>;
 }
 
 /** Ports that rows pass on their way to the writer. */
@@ -65,7 +65,7 @@ export function createIntake(source: Source, ports: IntakePorts, capReached: () 
     keep(rows, signal) {
       return inTurn(() => keepOne(source, ports, rows, signal));
     },
-    place(event) {
+    applyInTurn(event) {
       const turn = before.then(() => {
         source.apply(event);
       });
@@ -101,7 +101,7 @@ async function takeOne(
   const clockGeneration = ports.acceptance.clockGeneration();
   const counts = new Map<AdmissionReason, number>();
   // Where nothing is known of where it was, it may give again what it gave.
-  const anew = (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.place.live)) === null;
+  const anew = (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.progress.live)) === null;
   const refused = ports.acceptance.refused.take(did, clock(), { transport, anew, again });
   const dates = { dated: 0, undated: 0 };
   const observations = await observe(source, ports, rows, signal, (reason, row) => {
@@ -110,7 +110,7 @@ async function takeOne(
     if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
-  const position = positionAfter(source.place, move);
+  const position = positionAfter(source.progress, move);
   dates.dated += observations.length;
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Before the position: a crash between the two overstates the gap and never hides it.

@@ -1,6 +1,6 @@
 import type { SourceIntake } from '../ingest/intake.ts';
 import { fingerprintIn } from '../poll/last-row.ts';
-import { aligned } from '../state/place.ts';
+import { aligned } from '../state/read-progress.ts';
 import type { Source } from '../state/source.ts';
 import { type PageRequester, rowAt } from './row-at.ts';
 

@@ -37,7 +37,7 @@ export async function fillBefore(
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {
     await recordCaughtUp(source, ports, before);
-    await intake.place({ kind: 'joined' });
+    await intake.applyInTurn({ kind: 'joined' });
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
   if (resumed) return { joined: false, reset: false, fault: outcome, replayFrom: null };
@@ -51,6 +51,6 @@ export async function fillBefore(
   }
   // What came since it opened is there.
   source.apply({ kind: 'fill_in_abandoned', through: ports.time.clock() });
-  await intake.place({ kind: 'joined' });
+  await intake.applyInTurn({ kind: 'joined' });
   return { joined: false, reset: false, fault: outcome, replayFrom: null };
 }

@@ -9,7 +9,7 @@ import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-searc
 import { fingerprintIn, lastRowStatus, markOf } from '../poll/last-row.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/faults.ts';
-import { shouldCheckTail } from '../state/place.ts';
+import { shouldCheckTail } from '../state/read-progress.ts';
 import type { Unread } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { recordReadingStart } from './catch-up.ts';
@@ -63,7 +63,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     sampled = null;
     if (page.kind === 'fault') return page;
     if (rows === 0) await recordReadingStart(source, ports, before);
-    let fresh = page.labels.filter((row) => !source.place.unplaced.has(fingerprint(row)));
+    let fresh = page.labels.filter((row) => !source.progress.unplaced.has(fingerprint(row)));
     const full = page.labels.length >= limit;
     const shuffled = isShuffled(page.labels.map(authoredOf));
     if (last !== null) {
@@ -88,7 +88,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     if (shuffled) ports.report.telemetry.quirk('unordered_page');
     const moves = next !== null && !shuffled;
     const mark = markOf(page.labels.at(-1));
-    const { lastPage } = source.place;
+    const { lastPage } = source.progress;
     const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
     await intake.take(
       {
@@ -213,7 +213,7 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
 }
 
 function looks({ source, ports: { time } }: Round): boolean {
-  return shouldCheckTail(source.place, time.clock(), time.timings.tailMs);
+  return shouldCheckTail(source.progress, time.clock(), time.timings.tailMs);
 }
 
 /** Looks in a page for the last row that was read. Null when reading goes on: it is there, or what it may have cost is a gap. */
@@ -239,7 +239,7 @@ async function lookForLast(
   ports.report.telemetry.quirk('tail_missing');
   await recordReset(source, ports, false);
   if (fate === 'unknown') return null;
-  await intake.place({ kind: 'position_forgotten' });
+  await intake.applyInTurn({ kind: 'position_forgotten' });
   return { kind: 'reset' };
 }
 

@@ -9,7 +9,7 @@ import type { LabelFrame } from '../label/frames.ts';
 import { markOf, newRowsOf } from '../poll/last-row.ts';
 import { threadCpuMs } from '../shares/pace.ts';
 import { connectFault } from '../state/faults.ts';
-import type { StreamPlace } from '../state/place.ts';
+import type { StreamProgress } from '../state/read-progress.ts';
 import { afterQuiet, isSettled } from '../state/quiet.ts';
 import type { LastFrame } from '../state/reading-events.ts';
 import type { SessionOutcome } from '../state/session-outcome.ts';
@@ -39,9 +39,9 @@ export async function streamSession(
   // Each connection costs a handshake and its setup: a connection that ends at once is not reopened at once.
   ports.pace.charge(source.did, { controls: 1 });
   await untilReadable(source, ports, outer);
-  const place = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
-  if (typeof place === 'string') {
-    if (place === 'busy') ports.report.telemetry.hostFull('stream');
+  const slot = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
+  if (typeof slot === 'string') {
+    if (slot === 'busy') ports.report.telemetry.hostFull('stream');
     // Later labelers are polled, which costs the host no connection, and request a stream again later.
     return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
   }
@@ -53,7 +53,7 @@ export async function streamSession(
     const socket = await opened(source, session, ports, signal);
     source.apply({ kind: 'stream_opened' });
     const openedAt = ports.time.clock();
-    const { resumed } = source.place.stream;
+    const { resumed } = source.progress.stream;
     const filling = fillBefore(source, intake, ports, { resumed, openedAt, signal });
     let unreadable = false;
     void socket.closed.then(({ reason }) => {
@@ -74,7 +74,7 @@ export async function streamSession(
     const { reset, fault, replayFrom } = await filling;
     if (reset) return { kind: 'reset' };
     // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
-    if (unreadable || replayFrom !== null) await intake.place({ kind: 'number_forgotten' });
+    if (unreadable || replayFrom !== null) await intake.applyInTurn({ kind: 'number_forgotten' });
     source.apply({ kind: 'replay_found', cursor: replayFrom });
     return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
   } catch (error) {
@@ -85,7 +85,7 @@ export async function streamSession(
     return { kind: 'fault', ...connectFault(error) };
   } finally {
     session.release();
-    place();
+    slot();
   }
 }
 
@@ -105,7 +105,7 @@ async function opened(
       if (session.push(data)) socket?.pause();
     },
   };
-  socket = await query.openStream(source, source.place.stream.cursor, events, signal);
+  socket = await query.openStream(source, source.progress.stream.cursor, events, signal);
   return socket;
 }
 
@@ -141,8 +141,8 @@ class Session {
     signal.addEventListener('abort', () => this.close());
   }
 
-  get #stream(): StreamPlace {
-    return this.#source.place.stream;
+  get #stream(): StreamProgress {
+    return this.#source.progress.stream;
   }
 
   /** Takes a message; true when no more should be read for now. */
@@ -193,7 +193,7 @@ class Session {
         const waking = new Promise<'woken'>((resolve) => {
           this.#wake = () => resolve('woken');
         });
-        const settled = isSettled(this.#source.place, this.#source.tracker.reading);
+        const settled = isSettled(this.#source.progress, this.#source.tracker.reading);
         const limit = settled ? timings.confirmMs : timings.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
         quiet.abort();
@@ -227,7 +227,7 @@ class Session {
 
   /** The stream was quiet: looks whether it should have been. */
   async #confirm(pages: boolean): Promise<SessionOutcome | null> {
-    const act = afterQuiet(this.#source.place, this.#source.tracker.reading, pages);
+    const act = afterQuiet(this.#source.progress, this.#source.tracker.reading, pages);
     switch (act) {
       case 'ask_pages':
         return this.#askPages();
@@ -272,7 +272,7 @@ class Session {
       const fresh = await this.#afterTail(frame.seq, frame.labels);
       if (fresh === 'reset') return { kind: 'reset' };
       rows.push(...fresh);
-      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.place.live?.seq ?? -1;
+      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.progress.live?.seq ?? -1;
       if (frame.seq < before) {
         again = true;
         this.#ports.report.telemetry.quirk('seq_not_advancing');
@@ -315,7 +315,7 @@ class Session {
   /** Starts over with another database. */
   async #anew(): Promise<SessionOutcome> {
     await recordReset(this.#source, this.#ports, false);
-    await this.#intake.place({ kind: 'position_forgotten' });
+    await this.#intake.applyInTurn({ kind: 'position_forgotten' });
     return { kind: 'reset' };
   }
 

@@ -75,10 +75,10 @@ export type ReadingEvent =
   | { readonly kind: 'displaced'; readonly now: Micros }
   /** It left the enrolment, or its document names no endpoint. */
   | { readonly kind: 'left'; readonly now: Micros }
-  | PlaceEvent;
+  | ProgressEvent;
 
 /** Events that only move the place at which reading goes on. */
-type PlaceEvent =
+type ProgressEvent =
   /** A connection to the stream is about to be opened. */
   | { readonly kind: 'stream_opening' }
   | { readonly kind: 'stream_opened' }

@@ -7,7 +7,7 @@ import {
   row,
   type ScriptedStream,
 } from '../../../harness/labels/label-reader.ts';
-import { standAt } from '../../../harness/labels/reader-ports.ts';
+import { resumeAt } from '../../../harness/labels/reader-ports.ts';
 import { until } from '../../../harness/process/until.ts';
 import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { readPosition, writePosition } from '../../../src/labels/label/position.ts';
@@ -75,7 +75,7 @@ async function observe(labeler: Labeler, transport: 'poll' | 'stream', value?: s
     timings: patient,
   });
   const observed = reader;
-  if (value !== undefined) standAt(observed.source, readPosition(value) ?? observed.source.position);
+  if (value !== undefined) resumeAt(observed.source, readPosition(value) ?? observed.source.position);
   observed.read();
   return observed;
 }
@@ -84,7 +84,7 @@ async function read(labeler: Labeler, transport: 'poll' | 'stream'): Promise<Lab
   const observed = await observe(labeler, transport);
   await until('the first rows', () => observed.stored.size === 4);
   if (transport === 'stream') {
-    standAt(observed.source, { ...observed.source.position, seq: 4, seqTail: observed.source.position.cursorTail });
+    resumeAt(observed.source, { ...observed.source.position, seq: 4, seqTail: observed.source.position.cursorTail });
   }
   const { pages } = labeler;
   if (transport === 'poll') await until('a quiet poll', () => labeler.pages >= pages + 2);
@@ -164,7 +164,7 @@ describe('a database that was emptied is a reset, and reading goes on', () => {
       ...silent,
     });
     const observed = reader;
-    standAt(observed.source, before.source.position);
+    resumeAt(observed.source, before.source.position);
     observed.read();
     await until('the gap', () => observed.gaps.length > 0);
     labeler.release();

@@ -9,7 +9,7 @@ import {
   row,
   type ScriptedStream,
 } from '../../../harness/labels/label-reader.ts';
-import { standAt } from '../../../harness/labels/reader-ports.ts';
+import { resumeAt } from '../../../harness/labels/reader-ports.ts';
 import { answered, caughtUp } from '../../../harness/labels/reading-events.ts';
 import { until } from '../../../harness/process/until.ts';
 import { errorFrame } from '../../../sim/labelers/wire.ts';
@@ -123,7 +123,7 @@ test('a reset that is met after a live frame is a gap from where all was read', 
   const since = micros(observed.epoch + 10 * day - 10 * minute);
   source.tracker.apply(answered(since, { dated: 1, undated: 0 }));
   source.tracker.apply(caughtUp(since, since));
-  standAt(source, { seq: null, seqTail: null, cursor: 100, cursorTail: 'f'.repeat(32) });
+  resumeAt(source, { seq: null, seqTail: null, cursor: 100, cursorTail: 'f'.repeat(32) });
   const session = observed.session();
   await until('the live frame', () => observed.stored.has('v51'));
   tail.resolve(undefined);
@@ -154,7 +154,7 @@ test('polls do not pass over what lies between two connections, though they meet
       } else if (connection === 2) void until('met', () => observed.stored.has('v300')).then(end);
     },
   });
-  standAt(observed.source, { seq: null, seqTail: null, cursor: 1, cursorTail: null });
+  resumeAt(observed.source, { seq: null, seqTail: null, cursor: 1, cursorTail: null });
   await observed.session();
   expect([observed.stored.has('v400'), observed.source.position.seq]).toEqual([true, null]);
   await observed.session();

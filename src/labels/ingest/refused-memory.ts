@@ -1,5 +1,5 @@
 import { maxPositionLength, type PositionChange } from '../../store/port.ts';
-import type { Way } from '../shares/telemetry.ts';
+import type { Transport } from '../shares/telemetry.ts';
 
 /**
  * Record of one refused row: how often each transport delivered it, how often it was counted, and the hour of its last
@@ -24,7 +24,7 @@ export interface RefusedTake {
 
 /** Transport of rows. */
 export interface Coming {
-  readonly way: Way;
+  readonly transport: Transport;
   /** This transport starts over: earlier rows may arrive again. */
   readonly anew: boolean;
   /** Rows among these were given by this way just now, or may have been: an equal row is the same row. */
@@ -35,13 +35,13 @@ export interface Coming {
 const buckets = 16;
 const namePattern = /^refused\/([0-9a-f])$/;
 /** Reading starts over at most 48 h back, plus a margin of one hour: older rows do not arrive again. */
-const mostHours = 50;
+const maxHours = 50;
 /** Characters of all sources together; the one that has most is forgotten beyond it. */
-const mostCharacters = 16_000_000;
+const maxCharacters = 16_000_000;
 /** Fraction of the bound that remains after trimming. */
 const trimmedTo = 0.95;
 /** Texts that go with one commit because they are forgotten. */
-const mostForgotten = 100;
+const maxForgotten = 100;
 
 /**
  * Remembers the newest rows that were refused, so that one read twice is counted once: by stream and by poll, and again
@@ -50,7 +50,7 @@ const mostForgotten = 100;
  * by age.
  */
 export class RefusedMemory {
-  readonly #most: number;
+  readonly #maxCharacters: number;
   readonly #isProtected: (source: string) => boolean;
   /** Characters of each source. */
   readonly #sizes = new Map<string, number>();
@@ -59,8 +59,8 @@ export class RefusedMemory {
   #characters = 0;
 
   /** Refused rows of a protected source are forgotten last. */
-  constructor(most = mostCharacters, isProtected: (source: string) => boolean = () => false) {
-    this.#most = most;
+  constructor(max = maxCharacters, isProtected: (source: string) => boolean = () => false) {
+    this.#maxCharacters = max;
     this.#isProtected = isProtected;
   }
 
@@ -73,18 +73,18 @@ export class RefusedMemory {
   }
 
   /** Begins to take rows of a source at `now`, in microseconds. One take of a source at a time. */
-  take(source: string, now: number, { way, anew, again }: Coming): RefusedTake {
+  take(source: string, now: number, { transport, anew, again }: Coming): RefusedTake {
     const hour = Math.floor(now / 3_600_000_000);
     const kept = this.#sources.get(source) ?? new Map<number, string>();
     const open = new Map<number, Map<string, Known>>();
     const opened = (at: number): Map<string, Known> => {
-      const rows = open.get(at) ?? readText(kept.get(at) ?? '', hour - mostHours);
+      const rows = open.get(at) ?? readText(kept.get(at) ?? '', hour - maxHours);
       open.set(at, rows);
       return rows;
     };
     for (const [at, text] of kept) {
-      if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [way]: 0 });
-      else if (hourOf(text) < hour - mostHours) opened(at);
+      if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [transport]: 0 });
+      else if (hourOf(text) < hour - maxHours) opened(at);
     }
     const times = new Map<string, number>();
     const counts = (print: string): boolean => {
@@ -93,11 +93,11 @@ export class RefusedMemory {
       const before = rows.get(short) ?? { counted: 0, stream: 0, poll: 0 };
       const time = (times.get(short) ?? 0) + 1;
       times.set(short, time);
-      const number = again ? Math.max(before[way], time) : before[way] + 1;
+      const number = again ? Math.max(before[transport], time) : before[transport] + 1;
       const counted = Math.max(before.counted, number);
       // Behind the others: the oldest are forgotten first.
       rows.delete(short);
-      rows.set(short, { ...before, [way]: number, counted, hour });
+      rows.set(short, { ...before, [transport]: number, counted, hour });
       return counted > before.counted;
     };
     let written: [number, string][] | null = null;
@@ -110,7 +110,7 @@ export class RefusedMemory {
         .filter(([at, text]) => text !== (kept.get(at) ?? ''));
       return written;
     };
-    const forgotten = this.#forgotten.slice(0, mostForgotten);
+    const forgotten = this.#forgotten.slice(0, maxForgotten);
     return {
       counts,
       get changes() {
@@ -140,13 +140,13 @@ export class RefusedMemory {
   }
 
   #trim(): void {
-    if (this.#characters <= this.#most) return;
+    if (this.#characters <= this.#maxCharacters) return;
     // The largest first; some more than has to be, as otherwise each page of a flood would look for them again.
     const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
     const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
     const forgotten: PositionChange[] = [];
     for (const source of inOrder) {
-      if (this.#characters <= this.#most * trimmedTo) break;
+      if (this.#characters <= this.#maxCharacters * trimmedTo) break;
       for (const at of [...(this.#sources.get(source)?.keys() ?? [])]) {
         forgotten.push({ source, endpoint: nameOf(at), value: null });
         this.#put(source, at, '');
@@ -174,9 +174,9 @@ function readText(text: string, since: number): Map<string, Known> {
 }
 
 /** As many of the newest rows as so many characters hold. */
-function writeText(rows: ReadonlyMap<string, Known>, most: number): string {
+function writeText(rows: ReadonlyMap<string, Known>, maxLength: number): string {
   const lines: string[] = [];
-  let left = most;
+  let left = maxLength;
   for (const [print, { hour, counted, stream, poll }] of [...rows].reverse()) {
     const line = `${print}${[hour, counted, stream, poll].map((number) => number.toString(36)).join('.')}`;
     left -= line.length + 1;

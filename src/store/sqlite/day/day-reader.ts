@@ -4,7 +4,7 @@ import { StoreError } from '../../errors.ts';
 import { identityBytes } from '../../identity.ts';
 import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../../port.ts';
 import { hour, minute } from '../../time.ts';
-import { openReadonly, storeError } from '../base/connection.ts';
+import { openReadonly } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
 import { assertKnown, schemaVersion } from '../base/migrate.ts';
 import {
@@ -17,6 +17,7 @@ import {
   sameKey,
 } from '../base/row.ts';
 import { unpackStamps } from '../base/stamps.ts';
+import { storeError } from '../base/store-error.ts';
 import { Names } from '../blocks/names.ts';
 import { bySubject, countedSql, groupsSeed, type HotSubject, hotSubjectsSql, maxGroups } from '../groups/busy.ts';
 import { type ChecksumProblem, checkDay } from '../groups/check-day.ts';

@@ -159,6 +159,7 @@ function writerOf(
   return {
     ...reader,
     append: (batch) => change(() => acceptance.append(batch)),
+    refusedRows: () => change(() => acceptance.refusedRows()),
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
     withdrawGap: (gap) => change(() => state.withdrawGap.immediate(gap)),
     changeGaps: (changes) => change(() => state.changeGaps.immediate(changes)),

@@ -108,7 +108,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       return await route(request);
     } catch (error) {
       const refused = refusalOf(error);
-      if (!refused || isDamage(error)) alarm(path, error);
+      if (!refused || isFatal(error)) alarm(path, error);
       return refused ? accountError(refused.code, refused) : accountError('internal_error');
     }
   }
@@ -156,9 +156,9 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
   };
 }
 
-/** Returns true if an error means that the store is damaged: a client waits, and the operator must be notified. */
-export function isDamage(error: unknown): boolean {
-  return error instanceof StoreError && error.code === 'damaged';
+/** Returns true if an operator must act on a store error: a client waits, and the operator must be notified. */
+export function isFatal(error: unknown): boolean {
+  return error instanceof StoreError && error.fatal;
 }
 
 /** A page for a person is drawn, which costs this process ten times what it costs to pass on rows. */
@@ -188,6 +188,8 @@ export function refusalOf(
     case 'not_a_store':
     // Nothing of a damaged day is served; an operator has to restore it.
     case 'damaged':
+    case 'io_failed':
+    case 'unexpected':
       return { code: 'store_busy', retryAfterSeconds: storeRetrySeconds };
     default:
       return null;

@@ -32,7 +32,9 @@ export interface SourceIntake {
    */
   keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
   /** Applies an event once what is under way is committed, which would move the position again. Durable with the next rows. */
-  applyInTurn(event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>): Promise<void>;
+  applyInTurn(
+    event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>,
+  ): Promise<void>;
 }
 
 /** Ports that rows pass on their way to the writer. */
@@ -115,8 +117,9 @@ async function takeOne(
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Before the position: a crash between the two overstates the gap and never hides it.
   await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
-  const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
-  const stored = await commit(ports, { source: did, observations, refusals, positions, clockGeneration });
+  const positions = [{ source: did, endpoint, value: writePosition(position) }];
+  const refusedRows = refused.changes;
+  const stored = await commit(ports, { source: did, observations, refusals, positions, refusedRows, clockGeneration });
   refused.committed();
   if (stored > 0 || refusals.length > 0) source.apply({ kind: 'new_rows_stored', now: clock() });
   source.apply({ kind: 'committed', move, position });

@@ -1,12 +1,13 @@
 import { StoreError } from '../../errors.ts';
 import type { DayReport } from '../../port.ts';
 import { dayName } from '../../time.ts';
-import { openWritable, type Sqlite, storeError } from '../base/connection.ts';
+import { openWritable, type Sqlite } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import { type OnFile, silent } from '../base/file-event.ts';
 import { type DayForm, dayPath, storePaths } from '../base/files.ts';
 import { takeWriterLock } from '../base/lock.ts';
 import { removalFlag } from '../base/row.ts';
+import { storeError } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { targetSql } from '../groups/busy.ts';
 import { verifyDay } from '../read/verify.ts';

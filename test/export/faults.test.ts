@@ -319,7 +319,7 @@ describe('the command line', () => {
       [account, '--start', '2026-01-02T00:00:00Z', '--end', '2026-01-01T00:00:00Z'],
       '--start and --end require RFC 3339 instants with a zone, the end after the start',
     ],
-    [[account, '--from', 'ftp://x.example'], '--from requires an http or https URL without a user'],
+    [[account, '--from', 'ftp://x.example'], '--from requires a URL (https or http); got "ftp://x.example"'],
     [[account, '--labeler', 'alice'], `--labeler requires a DID: ${aDid}`],
     [[account, '--format', 'xml'], '--format requires one of json, ndjson, csv; got "xml"'],
   ])('%j is an error, reported in one line', async (args, said) => {

@@ -317,7 +317,7 @@ describe('almanac labels', () => {
     [['sources', 'x'], 'unexpected "x" after sources'],
     [['allow'], 'allow requires a DID or a domain: almanac labels allow DID-or-domain'],
     [['--store', 'postgres://x'], 'postgres://x is not a store: use sqlite:DIR, with a directory'],
-    [['--plc', 'nowhere'], '--plc requires a URL that begins with https://; got "nowhere"'],
+    [['--plc', 'nowhere'], '--plc requires a URL (https or http); got "nowhere"'],
   ])('refuses %j in one line', async (args, line) => {
     expect(await spawnLabels(args).ended).toEqual({ code: 1, stdout: [], stderr: [`almanac: ${line}`] });
   });

@@ -92,7 +92,7 @@ describe('a command line error', () => {
       'an invalid public address',
       ['facts', '--artifacts', folder, '--public-url', 'ftp://a'],
       {},
-      '--public-url requires an http or https URL; got "ftp://a"',
+      '--public-url requires a URL (https or http); got "ftp://a"',
     ],
     [
       'an argument that is not a setting',
@@ -113,7 +113,7 @@ describe('a command line error', () => {
       'a bad address',
       ['facts', '--artifacts', folder, '--labels-artifact', 'http://'],
       {},
-      'not an http or https URL: http://',
+      '--labels-artifact requires a URL (https or http); got "http://"',
     ],
     [
       'an address of another machine',

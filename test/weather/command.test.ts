@@ -35,9 +35,9 @@ describe('almanac weather', () => {
   test.each([
     [
       'https://host.example/subscribe',
-      'almanac: --jetstream wants an address such as wss://HOST or wss://HOST/subscribe\n',
+      'almanac: --jetstream requires an address such as wss://HOST or wss://HOST/subscribe\n',
     ],
-    ['nonsense', 'almanac: --jetstream wants an address such as wss://HOST or wss://HOST/subscribe\n'],
+    ['nonsense', 'almanac: --jetstream requires an address such as wss://HOST or wss://HOST/subscribe\n'],
     ['wss://10.0.0.1/subscribe', 'almanac: --jetstream wss://10.0.0.1/subscribe: no public address (private)\n'],
     [
       'ws://127.0.0.1:1/subscribe',

@@ -3,8 +3,9 @@ import { createClassifier } from '../classify/classify.ts';
 import { createEventsClassifier } from '../classify/classify-events.ts';
 import { ResyncMemory } from '../classify/resync-memory.ts';
 import { isUsable, type Position } from '../window/position.ts';
+import type { StoredBackfill } from '../window/stored.ts';
 import { futureUs, Track } from '../window/track.ts';
-import type { StoredBackfill, WindowStore } from '../window/window-store.ts';
+import type { WindowStore } from '../window/window-store.ts';
 import { type ReaderContext, runReader } from './reader.ts';
 
 const hourUs = 3_600_000_000;

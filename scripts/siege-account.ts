@@ -19,7 +19,14 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { childrenOf } from '../harness/accounts/account.ts';
-import { besiege, type HonestAnswer, hostileKinds, quantile, unitEnvironment, type Way } from '../harness/accounts/account-siege.ts';
+import {
+  besiege,
+  type HonestAnswer,
+  hostileKinds,
+  quantile,
+  unitEnvironment,
+  type Way,
+} from '../harness/accounts/account-siege.ts';
 import { siegeTargets, writeSiegeStore } from '../harness/accounts/account-siege-store.ts';
 import { freePort } from '../harness/net/ports.ts';
 import { writeProxyConfig } from '../harness/net/proxy-config.ts';
@@ -120,7 +127,12 @@ async function printDetails(answers: readonly HonestAnswer[], metricsPort: numbe
     console.log(`${what}: ${some.length} answers, p50 ${p50} ms, p90 ${p90} ms, p99 ${p99} ms`);
   }
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  console.log(metrics.split('\n').filter((line) => /^almanac_account_/.test(line)).join('\n'));
+  console.log(
+    metrics
+      .split('\n')
+      .filter((line) => /^almanac_account_/.test(line))
+      .join('\n'),
+  );
 }
 
 /** Processor time of a process and of those that it started and that still run, in seconds. */

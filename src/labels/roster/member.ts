@@ -1,8 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { isObject } from '../../input/json-object.ts';
 import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
-import { labelerHandle, type RosterRow } from '../../store/roster.ts';
+import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { TrackedState } from '../state/reading-state.ts';
 import { sourceStateOf } from '../state/source-state.ts';
@@ -63,18 +62,16 @@ export function standingFacts(member: Member): StandingFacts {
   return { seeded: isSeeded(member), ...member.tracker.tracked };
 }
 
-/** A member as the store keeps it. */
+/** Returns the roster row of a labeler. */
 export function rowOf(member: Member, now: Micros): RosterRow {
-  const { state, stateSince, ...rest } = member.tracker.tracked;
+  const { did, origin, endpoint, handle, handleConfirmed } = member;
   return {
-    did: member.did,
-    origin: member.origin,
+    ...{ did, origin, endpoint },
     provenance: [...member.provenance],
     enrolled: isEnrolled(member, now),
-    endpoint: member.endpoint,
-    state,
-    stateSince,
-    detail: JSON.stringify({ finding: member.finding, ...rest, ...writeHandle(member) }),
+    resolution: member.finding,
+    handle: handle === null ? null : { name: handle, confirmed: handleConfirmed },
+    ...member.tracker.tracked,
   };
 }
 
@@ -85,57 +82,27 @@ export function departureOf(member: Member, interval: Interval): StoredGap | nul
 }
 
 /**
- * A member as it was kept; `answeredAt` is when its last page was accepted, which the rows prove: what was complete later
- * is gone with rows that are gone.
+ * Returns the labeler of a roster row. `answeredAt` is the time of its last accepted page, which the rows prove: what was
+ * complete later is lost if rows were lost.
  */
 export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
-  const detail = parse(row.detail);
-  const handle = labelerHandle(row);
-  const lastAnswered = answeredAt ?? instant(detail.lastAnswered);
-  // Versions without this field read every source to its end, or recorded a gap.
-  const complete = 'completeThrough' in detail ? instant(detail.completeThrough) : lastAnswered;
-  const firstAsked = instant(detail.firstAsked);
-  // Versions before this mark was kept knew when a source was first asked, which is the nearest bound.
-  const answering = 'firstAnswered' in detail ? instant(detail.firstAnswered) : (firstAsked ?? row.stateSince);
+  const { did, origin, endpoint, handle, stateSince, firstAsked, failingSince, dated, undated } = row;
+  const lastAnswered = answeredAt ?? row.lastAnswered;
+  const complete = row.completeThrough;
   const tracked: TrackedState = {
+    ...{ stateSince, firstAsked, lastAnswered, failingSince, dated, undated },
     state: sourceStateOf(row.state),
-    stateSince: row.stateSince,
-    firstAsked,
-    firstAnswered: lastAnswered === null ? null : (answering ?? lastAnswered),
-    lastAnswered,
-    failingSince: instant(detail.failingSince),
+    firstAnswered: lastAnswered === null ? null : (row.firstAnswered ?? lastAnswered),
     completeThrough: complete === null ? null : micros(Math.min(complete, answeredAt ?? complete)),
-    dated: detail.dated === true,
-    undated: detail.undated === true,
   };
   return {
-    did: row.did,
-    origin: row.origin,
+    ...{ did, origin, endpoint },
     provenance: new Set(row.provenance),
-    finding: findings.find((finding) => finding === detail.finding) ?? 'unresolved',
-    endpoint: row.endpoint,
+    finding: findings.find((finding) => finding === row.resolution) ?? 'unresolved',
     pds: null,
     handle: handle?.name ?? null,
     handleConfirmed: handle?.confirmed ?? false,
     denied: false,
-    tracker: new Tracker(row.did, tracked),
+    tracker: new Tracker(did, tracked),
   };
-}
-
-/** In the form that `labelerHandle` reads. */
-function writeHandle({ handle, handleConfirmed }: Member): { readonly handle?: string; readonly confirmed?: boolean } {
-  return handle === null ? {} : { handle, confirmed: handleConfirmed };
-}
-
-function instant(value: unknown): Micros | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) ? micros(value) : null;
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

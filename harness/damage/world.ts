@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { beat } from '../../src/labels/assembly/signs-of-life.ts';
+import { writeHeartbeat } from '../../src/labels/assembly/heartbeat.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf } from '../conformance/labels.ts';
@@ -17,7 +17,7 @@ async function append(writer: SqliteWriter, n: number, at: number, rows: number)
     refusals: [{ source: mod, reason: 'late', count: n + 1 }],
     positions: [{ source: mod, endpoint: 'wss://e.example', value: String(n) }],
   });
-  await beat(writer, () => micros(at));
+  await writeHeartbeat(writer, () => micros(at));
 }
 
 /** Durable changes of the store, in order. */

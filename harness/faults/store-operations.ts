@@ -106,7 +106,8 @@ async function maintain(
       const { postponed } = await againOnce(() => writer.maintain(at), onReport);
       if (postponed.length === 0) return;
       onReport(new Error(`postponed ${postponed.join(' ')}`));
-      await writer.maintain(at);
+      const still = (await writer.maintain(at)).postponed;
+      if (still.length > 0) throw new StoreError('disk_full', `postponed again: ${still.join(' ')}`);
     },
     options,
   );

@@ -69,10 +69,13 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     async read({ client, gone, reserve }, account, work) {
       const wait = cost.waitFor(client, clock());
       if (wait !== null) throw new BudgetSpent(wait);
-      // Before anything is read: what cannot be held must not be made.
-      if (!reserve(reservedBytes)) throw new StoreBusy('unsent', unsentRetrySeconds);
       const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
-      const found = await reading.run({ client, signal: gone, onCost, ...(account === null ? {} : { account }) }, work);
+      const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
+      const found = await reading.run(turn, (store) => {
+        // In the turn, before anything is read: requests that wait for a turn hold no memory that others need.
+        if (!reserve(reservedBytes)) throw new StoreBusy('unsent', unsentRetrySeconds);
+        return work(store);
+      });
       // To draw a page costs more than to read for it: nothing is drawn for a client that has left.
       if (gone.aborted) throw new StoreBusy('left', 1);
       return found;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { readBody } from '../client/body.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { decodeArtifact } from './decode.ts';
 import type { Reading, Recogniser } from './reading.ts';
@@ -131,6 +132,10 @@ interface Question {
   stop: AbortSignal;
 }
 
+/**
+ * Sends one conditional request. Unlike the client of the facts API it also uses `Last-Modified`, from which an artifact
+ * has its age, and it does not read the body of another status.
+ */
 async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Question): Promise<Answer> {
   const deadline = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
   try {
@@ -145,11 +150,11 @@ async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Qu
     if (response.status !== 200) {
       return await discarded(response, { kind: 'unreachable', why: `status ${response.status}` });
     }
-    const bytes = await readBounded(response, maxBytes);
+    const bytes = await readBody(response, maxBytes);
     if (!bytes) return { kind: 'too_large' };
     return {
       kind: 'bytes',
-      bytes,
+      bytes: Buffer.from(bytes.buffer),
       modifiedAt: modificationTime(response.headers.get('last-modified')),
       validators: response.headers,
     };
@@ -161,18 +166,6 @@ async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Qu
 async function discarded(response: Response, answer: Answer): Promise<Answer> {
   await response.body?.cancel();
   return answer;
-}
-
-async function readBounded(response: Response, maxBytes: number): Promise<Buffer | null> {
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  for await (const chunk of response.body ?? []) {
-    total += chunk.length;
-    // Leaving the loop cancels the body.
-    if (total > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, total);
 }
 
 function modificationTime(text: string | null): number | null {

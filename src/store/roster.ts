@@ -27,7 +27,7 @@ export interface RosterRow {
   readonly provenance: readonly string[];
   readonly enrolled: boolean;
   /** Resolution status of its DID document, as the instrument defines it. */
-  readonly resolution: string;
+  readonly resolutionStatus: string;
   /** Labeler endpoint in its DID document; null if none is known. */
   readonly endpoint: string | null;
   /** Display name: the handle that its document claims; null if none is known. */

@@ -32,7 +32,7 @@ const roster = ((): RosterRow[] => {
     ...{ dated: true, undated: true },
   };
   const handle = (name: string, confirmed: boolean) => ({ handle: { name, confirmed } });
-  const unresolved: Partial<RosterRow> = { ...known, resolution: 'unresolved', firstAnswered: noon };
+  const unresolved: Partial<RosterRow> = { ...known, resolutionStatus: 'unresolved', firstAnswered: noon };
   return [
     rosterRow(other, { ...known, ...times, failingSince: null }),
     rosterRow(mod, { ...known, ...times, ...handle('one.example', true), origin: 'seeded' }),
@@ -41,7 +41,13 @@ const roster = ((): RosterRow[] => {
     }),
     rosterRow('did:web:first.example', { ...unresolved, lastAnswered: at(3) }),
     rosterRow('did:web:list.example', { ...unresolved, state: 'asleep' }),
-    rosterRow(web, { ...known, ...times, ...handle('two.example', false), resolution: 'bad_endpoint', dated: false }),
+    rosterRow(web, {
+      ...known,
+      ...times,
+      ...handle('two.example', false),
+      resolutionStatus: 'bad_endpoint',
+      dated: false,
+    }),
     rosterRow('did:web:new.example', { ...unresolved, endpoint: null, enrolled: false }),
     rosterRow('did:web:odd.example', unresolved),
     rosterRow('did:web:text.example', { ...unresolved, provenance: [] }),

@@ -30,7 +30,7 @@ export interface DirectoryOperations {
  */
 export async function directoryOperations(
   { settings, store, policy, resolve, random, log }: DirectoryOperationsOptions,
-  roster: Pick<Roster, 'add' | 'member' | 'saidToChange'>,
+  roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
 ): Promise<DirectoryOperations> {
   const { plc: directory, userAgent } = settings;
   const { host } = new URL(directory);
@@ -49,13 +49,13 @@ export async function directoryOperations(
 
 /** Makes what takes the operations of the directory on `host`. */
 export function operationHandler(
-  roster: Pick<Roster, 'add' | 'member' | 'saidToChange'>,
+  roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
   host: string,
 ): (operation: Pick<DirectoryOperation, 'did' | 'isLabeler'>) => void {
   return ({ did, isLabeler }) => {
-    const isKnown = roster.member(did) !== undefined;
+    const isKnown = roster.labeler(did) !== undefined;
     if (isLabeler) roster.add(did, 'discovered', `directory ${host}`);
     // A new labeler's document is read anyway.
-    if (isKnown) roster.saidToChange(did);
+    if (isKnown) roster.documentChanged(did);
   };
 }

@@ -4,7 +4,7 @@ import { dayOf, dayStart, micros } from '../../store/time.ts';
 import type { Clocks } from '../clock/clock-watch.ts';
 import { wait } from '../clock/wait.ts';
 import { GapWriter } from '../publish/gap-writer.ts';
-import type { Member } from '../roster/member.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { createShareOf } from '../roster/share-of.ts';
 import { DailyCap } from '../shares/daily-cap.ts';
 import type { DiskBudget } from '../shares/disk-budget.ts';
@@ -16,7 +16,7 @@ import { SourceUsage } from '../shares/source-usage.ts';
 export interface FairSharesOptions {
   readonly store: StoreWriter;
   readonly clocks: Clocks;
-  readonly labeler: (did: string) => Member | undefined;
+  readonly labeler: (did: string) => KnownLabeler | undefined;
   /** The current budget of the disk. */
   readonly disk: () => DiskBudget;
   /** Gaps of one source are written at most this often by themselves, in milliseconds. */

@@ -29,5 +29,5 @@ export async function loadRoster(
   for (const rows of await store.refusedRows()) refused.load(rows);
   const rows = await store.roster();
   roster.load(rows, answered);
-  reachability.load(rows, (did) => roster.member(did));
+  reachability.load(rows, (did) => roster.labeler(did));
 }

@@ -21,9 +21,13 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
       }
       return kept(again, stored);
     },
-    take(rows: readonly string[], way: Coming['way'], more: Partial<Coming> & { at?: number; source?: string } = {}) {
+    take(
+      rows: readonly string[],
+      transport: Coming['transport'],
+      more: Partial<Coming> & { at?: number; source?: string } = {},
+    ) {
       const { at = now, source = did, anew = false, again = false } = more;
-      const taken = memory.take(source, at, { way, anew, again });
+      const taken = memory.take(source, at, { transport, anew, again });
       const counted = rows.map((row) => taken.counts(printOf(row)));
       for (const { source: of, bucket, rows: packed } of taken.changes) {
         if (packed === null) stored.delete(`${of} ${bucket}`);
@@ -41,7 +45,7 @@ describe('the memory of refused rows', () => {
   test('counts a row that came by both ways once, and equal rows as often as one way gave them', () => {
     const { take } = kept();
     const ways = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
-    expect(ways.map((way) => take(['row'], way))).toEqual([1, 1, 0, 0, 1, 0]);
+    expect(ways.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
   });
 
   test('counts what a way gives again, from its beginning or out of order, once', () => {
@@ -63,7 +67,7 @@ describe('the memory of refused rows', () => {
 
   test('remembers nothing of a take that was not committed', () => {
     const memory = new RefusedMemory();
-    const coming = { way: 'poll', anew: false, again: false } as const;
+    const coming = { transport: 'poll', anew: false, again: false } as const;
     expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
     expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
   });

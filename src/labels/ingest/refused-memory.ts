@@ -4,7 +4,7 @@ import {
   type RefusedRowsChange,
   refusedRowBuckets,
 } from '../../store/refused-rows.ts';
-import type { Way } from '../shares/telemetry.ts';
+import type { Transport } from '../shares/telemetry.ts';
 
 /**
  * Record of one refused row: how often each transport delivered it, how often it was counted, and the hour of its last
@@ -29,7 +29,7 @@ export interface RefusedTake {
 
 /** Transport of rows. */
 export interface Coming {
-  readonly way: Way;
+  readonly transport: Transport;
   /** This transport starts over: earlier rows may arrive again. */
   readonly anew: boolean;
   /** This transport may have delivered some of these rows just before: an equal row is the same row. */
@@ -52,7 +52,7 @@ const maxForgotten = 100;
  * and is committed with the counts. Bounded per source (about 3,000 rows), in total, and by age.
  */
 export class RefusedMemory {
-  readonly #max: number;
+  readonly #maxCharacters: number;
   readonly #isProtected: (source: string) => boolean;
   /** Characters of each source. */
   readonly #sizes = new Map<string, number>();
@@ -62,7 +62,7 @@ export class RefusedMemory {
 
   /** `isProtected` selects the sources whose rows are forgotten last. */
   constructor(max = maxCharacters, isProtected: (source: string) => boolean = () => false) {
-    this.#max = max;
+    this.#maxCharacters = max;
     this.#isProtected = isProtected;
   }
 
@@ -72,7 +72,7 @@ export class RefusedMemory {
   }
 
   /** Begins to take rows of a source at `now`, in microseconds. One take of a source at a time. */
-  take(source: string, now: number, { way, anew, again }: Coming): RefusedTake {
+  take(source: string, now: number, { transport, anew, again }: Coming): RefusedTake {
     const hour = Math.floor(now / 3_600_000_000);
     const kept = this.#sources.get(source) ?? new Map<number, string>();
     const open = new Map<number, Map<string, Known>>();
@@ -82,7 +82,7 @@ export class RefusedMemory {
       return rows;
     };
     for (const [at, text] of kept) {
-      if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [way]: 0 });
+      if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [transport]: 0 });
       else if (hourOf(text) < hour - maxHours) opened(at);
     }
     const times = new Map<string, number>();
@@ -92,11 +92,11 @@ export class RefusedMemory {
       const before = rows.get(short) ?? { counted: 0, stream: 0, poll: 0 };
       const time = (times.get(short) ?? 0) + 1;
       times.set(short, time);
-      const number = again ? Math.max(before[way], time) : before[way] + 1;
+      const number = again ? Math.max(before[transport], time) : before[transport] + 1;
       const counted = Math.max(before.counted, number);
       // Moves to the end of the map: the oldest rows are forgotten first.
       rows.delete(short);
-      rows.set(short, { ...before, [way]: number, counted, hour });
+      rows.set(short, { ...before, [transport]: number, counted, hour });
       return counted > before.counted;
     };
     let written: [number, string][] | null = null;
@@ -136,13 +136,13 @@ export class RefusedMemory {
   }
 
   #trim(): void {
-    if (this.#characters <= this.#max) return;
+    if (this.#characters <= this.#maxCharacters) return;
     // The largest first, and more than necessary: otherwise each page of a flood would sort them again.
     const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
     const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
     const forgotten: RefusedRowsChange[] = [];
     for (const source of inOrder) {
-      if (this.#characters <= this.#max * trimmedTo) break;
+      if (this.#characters <= this.#maxCharacters * trimmedTo) break;
       for (const bucket of [...(this.#sources.get(source)?.keys() ?? [])]) {
         forgotten.push({ source, bucket, rows: null });
         this.#put(source, bucket, '');

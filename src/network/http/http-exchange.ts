@@ -2,6 +2,7 @@ import { type Agent, type ClientRequest, type RequestOptions, request as request
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { bareHost } from '../../input/url.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { BusyResolverError, RefusedAddressError } from '../guard/address-policy.ts';
 import type { Release } from '../guard/slots.ts';
@@ -49,7 +50,7 @@ export function exchange({ url, timeoutMs, signal, ...rest }: Exchange): Promise
   return new Promise((resolve) => {
     if (signal.aborted) return resolve({ kind: 'aborted' });
     const request = (encrypted ? requestHttps : requestHttp)(url, options);
-    const phase: { now: HttpPhase } = { now: isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? 'dns' : 'connect' };
+    const phase: { now: HttpPhase } = { now: isIP(bareHost(url)) === 0 ? 'dns' : 'connect' };
     let settled = false;
     let answering = false;
     let permit: 'none' | 'awaited' | Release = 'none';

@@ -141,7 +141,7 @@ export function createHttpClient(options: HttpClientOptions): BytesClient {
 
   async function ask(text: string, get: GetOptions, signal: AbortSignal): Promise<RawAnswer | HttpFailure> {
     const admission = admitHttpUrl(text, policy);
-    if (admission.kind !== 'admitted') return admission;
+    if (admission.kind !== 'admitted') return { kind: admission.kind, why: admission.why };
     const { url, loopbackOnly } = admission;
     const claim = { host: url.host, ...get.peer };
     const slot = await slots.acquire(claim, get.timeoutMs, signal);

@@ -53,8 +53,3 @@ function retryable(kind: ConnectFailure, status: number | null): boolean {
       return true;
   }
 }
-
-/** The address for people: scheme, host, port, path. */
-export function plainUrl(url: URL): string {
-  return `${url.protocol}//${url.host}${url.pathname}`;
-}

@@ -2,17 +2,18 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
+import { bareHost, publicUrl } from '../../input/url.ts';
 import { systemCode, systemWords } from '../../ops/errors.ts';
 import {
   type AddressPolicy,
   BusyResolverError,
   guardedLookup,
-  judgeAddress,
   RefusedAddressError,
   type Resolve,
 } from '../guard/address-policy.ts';
+import { admitSocketUrl } from '../guard/outbound-url.ts';
 import { maxErrorBytes, readStatus } from '../http/http-answer.ts';
-import { ConnectError, type ConnectFailure, plainUrl } from './connect-error.ts';
+import { ConnectError, type ConnectFailure } from './connect-error.ts';
 import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
 import { type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
@@ -133,27 +134,11 @@ function follow(socket: Socket, phase: Phase): void {
   });
 }
 
-/** Judges everything about an address that can be judged without asking the network. */
 function admit(text: string, policy: AddressPolicy): { url: URL; loopbackOnly: boolean } {
-  const url = URL.parse(text);
-  // The text itself is not repeated: what does not parse may hold credentials anywhere.
-  if (!url) throw new ConnectError('bad_url', 'cannot connect: not a URL');
-  const loopbackOnly = url.protocol === 'ws:';
-  if (url.protocol !== 'wss:' && !(loopbackOnly && policy.allowLoopback)) {
-    throw failure('bad_url', url, `${url.protocol} is not allowed, use wss:`);
-  }
-  if (url.hash !== '') throw failure('bad_url', url, 'it has a fragment');
-  // Node asks no lookup for a literal address. Odd spellings (0x7f.1, 2130706433) were made plain by the URL parser.
-  const host = bareHost(url);
-  if (isIP(host) === 0) return { url, loopbackOnly };
-  const verdict = judgeAddress(host, policy);
-  if (!verdict.allowed) throw failure('refused_address', url, `no public address (${verdict.range})`);
-  if (loopbackOnly && !verdict.loopback) throw failure('bad_url', url, 'ws: is only allowed for loopback, use wss:');
-  return { url, loopbackOnly };
-}
-
-function bareHost(url: URL): string {
-  return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  const admission = admitSocketUrl(text, policy);
+  if (admission.kind === 'admitted') return admission;
+  const { kind, url, why } = admission;
+  throw url ? failure(kind, url, why) : new ConnectError(kind, `cannot connect: ${why}`);
 }
 
 function failure(
@@ -164,7 +149,7 @@ function failure(
   error: string | null = null,
 ): ConnectError {
   const words = error === null ? why : `${why} (${error})`;
-  return new ConnectError(kind, `cannot connect to ${plainUrl(url)}: ${words}`, status, error);
+  return new ConnectError(kind, `cannot connect to ${publicUrl(url)}: ${words}`, status, error);
 }
 
 /** Reads the body of a refusal for the name of its error; within the deadline of the handshake. */

@@ -181,7 +181,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       const enrolled: RosterRow = {
         ...{ did: mod, origin: 'discovered', provenance: ['jetstream', 'relay r'], enrolled: true },
         ...{
-          resolution: 'bad_endpoint',
+          resolutionStatus: 'bad_endpoint',
           endpoint: 'https://mod.example',
           state: 'probing',
           stateSince: later(noon, 1),
@@ -228,7 +228,7 @@ describe.each(kinds)('retention over $name', (kind) => {
 
     it('refuses a row with a text that is too long, and stores none of the rows', async () => {
       const long = 'x'.repeat(8_193);
-      const texts = [{ endpoint: long }, { state: long }, { resolution: long }, { provenance: [long] }];
+      const texts = [{ endpoint: long }, { state: long }, { resolutionStatus: long }, { provenance: [long] }];
       for (const change of [...texts, { handle: { name: long, confirmed: false } }]) {
         const rows = [rosterRow(other), rosterRow(mod, change)];
         await expect(on.store.putRoster(rows)).rejects.toMatchObject({ code: 'invalid_query' });

@@ -8,12 +8,12 @@
 export const rosterFrom = 3;
 
 /** Columns of a labeler, in both forms. */
-export const labelerColumns = `did, origin, enrolled, endpoint, resolution, handle, handle_confirmed, state, state_since,
+export const labelerColumns = `did, origin, enrolled, endpoint, resolution_status, handle, handle_confirmed, state, state_since,
   first_asked, first_answered, last_answered, failing_since, complete_through, dated, undated`;
 
 const tables = `
 CREATE TABLE labeler(did TEXT PRIMARY KEY, origin TEXT NOT NULL, enrolled INTEGER NOT NULL, endpoint TEXT,
-  resolution TEXT NOT NULL, handle TEXT, handle_confirmed INTEGER NOT NULL, state TEXT NOT NULL,
+  resolution_status TEXT NOT NULL, handle TEXT, handle_confirmed INTEGER NOT NULL, state TEXT NOT NULL,
   state_since INTEGER NOT NULL, first_asked INTEGER, first_answered INTEGER, last_answered INTEGER,
   failing_since INTEGER, complete_through INTEGER, dated INTEGER NOT NULL, undated INTEGER NOT NULL)
   STRICT, WITHOUT ROWID;
@@ -38,7 +38,7 @@ const instant = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'i
  * Selects `labelerColumns` from the earlier table. A version without `completeThrough` read every source to its end or
  * recorded a gap. A version without `firstAnswered` knew the first attempt, which is the nearest bound.
  */
-export const earlierLabelers = `SELECT did, origin, enrolled, endpoint, coalesce(${text('finding')}, 'unresolved') AS resolution,
+export const earlierLabelers = `SELECT did, origin, enrolled, endpoint, coalesce(${text('finding')}, 'unresolved') AS resolution_status,
   ${text('handle')} AS handle, ${flag('confirmed')} AS handle_confirmed, state, state_since,
   ${instant('firstAsked')} AS first_asked,
   CASE WHEN ${has('firstAnswered')} THEN ${instant('firstAnswered')}

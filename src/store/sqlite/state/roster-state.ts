@@ -11,7 +11,7 @@ interface LabelerRecord {
   origin: RosterRow['origin'];
   enrolled: number;
   endpoint: string | null;
-  resolution: string;
+  resolution_status: string;
   handle: string | null;
   handle_confirmed: number;
   state: string;
@@ -49,9 +49,10 @@ export function rosterQuery(db: Sqlite): () => RosterRow[] {
 }
 
 function rosterRowOf(row: LabelerRecord, named: readonly Named[]): RosterRow {
-  const { did, origin, endpoint, resolution, state } = row;
+  const { did, origin, endpoint, state } = row;
   return {
-    ...{ did, origin, endpoint, resolution, state },
+    ...{ did, origin, endpoint, state },
+    resolutionStatus: row.resolution_status,
     provenance: named.map(({ provenance }) => provenance),
     enrolled: row.enrolled === 1,
     handle: labelerHandle(row.handle, row.handle_confirmed === 1),
@@ -100,17 +101,17 @@ export function rosterChanges(db: Sqlite) {
 /** Returns the values of a row in the order of `labelerColumns`. */
 function valuesOf(row: RosterRow): readonly (string | number | null)[] {
   const flag = (is: boolean): number => (is ? 1 : 0);
-  const { did, origin, endpoint, resolution, handle, state, stateSince } = row;
+  const { did, origin, endpoint, resolutionStatus, handle, state, stateSince } = row;
   const { firstAsked, firstAnswered, lastAnswered, failingSince, completeThrough } = row;
   return [
-    ...[did, origin, flag(row.enrolled), endpoint, resolution],
+    ...[did, origin, flag(row.enrolled), endpoint, resolutionStatus],
     ...[handle?.name ?? null, flag(handle?.confirmed ?? false), state, stateSince],
     ...[firstAsked, firstAnswered, lastAnswered, failingSince, completeThrough, flag(row.dated), flag(row.undated)],
   ];
 }
 
-function assertBounds({ endpoint, handle, provenance, resolution, state }: RosterRow): void {
-  const texts = { endpoint: endpoint ?? '', handle: handle?.name ?? '', resolution, state };
+function assertBounds({ endpoint, handle, provenance, resolutionStatus, state }: RosterRow): void {
+  const texts = { endpoint: endpoint ?? '', handle: handle?.name ?? '', resolutionStatus, state };
   for (const [name, text] of Object.entries(texts)) bounded(text, maxRosterTextLength, name);
   const length = provenance.reduce((sum, one) => sum + one.length, 0);
   if (length > maxRosterTextLength) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
-import { quickRhythm, startStation } from '../../../harness/labels/label-station.ts';
+import { quickTimings, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 
@@ -22,8 +22,8 @@ test('each labeler’s definitions are kept with their date, from its own host o
   };
   const begun = Date.now() * 1000;
   // A host that does not answer in time is asked again a day later.
-  const rhythm = { ...quickRhythm, requestMs: 60_000 };
-  const observed = await startStation({ seeds, plc: plc ?? '', jetstream, rhythm }, { resolveTxt });
+  const timings = { ...quickTimings, requestMs: 60_000 };
+  const observed = await startStation({ seeds, plc: plc ?? '', jetstream, timings }, { resolveTxt });
   stage.station = observed;
   await until('definitions', async () => (await observed.store.definitions(quiet.did)).length === 1);
   // Nobody is told what was said before they listened.

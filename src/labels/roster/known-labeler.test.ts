@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest';
+import { answered, asked, caughtUp } from '../../../harness/labels/reading-events.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition, writePosition } from '../label/position.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
-import { isEnrolled, type Member, memberOf, rowOf, standingFacts } from './member.ts';
+import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
 
 const now = micros(1_780_000_000_000_000);
-const member = (over: Partial<Member> = {}): Member => ({
+const labeler = (over: Partial<KnownLabeler> = {}): KnownLabeler => ({
   did: 'did:plc:a',
   origin: 'discovered',
   provenance: new Set(['relay r.example', 'jetstream']),
-  finding: 'labeler',
+  resolutionStatus: 'labeler',
   endpoint: 'https://l.example',
   pds: null,
   handle: 'mod.example.com',
@@ -21,32 +22,32 @@ const member = (over: Partial<Member> = {}): Member => ({
   ...over,
 });
 
-test('a member comes back as it was kept, with the last page that its rows prove', () => {
-  const kept = member();
-  kept.tracker.asked(now);
-  kept.tracker.answered(now, { dated: 2, undated: 1 });
+test('a labeler comes back as it was kept, with the last page that its rows prove', () => {
+  const kept = labeler();
+  kept.tracker.apply(asked(now));
+  kept.tracker.apply(answered(now, { dated: 2, undated: 1 }));
   const later = micros(now + hour);
-  const { tracker, ...rest } = memberOf(rowOf(kept, now), later);
-  expect({ ...rest, tracker: null }).toEqual({ ...member(), tracker: null });
+  const { tracker, ...rest } = labelerFromRow(rowOf(kept, now), later);
+  expect({ ...rest, tracker: null }).toEqual({ ...labeler(), tracker: null });
   expect(tracker.tracked).toEqual({ ...kept.tracker.tracked, lastAnswered: later });
 });
 
 test('what was complete comes back no later than the last page that its rows prove', () => {
-  const kept = member();
-  kept.tracker.answered(now, { dated: 1, undated: 0 });
+  const kept = labeler();
+  kept.tracker.apply(answered(now, { dated: 1, undated: 0 }));
   const complete = (answered: number | null, row = rowOf(kept, now)) =>
-    memberOf(row, answered === null ? null : micros(answered)).tracker.tracked.completeThrough;
+    labelerFromRow(row, answered === null ? null : micros(answered)).tracker.tracked.completeThrough;
   expect(complete(now)).toBe(null);
-  kept.tracker.caughtUp(now, now);
+  kept.tracker.apply(caughtUp(now, now));
   expect([complete(now + hour), complete(now - hour), complete(null)]).toEqual([now, now - hour, now]);
 });
 
 test('a row without a first answer takes the last one, if there was an answer', () => {
-  const kept = member();
-  kept.tracker.asked(now);
+  const kept = labeler();
+  kept.tracker.apply(asked(now));
   const first = (answeredAt: number | null, firstAnswered: Micros | null) => {
     const row = { ...rowOf(kept, now), firstAnswered };
-    return memberOf(row, answeredAt === null ? null : micros(answeredAt)).tracker.tracked.firstAnswered;
+    return labelerFromRow(row, answeredAt === null ? null : micros(answeredAt)).tracker.tracked.firstAnswered;
   };
   expect([first(null, null), first(null, now), first(now + hour, null), first(now + hour, now)]).toEqual([
     ...[null, null, now + hour, now],
@@ -54,14 +55,16 @@ test('a row without a first answer takes the last one, if there was an answer', 
 });
 
 test('a labeler is seeded when the seeds file names it, whoever named it first', () => {
-  const named = (...provenance: string[]) => standingFacts(member({ provenance: new Set(provenance) })).seeded;
+  const named = (...provenance: string[]) => priorityInput(labeler({ provenance: new Set(provenance) })).seeded;
   expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);
 });
 
 test('a row with unknown values is a labeler without a known state', () => {
-  const row = { ...rowOf(member(), now), state: 'asleep', resolution: 'another' };
-  expect(memberOf(row, null)).toMatchObject({ finding: 'unresolved' });
-  expect(memberOf(row, null).tracker.tracked).toMatchObject({ state: 'probing', lastAnswered: null, firstAsked: null });
+  const row = { ...rowOf(labeler(), now), state: 'asleep', resolutionStatus: 'another' };
+  expect(labelerFromRow(row, null)).toMatchObject({ resolutionStatus: 'unresolved' });
+  expect(labelerFromRow(row, null).tracker.tracked).toMatchObject({
+    ...{ state: 'probing', lastAnswered: null, firstAsked: null },
+  });
 });
 
 test.each([
@@ -69,8 +72,8 @@ test.each([
   ['bad_endpoint', true],
   ['no_labeler', false],
   ['unresolved', false],
-] as const)('whose document says %s is enrolled: %s', (finding, enrolled) => {
-  expect(isEnrolled(member({ finding }), now)).toBe(enrolled);
+] as const)('whose document says %s is enrolled: %s', (resolutionStatus, enrolled) => {
+  expect(isEnrolled(labeler({ resolutionStatus }), now)).toBe(enrolled);
 });
 
 test('a position comes back as it was written; anything else is none', () => {
@@ -93,8 +96,8 @@ test('a position comes back as it was written; anything else is none', () => {
 });
 
 test('a denied labeler is not enrolled, whatever its state', () => {
-  const answering = member();
-  answering.tracker.answered(now, { dated: 1, undated: 0 });
+  const answering = labeler();
+  answering.tracker.apply(answered(now, { dated: 1, undated: 0 }));
   expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([true, true]);
   answering.denied = true;
   expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([false, false]);

@@ -3,16 +3,16 @@ import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
+import type { PriorityInput } from '../state/priority.ts';
 import type { TrackedState } from '../state/reading-state.ts';
 import { sourceStateOf } from '../state/source-state.ts';
-import type { StandingFacts } from '../state/standing.ts';
 import { Tracker } from '../state/tracker.ts';
 
 /** Most labelers that are enrolled. */
 export const maxEnrolled = 5_000;
 
 /** Resolution status of a labeler's document. */
-export const findings = [
+export const resolutionStatuses = [
   /** Nothing yet. */
   'unresolved',
   /** A labeler endpoint. */
@@ -23,15 +23,15 @@ export const findings = [
   'no_labeler',
 ] as const;
 /** One of them. */
-export type Finding = (typeof findings)[number];
+export type ResolutionStatus = (typeof resolutionStatuses)[number];
 
 /** A labeler that is known, enrolled or not. */
-export interface Member {
+export interface KnownLabeler {
   readonly did: string;
   readonly origin: RosterRow['origin'];
   /** Sources that named it: `seeds`, `relay HOST`, `jetstream`. */
   readonly provenance: Set<string>;
-  finding: Finding;
+  resolutionStatus: ResolutionStatus;
   endpoint: string | null;
   /** Origin of the host of its records, as its document names it. */
   pds: string | null;
@@ -47,45 +47,44 @@ export interface Member {
  * Returns true if a labeler is an enrolled source: its document names a labeler service, and it has passed or is in
  * its trial.
  */
-export function isEnrolled({ finding, denied, tracker }: Member, now: Micros): boolean {
+export function isEnrolled({ resolutionStatus, denied, tracker }: KnownLabeler, now: Micros): boolean {
   if (denied) return false;
-  return (finding === 'labeler' || finding === 'bad_endpoint') && tracker.enrolled(now);
+  return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && tracker.enrolled(now);
 }
 
 /** Returns true if the seeds file names it, even if another source named it first. */
-export function isSeeded({ origin, provenance }: Pick<Member, 'origin' | 'provenance'>): boolean {
+export function isSeeded({ origin, provenance }: Pick<KnownLabeler, 'origin' | 'provenance'>): boolean {
   return origin === 'seeded' || provenance.has('seeds');
 }
 
-/** Input for a labeler's standing. */
-export function standingFacts(member: Member): StandingFacts {
-  return { seeded: isSeeded(member), ...member.tracker.tracked };
+/** Input for a labeler's priority. */
+export function priorityInput(labeler: KnownLabeler): PriorityInput {
+  return { seeded: isSeeded(labeler), ...labeler.tracker.tracked };
 }
 
 /** Returns the roster row of a labeler. */
-export function rowOf(member: Member, now: Micros): RosterRow {
-  const { did, origin, endpoint, handle, handleConfirmed } = member;
+export function rowOf(labeler: KnownLabeler, now: Micros): RosterRow {
+  const { did, origin, endpoint, resolutionStatus, handle, handleConfirmed } = labeler;
   return {
-    ...{ did, origin, endpoint },
-    provenance: [...member.provenance],
-    enrolled: isEnrolled(member, now),
-    resolution: member.finding,
+    ...{ did, origin, endpoint, resolutionStatus },
+    provenance: [...labeler.provenance],
+    enrolled: isEnrolled(labeler, now),
     handle: handle === null ? null : { name: handle, confirmed: handleConfirmed },
-    ...member.tracker.tracked,
+    ...labeler.tracker.tracked,
   };
 }
 
 /** The gap of a labeler that left the enrolment, in the interval; null where there is none. */
-export function departureOf(member: Member, interval: Interval): StoredGap | null {
-  if (member.tracker.tracked.lastAnswered === null) return null;
-  return departureGap(rowOf(member, interval.end), interval);
+export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGap | null {
+  if (labeler.tracker.tracked.lastAnswered === null) return null;
+  return departureGap(rowOf(labeler, interval.end), interval);
 }
 
 /**
  * Returns the labeler of a roster row. `answeredAt` is the time of its last accepted page, which the rows prove: what was
  * complete later is lost if rows were lost.
  */
-export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
+export function labelerFromRow(row: RosterRow, answeredAt: Micros | null): KnownLabeler {
   const { did, origin, endpoint, handle, stateSince, firstAsked, failingSince, dated, undated } = row;
   const lastAnswered = answeredAt ?? row.lastAnswered;
   const complete = row.completeThrough;
@@ -98,7 +97,7 @@ export function memberOf(row: RosterRow, answeredAt: Micros | null): Member {
   return {
     ...{ did, origin, endpoint },
     provenance: new Set(row.provenance),
-    finding: findings.find((finding) => finding === row.resolution) ?? 'unresolved',
+    resolutionStatus: resolutionStatuses.find((status) => status === row.resolutionStatus) ?? 'unresolved',
     pds: null,
     handle: handle?.name ?? null,
     handleConfirmed: handle?.confirmed ?? false,

@@ -31,7 +31,7 @@ import type { AccountTally, LabelerCount } from './account-counts.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
 import type { RefusedRows, RefusedRowsChange } from './refused-rows.ts';
 import type { Purge, PurgeWriter } from './removals.ts';
-import type { DefinitionShares, Definitions, LabelerKey, RosterRow } from './roster.ts';
+import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
 
 /** Reasons why a label was not stored. Only the store detects `duplicate`. */
@@ -360,6 +360,14 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
    * newest ones, but never the newest one of a protected labeler before those of unprotected ones.
    */
   putDefinitions(definitions: Definitions, shares?: DefinitionShares): Promise<boolean>;
+  /** Returns the bytes that the sources added to a day; empty if they are those of another day. */
+  dailyBytes(day: number): Promise<DailyBytes>;
+  /** Stores the bytes of a day and removes those of other days. Sources of the day that are not listed keep theirs. */
+  putDailyBytes(bytes: DailyBytes): Promise<void>;
+  /** Returns the position in the stream of a directory; null if it is not known. */
+  directoryPosition(host: string): Promise<number | null>;
+  /** Stores the position in the directory's stream, and removes that of another directory. */
+  putDirectoryPosition(position: DirectoryPosition): Promise<void>;
   /** Stores a short text (at most `maxNoteLength` characters) under a name; null deletes it. */
   putNote(name: string, text: string | null): Promise<void>;
 

@@ -34,7 +34,7 @@ const observation = (n) => ({
 /** Changes of the memory of refused rows after each labeler sent some. */
 function refusedPositions(memory, at, count) {
   return labelers.slice(0, 2).flatMap((source) => {
-    const take = memory.take(source, at, { way: 'stream', anew: false, again: false });
+    const take = memory.take(source, at, { way: 'stream' });
     for (let i = 0; i < count; i++) {
       const start = ((i * 2_657) % 65_536).toString(16).padStart(4, '0');
       take.counts(`${start}${'0123456789ab'.repeat(2)}0000`);

@@ -41,7 +41,7 @@ export class DayWriter {
     this.#maxLogBytes = maxLogBytes;
     this.#db = openWritable(path, cacheBytes, durable);
     try {
-      migrate(this.#db, openDayMigrations, appliedAt);
+      migrate(this.#db, openDayMigrations, appliedAt, faults);
       faults?.('rollover.made');
       carryOver(this.#db, carried);
       this.#write = this.#prepare(faults);

@@ -72,7 +72,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     assertStateBegun(paths, hasEpoch(db));
     assertSound(db);
     const appliedAt = new Date(at / 1000).toISOString();
-    migrate(db, stateMigrations, appliedAt);
+    migrate(db, stateMigrations, appliedAt, faults);
     beginEpoch(db, options.generationId ?? randomUUID, at);
     syncFolder(folder);
     const state = stateChanges(db);
@@ -168,6 +168,10 @@ function writerOf(
     putRoster: (rows) => change(() => state.putRoster.immediate(rows)),
     putKey: (key) => change(() => state.putKey.immediate(key)),
     putDefinitions: (definitions, shares) => change(() => state.putDefinitions(definitions, shares)),
+    dailyBytes: (day) => change(() => state.dailyBytes(day)),
+    putDailyBytes: (bytes) => change(() => state.putDailyBytes.immediate(bytes)),
+    directoryPosition: (host) => change(() => state.directoryPosition(host)),
+    putDirectoryPosition: (position) => change(() => state.putDirectoryPosition.immediate(position)),
     putNote: (name, text) => change(() => state.putNote(name, text)),
     maintain: async (at) => {
       if (closing) throw new StoreError('closed', 'the store was closed');

@@ -7,10 +7,10 @@ import { wait } from '../clock/wait.ts';
 import { followDirectory } from '../discovery/directory-stream.ts';
 import type { Roster } from '../roster/roster.ts';
 
-/** Name of the store's note with the position in the directory's stream. */
+/** Name of the store's note that holds the position in the directory's stream. */
 export const positionNote = 'directory-position';
 
-/** Dependencies of resolutionStatus labelers in the directory's stream. */
+/** Dependencies of finding labelers in the directory's stream. */
 export interface DirectoryOperationsOptions {
   readonly settings: { readonly plc: string; readonly userAgent: string };
   readonly store: Pick<StoreReader, 'note'>;
@@ -28,8 +28,8 @@ export interface DirectoryOperations {
 }
 
 /**
- * Follows the directory's stream from where the last run ended: a labeler that declares a service is added, with or without
- * a record, and the document of a known one is read again. Both are bounded as what relays and the Jetstream name is.
+ * Follows the directory's stream from the position of the last run. Adds accounts that declare a labeler service, with or
+ * without a record, and reads the documents of known labelers again. The bounds for relays and the Jetstream apply.
  */
 export async function directoryOperations(
   { settings, store, policy, resolve, random, log }: DirectoryOperationsOptions,
@@ -50,7 +50,7 @@ export async function directoryOperations(
   };
 }
 
-/** Makes what takes the operations of the directory on `host`. */
+/** Creates the handler of the operations of the directory on `host`. */
 export function operationHandler(
   roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
   host: string,
@@ -63,7 +63,7 @@ export function operationHandler(
   };
 }
 
-/** Reads the note; a position of another directory means nothing here. */
+/** Reads the note. Returns null for a position of another directory. */
 function readPosition(note: string | null, host: string): number | null {
   if (note === null) return null;
   try {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { maxPositionLength } from '../../store/port.ts';
-import { type Coming, RefusedMemory } from './refused-memory.ts';
+import { type Delivery, RefusedMemory } from './refused-memory.ts';
 
 const hour = 3_600_000_000;
 const now = 490_000 * hour;
@@ -23,11 +23,11 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
     },
     take(
       rows: readonly string[],
-      transport: Coming['transport'],
-      more: Partial<Coming> & { at?: number; source?: string } = {},
+      transport: Delivery['transport'],
+      more: Partial<Delivery> & { at?: number; source?: string } = {},
     ) {
-      const { at = now, source = did, anew = false, again = false } = more;
-      const taken = memory.take(source, at, { transport, anew, again });
+      const { at = now, source = did, startsOver = false, again = false } = more;
+      const taken = memory.take(source, at, { transport, startsOver, again });
       const counted = rows.map((row) => taken.counts(printOf(row)));
       for (const { source: of, endpoint, value } of taken.changes) {
         if (value === null) stored.delete(`${of} ${endpoint}`);
@@ -50,8 +50,8 @@ describe('the memory of refused rows', () => {
 
   test('counts what a way gives again, from its beginning or out of order, once', () => {
     const { take } = kept();
-    expect(take(['a', 'b', 'b', 'c'], 'poll', { anew: true })).toBe(4);
-    expect(take(['a', 'b', 'b'], 'poll', { anew: true })).toBe(0);
+    expect(take(['a', 'b', 'b', 'c'], 'poll', { startsOver: true })).toBe(4);
+    expect(take(['a', 'b', 'b'], 'poll', { startsOver: true })).toBe(0);
     expect(take(['c', 'd'], 'poll')).toBe(1);
     expect(take(['b', 'd', 'e'], 'poll', { again: true })).toBe(1);
     expect(take(['b'], 'poll')).toBe(1);
@@ -61,15 +61,15 @@ describe('the memory of refused rows', () => {
     const before = kept();
     before.take(['a', 'same', 'same'], 'stream');
     const { take } = before.restarted();
-    expect(take(['a', 'same', 'same'], 'poll', { anew: true })).toBe(0);
+    expect(take(['a', 'same', 'same'], 'poll', { startsOver: true })).toBe(0);
     expect(take(['same', 'b'], 'stream')).toBe(2);
   });
 
   test('remembers nothing of a take that was not committed', () => {
     const memory = new RefusedMemory();
-    const coming = { transport: 'poll', anew: false, again: false } as const;
-    expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
-    expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
+    const delivery = { transport: 'poll', startsOver: false, again: false } as const;
+    expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
+    expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
   });
 
   test('keeps the newest of very many rows, in texts that a position may be, and those of others', () => {

@@ -12,42 +12,41 @@ interface Known {
   readonly poll: number;
 }
 
-/** One take of a source's rows: tells which refused ones count. What it saw is remembered only once it is durable. */
+/** One batch of a source's rows. Decides which refused rows count; remembers them only after `committed`. */
 export interface RefusedTake {
-  /** The next refused row, by its fingerprint: whether it counts. */
+  /** Returns true if the next refused row, given by its fingerprint, counts. */
   counts(print: string): boolean;
   /** Position changes to commit with the counts, after all rows were recorded. */
   readonly changes: readonly PositionChange[];
-  /** They are durable. */
+  /** Call once the changes are durable. */
   committed(): void;
 }
 
-/** Transport of rows. */
-export interface Coming {
+/** Delivery of rows by a transport. */
+export interface Delivery {
   readonly transport: Transport;
-  /** This transport starts over: earlier rows may arrive again. */
-  readonly anew: boolean;
-  /** Rows among these were given by this way just now, or may have been: an equal row is the same row. */
+  /** True if the transport starts over, so that earlier rows may arrive again. */
+  readonly startsOver: boolean;
+  /** True if the transport may have delivered some of these rows just before: an equal row is then the same row. */
   readonly again: boolean;
 }
 
-/** A source's rows are spread over so many texts, each kept as a position is. */
+/** Number of texts over which a source's rows are distributed; each is stored like a position. */
 const buckets = 16;
 const namePattern = /^refused\/([0-9a-f])$/;
 /** Reading starts over at most 48 h back, plus a margin of one hour: older rows do not arrive again. */
 const maxHours = 50;
-/** Characters of all sources together; the one that has most is forgotten beyond it. */
+/** Maximum characters of all sources; beyond it the rows of the largest source are forgotten. */
 const maxCharacters = 16_000_000;
 /** Fraction of the bound that remains after trimming. */
 const trimmedTo = 0.95;
-/** Texts that go with one commit because they are forgotten. */
+/** Maximum forgotten texts that one commit removes. */
 const maxForgotten = 100;
 
 /**
- * Remembers the newest rows that were refused, so that one read twice is counted once: by stream and by poll, and again
- * after a restart. A labeler may send equal rows, so they are numbered: the third one by stream and the third one by poll
- * are the same. Stored with the positions and committed with the counts. Bounded per source (about 3,000 rows), in total, and
- * by age.
+ * Remembers recently refused rows, so that a row counts once, even if stream and poll deliver it, or a restart repeats it.
+ * Equal rows are numbered: the third one by stream and the third one by poll are the same. Stored with the positions and
+ * committed with the counts. Bounded per source (about 3,000 rows), in total, and by age.
  */
 export class RefusedMemory {
   readonly #maxCharacters: number;
@@ -58,13 +57,13 @@ export class RefusedMemory {
   #forgotten: readonly PositionChange[] = [];
   #characters = 0;
 
-  /** Refused rows of a protected source are forgotten last. */
+  /** Creates a memory of `max` characters. Rows of protected sources are forgotten last. */
   constructor(max = maxCharacters, isProtected: (source: string) => boolean = () => false) {
     this.#maxCharacters = max;
     this.#isProtected = isProtected;
   }
 
-  /** Takes over what was kept; false when it is something else. */
+  /** Loads a stored text; returns false if `name` is not that of a text of refused rows. */
   load(source: string, name: string, text: string): boolean {
     const [, digit] = namePattern.exec(name) ?? [];
     if (digit === undefined) return false;
@@ -72,8 +71,8 @@ export class RefusedMemory {
     return true;
   }
 
-  /** Begins to take rows of a source at `now`, in microseconds. One take of a source at a time. */
-  take(source: string, now: number, { transport, anew, again }: Coming): RefusedTake {
+  /** Begins a batch of a source at `now`, in microseconds. A source may have one batch at a time. */
+  take(source: string, now: number, { transport, startsOver, again }: Delivery): RefusedTake {
     const hour = Math.floor(now / 3_600_000_000);
     const kept = this.#sources.get(source) ?? new Map<number, string>();
     const open = new Map<number, Map<string, Known>>();
@@ -83,7 +82,7 @@ export class RefusedMemory {
       return rows;
     };
     for (const [at, text] of kept) {
-      if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [transport]: 0 });
+      if (startsOver) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [transport]: 0 });
       else if (hourOf(text) < hour - maxHours) opened(at);
     }
     const times = new Map<string, number>();
@@ -95,7 +94,7 @@ export class RefusedMemory {
       times.set(short, time);
       const number = again ? Math.max(before[transport], time) : before[transport] + 1;
       const counted = Math.max(before.counted, number);
-      // Behind the others: the oldest are forgotten first.
+      // Reinserted at the end, because the oldest are forgotten first.
       rows.delete(short);
       rows.set(short, { ...before, [transport]: number, counted, hour });
       return counted > before.counted;
@@ -141,7 +140,7 @@ export class RefusedMemory {
 
   #trim(): void {
     if (this.#characters <= this.#maxCharacters) return;
-    // The largest first; some more than has to be, as otherwise each page of a flood would look for them again.
+    // Removes more than necessary, so that not every page of a flood has to trim again.
     const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
     const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
     const forgotten: PositionChange[] = [];
@@ -162,7 +161,7 @@ function nameOf(at: number): string {
 
 const rowPattern = /^([\w-]{11})([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)$/;
 
-/** The rows of a text, oldest first, without those from before `since`; what cannot be read is left out. */
+/** Parses the rows of a text, oldest first. Omits rows from before `since`, and unreadable ones. */
 function readText(text: string, since: number): Map<string, Known> {
   const rows = new Map<string, Known>();
   for (const line of text.split(' ')) {
@@ -173,7 +172,7 @@ function readText(text: string, since: number): Map<string, Known> {
   return rows;
 }
 
-/** As many of the newest rows as so many characters hold. */
+/** Formats the newest rows that fit in `maxLength` characters. */
 function writeText(rows: ReadonlyMap<string, Known>, maxLength: number): string {
   const lines: string[] = [];
   let left = maxLength;
@@ -186,7 +185,7 @@ function writeText(rows: ReadonlyMap<string, Known>, maxLength: number): string 
   return lines.reverse().join(' ');
 }
 
-/** The hour of a text's oldest row. */
+/** Returns the hour of a text's oldest row. */
 function hourOf(text: string): number {
   const [line = ''] = text.split(' ', 1);
   return Number.parseInt(rowPattern.exec(line)?.[2] ?? '0', 36);

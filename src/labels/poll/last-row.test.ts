@@ -17,8 +17,8 @@ describe('what a page shows of the last row that was read', () => {
   const rest = { isRest: true, fingerprintAtNumber: null };
 
   test('the row itself, also where it was signed anew and others lie before it', () => {
-    expect(lastRowStatus(mark, { ...rest, labels: [last] })).toBe('there');
-    expect(lastRowStatus(mark, { ...rest, labels: [other, row('spam', { sig: { $bytes: 'AAAA' } })] })).toBe('there');
+    expect(lastRowStatus(mark, { ...rest, labels: [last] })).toBe('present');
+    expect(lastRowStatus(mark, { ...rest, labels: [other, row('spam', { sig: { $bytes: 'AAAA' } })] })).toBe('present');
   });
 
   test('a newer row about the same thing: it was replaced', () => {
@@ -50,7 +50,7 @@ describe('what a page shows of the last row that was read', () => {
 
   test('a page that leaves it out, though it stands under its number', () => {
     expect(lastRowStatus(mark, { isRest: false, fingerprintAtNumber: fingerprint(last), labels: [other] })).toBe(
-      'there',
+      'present',
     );
   });
 
@@ -61,7 +61,7 @@ describe('what a page shows of the last row that was read', () => {
   test('a mark without a key, of an earlier version or of a value that is no label, tells nothing of replacements', () => {
     expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [other] })).toBe('unknown');
     expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [replacement] })).toBe('unknown');
-    expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [last] })).toBe('there');
+    expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [last] })).toBe('present');
     expect(lastRowStatus(markOf({ val: 'spam' }), { ...rest, labels: [{ val: 'rude' }] })).toBe('unknown');
   });
 });

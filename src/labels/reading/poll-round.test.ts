@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newSource, scriptedPorts, resumeAt } from '../../../harness/labels/reader-ports.ts';
+import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import type { Slots } from '../../network/guard/slots.ts';
 import type { HttpClient, JsonAnswer } from '../../network/http/http.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';

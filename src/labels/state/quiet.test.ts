@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
 import { noPosition } from '../label/position.ts';
-import { type ReadProgress, initialProgress, type StreamProgress } from './read-progress.ts';
 import { afterQuiet, isSettled } from './quiet.ts';
+import { initialProgress, type ReadProgress, type StreamProgress } from './read-progress.ts';
 import { readingOf, untracked } from './reading-state.ts';
 
 const now = micros(1_780_000_000_000_000);

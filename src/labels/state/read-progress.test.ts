@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
 import { noPosition, type ReadPosition } from '../label/position.ts';
-import { type ReadProgress, progressAfter, initialProgress, positionAfter, shouldCheckTail } from './read-progress.ts';
+import { initialProgress, positionAfter, progressAfter, type ReadProgress, shouldCheckTail } from './read-progress.ts';
 import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
 
 const now = micros(1_780_000_000_000_000);

@@ -1,7 +1,7 @@
 import type { Peer } from '../../network/http/http.ts';
 import type { GapChange } from '../../store/port.ts';
 import type { ReadPosition } from '../label/position.ts';
-import { type ReadProgress, progressAfter, initialProgress } from './read-progress.ts';
+import { initialProgress, progressAfter, type ReadProgress } from './read-progress.ts';
 import type { ReadingEvent } from './reading-events.ts';
 import type { Tracker } from './tracker.ts';
 

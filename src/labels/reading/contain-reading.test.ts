@@ -19,7 +19,7 @@ const source = (): Source =>
 
 /** Reads with these outcomes, one a try; the last one reads on. */
 function reading(errors: readonly Error[]) {
-  const noted = { failures: 0, warnings: [] as unknown[], tries: 0 };
+  const noted = { failures: 0, warnings: [] as unknown[], attempts: 0 };
   const ports = {
     time: {
       ...{ random: () => 0, clock: () => now, wait: () => Promise.resolve() },
@@ -36,8 +36,8 @@ function reading(errors: readonly Error[]) {
     gaps: { change: () => Promise.resolve() },
   } as unknown as ReaderPorts;
   const read = async () => {
-    const error = errors[noted.tries];
-    noted.tries += 1;
+    const error = errors[noted.attempts];
+    noted.attempts += 1;
     if (error) throw error;
   };
   return { noted, ports, read };
@@ -47,7 +47,7 @@ test('an error that a source causes faults this source, is counted each time and
   const { noted, ports, read } = reading([new RangeError('Maximum call stack size exceeded'), new TypeError('other')]);
   const one = source();
   await containReading(one, ports, new AbortController().signal, read);
-  expect(noted).toMatchObject({ failures: 2, tries: 3 });
+  expect(noted).toMatchObject({ failures: 2, attempts: 3 });
   expect(noted.warnings).toHaveLength(1);
   expect(one.tracker.state).toBe('provider_rejects');
 });
@@ -56,7 +56,7 @@ test('an error of the store that passes is waited for, and one that does not is 
   const signal = new AbortController().signal;
   const passing = reading([new StoreError('disk_full', 'no space left')]);
   await containReading(source(), passing.ports, signal, passing.read);
-  expect(passing.noted.tries).toBe(2);
+  expect(passing.noted.attempts).toBe(2);
   const { ports, read } = reading([new StoreError('damaged', 'the files are inconsistent')]);
   await expect(containReading(source(), ports, signal, read)).rejects.toThrow('inconsistent');
 });

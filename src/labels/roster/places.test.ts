@@ -26,8 +26,8 @@ function labelerWith(
 function placesOf(max: number) {
   const places = new Places(max, () => now);
   const take = ({ labeler, endpoint }: ReturnType<typeof labelerWith>) => {
-    const seating = places.take(labeler, endpoint);
-    return seating.kind === 'placed' ? (seating.displaced?.did ?? 'placed') : 'waiting';
+    const outcome = places.take(labeler, endpoint);
+    return outcome.kind === 'placed' ? (outcome.displaced?.did ?? 'placed') : 'waiting';
   };
   return { places, take };
 }
@@ -70,7 +70,7 @@ test('a place that becomes free goes to the one that waits and has answered for 
 test('new sources of one domain hold a tenth of the places, and established ones as many as there are', () => {
   const { places, take } = placesOf(1_000);
   const crowd = Array.from({ length: 101 }, (_, i) => labelerWith(`c${i}`, { domain: 'crowd.example' }));
-  expect(crowd.map(take).filter((seating) => seating === 'waiting')).toHaveLength(1);
+  expect(crowd.map(take).filter((outcome) => outcome === 'waiting')).toHaveLength(1);
   expect(places.next()).toBe(null);
   expect(take(labelerWith('other'))).toBe('placed');
   expect(take(labelerWith('e', { domain: 'crowd.example', answeredDays: 8 }))).toBe('placed');

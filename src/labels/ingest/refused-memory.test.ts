@@ -9,7 +9,7 @@ const did = 'did:plc:l';
 
 const printOf = (row: string): string => hash('sha256', row, 'hex').slice(0, 32);
 
-/** A memory, and what is kept of it: each take is committed, as one with the counts. */
+/** A memory and its stored texts; each batch is committed. */
 function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) {
   return {
     stored,
@@ -42,13 +42,13 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
 const many = (count: number, name = 'row') => Array.from({ length: count }, (_, i) => `${name} ${i}`);
 
 describe('the memory of refused rows', () => {
-  test('counts a row that came by both ways once, and equal rows as often as one way gave them', () => {
+  test('counts a row of both transports once, and equal rows as often as one transport delivered them', () => {
     const { take } = kept();
-    const ways = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
-    expect(ways.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
+    const transports = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
+    expect(transports.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
   });
 
-  test('counts what a way gives again, from its beginning or out of order, once', () => {
+  test('counts a row once if a transport delivers it again', () => {
     const { take } = kept();
     expect(take(['a', 'b', 'b', 'c'], 'poll', { startsOver: true })).toBe(4);
     expect(take(['a', 'b', 'b'], 'poll', { startsOver: true })).toBe(0);
@@ -57,7 +57,7 @@ describe('the memory of refused rows', () => {
     expect(take(['b'], 'poll')).toBe(1);
   });
 
-  test('counts nothing again after a restart, and goes on to number equal rows', () => {
+  test('counts no row again after a restart, and continues to number equal rows', () => {
     const before = kept();
     before.take(['a', 'same', 'same'], 'stream');
     const { take } = before.restarted();
@@ -65,14 +65,14 @@ describe('the memory of refused rows', () => {
     expect(take(['same', 'b'], 'stream')).toBe(2);
   });
 
-  test('remembers nothing of a take that was not committed', () => {
+  test('remembers no row of a batch that was not committed', () => {
     const memory = new RefusedMemory();
     const delivery = { transport: 'poll', startsOver: false, again: false } as const;
     expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
     expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
   });
 
-  test('keeps the newest of very many rows, in texts that a position may be, and those of others', () => {
+  test('keeps the newest of many rows within the length of a position, and the rows of other sources', () => {
     const { take, stored } = kept();
     take(['other'], 'stream', { source: 'did:plc:o' });
     for (let page = 0; page < 100; page += 1) take(many(500, `page ${page}`), 'stream');
@@ -85,7 +85,7 @@ describe('the memory of refused rows', () => {
     expect(take(many(500, 'page 1'), 'poll')).toBe(500);
   });
 
-  test('forgets the source that has most of all beyond its bound, also where it is kept', () => {
+  test('forgets the largest source when it exceeds its bound, also in the store', () => {
     const { take, stored } = kept(new RefusedMemory(20_000));
     take(['a', 'b'], 'stream', { source: 'did:plc:o' });
     take(many(1_000), 'stream');
@@ -94,14 +94,14 @@ describe('the memory of refused rows', () => {
     expect(take(['a', 'b'], 'poll', { source: 'did:plc:o' })).toBe(0);
   });
 
-  test('forgets what a protected source gave only once there is nothing else to forget', () => {
+  test('forgets the rows of a protected source last', () => {
     const { take } = kept(new RefusedMemory(60_000, (source) => source === 'did:plc:seed'));
     take(many(1_000), 'stream', { source: 'did:plc:seed' });
     for (let i = 0; i < 100; i += 1) take(many(100, `flood ${i}`), 'stream', { source: `did:plc:flood${i}` });
     expect(take(many(1_000), 'poll', { source: 'did:plc:seed' })).toBe(0);
   });
 
-  test('forgets what is too old to come again, where nothing more is refused too', () => {
+  test('forgets rows that are too old to arrive again', () => {
     const { take, stored } = kept();
     take(['a', 'b', 'c'], 'stream');
     take([], 'stream', { at: now + 50 * hour });
@@ -111,7 +111,7 @@ describe('the memory of refused rows', () => {
     expect(take(['a'], 'poll', { at: now + 51 * hour })).toBe(1);
   });
 
-  test('takes over nothing that is a position', () => {
+  test('does not load the text of a position', () => {
     expect(new RefusedMemory().load(did, 'https://labeler.test', '[1,null,2,null]')).toBe(false);
   });
 });

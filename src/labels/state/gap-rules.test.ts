@@ -174,7 +174,7 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
   }
 }
 
-test('whatever happens, what is complete never becomes less, and what is taken back was recorded', () => {
+test('after any events, the complete time never decreases, and only recorded gaps are withdrawn', () => {
   fc.assert(
     fc.property(events, (happened) => {
       let state = never;

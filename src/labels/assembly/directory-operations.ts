@@ -25,8 +25,8 @@ export interface DirectoryOperations {
 }
 
 /**
- * Follows the directory's stream from where the last run ended: a labeler that declares a service is added, with or without
- * a record, and the document of a known one is read again. Both are bounded as what relays and the Jetstream name is.
+ * Follows the directory's stream from the position of the last run. Adds accounts that declare a labeler service, with or
+ * without a record, and reads the documents of known labelers again. The bounds for relays and the Jetstream apply.
  */
 export async function directoryOperations(
   { settings, store, policy, resolve, random, log }: DirectoryOperationsOptions,
@@ -47,7 +47,7 @@ export async function directoryOperations(
   };
 }
 
-/** Makes what takes the operations of the directory on `host`. */
+/** Creates the handler of the operations of the directory on `host`. */
 export function operationHandler(
   roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
   host: string,

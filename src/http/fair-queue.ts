@@ -18,7 +18,7 @@ export interface FairQueueOptions {
   readonly maxWaiting: number;
   /** A clock that never steps, in milliseconds. */
   readonly monotonic: () => number;
-  /** One turn of so many goes to the client that has waited longest, whatever it used before. */
+  /** One part of so many of what turns use goes to the client that has waited longest, whatever it used before. */
   readonly oldestEvery: number;
 }
 
@@ -28,6 +28,12 @@ interface WaitingClient {
   readonly entries: Waiting[];
   /** Index of its recent use: clients of one band are taken for equal. */
   band: number;
+}
+
+/** An entry that may have a turn, and its client. */
+interface Runnable {
+  readonly own: WaitingClient;
+  readonly waiting: Waiting;
 }
 
 /** Two bands for each doubling of recent use; the last one has no upper end. */
@@ -47,7 +53,8 @@ export class FairQueue {
   /** The same clients by their recent use. */
   readonly #bands: readonly Map<string, WaitingClient>[] = Array.from({ length: bands }, () => new Map());
   #size = 0;
-  #turns = 0;
+  /** What turns used since the client that has waited longest had one: each counts one, and what is charged. */
+  #spent = 0;
 
   constructor({ maxWaiting, monotonic, oldestEvery }: FairQueueOptions) {
     this.#maxWaiting = maxWaiting;
@@ -81,6 +88,8 @@ export class FairQueue {
   /** Adds to the recent use of a client, also for what it has waiting. */
   charge(client: string, amount: number): void {
     this.#use.charge(client, amount);
+    // What was used before others waited delayed none of them.
+    if (this.#size > 0) this.#spent += amount;
     const own = this.#clients.get(client);
     if (!own) return;
     const band = this.#bandOf(client, own.entries[0]);
@@ -92,17 +101,15 @@ export class FairQueue {
 
   /** Takes whose turn it is, of those that may have one; null where there is none. */
   take(): Waiting | null {
-    for (const own of (this.#turns + 1) % this.#oldestEvery === 0 ? this.#clients.values() : this.#byUse()) {
-      const index = own.entries.findIndex(({ mayRun }) => mayRun?.() ?? true);
-      if (index < 0) continue;
-      const [taken = null] = own.entries.splice(index, 1);
-      this.#size -= 1;
-      this.#turns += 1;
-      this.#part(own);
-      if (own.entries.length > 0) this.#join({ ...own, band: this.#bandOf(own.client, own.entries[0]) });
-      return taken;
+    const oldest = firstRunnable(this.#clients.values());
+    if (!oldest) return null;
+    if (this.#size === 1) this.#spent = 0;
+    if (this.#spent >= (this.#oldestEvery - 1) * Math.max(1, oldest.waiting.expectedCost ?? 0)) {
+      this.#spent = 0;
+      return this.#taken(oldest);
     }
-    return null;
+    this.#spent += 1;
+    return this.#taken(firstRunnable(this.#byUse()) ?? oldest);
   }
 
   /** Takes one out that waits no longer. */
@@ -113,6 +120,14 @@ export class FairQueue {
     own.entries.splice(at, 1);
     this.#size -= 1;
     if (own.entries.length === 0) this.#part(own);
+  }
+
+  #taken({ own, waiting }: Runnable): Waiting {
+    own.entries.splice(own.entries.indexOf(waiting), 1);
+    this.#size -= 1;
+    this.#part(own);
+    if (own.entries.length > 0) this.#join({ ...own, band: this.#bandOf(own.client, own.entries[0]) });
+    return waiting;
   }
 
   *#byUse(): Generator<WaitingClient> {
@@ -160,4 +175,12 @@ export class FairQueue {
     }
     return null;
   }
+}
+
+function firstRunnable(clients: Iterable<WaitingClient>): Runnable | null {
+  for (const own of clients) {
+    const waiting = own.entries.find(({ mayRun }) => mayRun?.() ?? true);
+    if (waiting) return { own, waiting };
+  }
+  return null;
 }

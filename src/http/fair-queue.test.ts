@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { FairQueue, type Waiting } from './fair-queue.ts';
 
 /** A queue whose members write their names down. */
-function queueOf(maxWaiting: number, oldestEvery = 4) {
-  const queue = new FairQueue({ maxWaiting, monotonic: () => 0, oldestEvery });
+function queueOf(maxWaiting: number) {
+  const queue = new FairQueue({ maxWaiting, monotonic: () => 0, oldestEvery: 4 });
   const refused: string[] = [];
   const admitted: string[] = [];
   const members = new Map<string, Waiting>();
@@ -68,7 +68,7 @@ describe('the recent use of clients', () => {
   });
 
   it('that is charged while they wait counts at once', () => {
-    const { queue, add, drain } = queueOf(20, 1_000);
+    const { queue, add, drain } = queueOf(20);
     for (const name of ['a', 'b', 'c']) add(name, name);
     queue.charge('a', 10);
     queue.charge('b', 100);
@@ -96,7 +96,7 @@ describe('the recent use of clients', () => {
     for (; queue.waitingOf('costly') > 0; turns++) {
       add(`new ${turns}`, `new ${turns}`);
       queue.take();
-      queue.charge(`new ${turns}`, 1);
+      queue.spend(`new ${turns}`, 1);
     }
     expect(turns).toBe(16);
   });

@@ -53,7 +53,7 @@ export class FairQueue {
   /** The same clients by their recent use. */
   readonly #bands: readonly Map<string, WaitingClient>[] = Array.from({ length: bands }, () => new Map());
   #size = 0;
-  /** What turns used since the client that has waited longest had one: each counts one, and what is charged. */
+  /** What turns used since the client that has waited longest had one: each counts one, and what it used. */
   #spent = 0;
 
   constructor({ maxWaiting, monotonic, oldestEvery }: FairQueueOptions) {
@@ -85,11 +85,16 @@ export class FairQueue {
     return true;
   }
 
+  /** Adds what a turn of a client used. */
+  spend(client: string, amount: number): void {
+    // What was used before others waited delayed none of them.
+    if (this.#size > 0) this.#spent += amount;
+    this.charge(client, amount);
+  }
+
   /** Adds to the recent use of a client, also for what it has waiting. */
   charge(client: string, amount: number): void {
     this.#use.charge(client, amount);
-    // What was used before others waited delayed none of them.
-    if (this.#size > 0) this.#spent += amount;
     const own = this.#clients.get(client);
     if (!own) return;
     const band = this.#bandOf(client, own.entries[0]);

@@ -39,6 +39,8 @@ export interface Front {
 const maxSmall = httpLimits.maxHeaderBytes;
 /** Bytes that all connections above that hold together. */
 const maxHeldBytes = 16 * 1024 * 1024;
+/** Charge for a connection that brings no request, in requests: clients that ask for something are served before. */
+const uselessCharge = 16;
 /** Pieces of one connection that a turn gives to the parser at most, if none of them completes a request. */
 const maxPieces = 16;
 
@@ -79,6 +81,7 @@ export function openFront(server: Server, options: FrontOptions): Front {
   server.on('connection', (socket: Socket) => {
     const client = proxies > 0 ? null : widestNetwork(socket.remoteAddress ?? 'unknown');
     if (client !== null && turns.isCrowdedBy(client)) {
+      turns.charge(client, 1);
       table.refuse(socket, 'client_full');
       return;
     }
@@ -167,6 +170,7 @@ class FrontConnection {
   }
 
   discard(): void {
+    if (!this.#discards) this.#charge();
     this.#discards = true;
     this.#hold(null);
     this.#withdraw?.();
@@ -183,7 +187,13 @@ class FrontConnection {
     if (this.#tracked.outstanding === 0) this.#socket.destroy();
   }
 
+  #charge(): void {
+    this.#shared.turns.charge(this.#tracked.network, uselessCharge);
+  }
+
   #release(): void {
+    // Its client left while it waited, or before it had its response.
+    if (!this.#discards && (this.#withdraw !== null || this.#tracked.outstanding > 0)) this.#charge();
     this.#withdraw?.();
     this.#hold(null);
     this.#shared.silent.delete(this);
@@ -251,6 +261,7 @@ class FrontConnection {
   #turn(): void {
     const socket = this.#socket;
     if (this.#held !== null && holdsMoreHeads(this.#held, maxPipelined)) {
+      this.#charge();
       this.#shared.table.cut(this.#tracked, 'pipelined');
       return;
     }

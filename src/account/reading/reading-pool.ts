@@ -233,7 +233,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     } finally {
       const ranMs = monotonic() - began;
       costs.note(turn.account, ranMs);
-      queue.charge(siteKey(turn.client), ranMs);
+      queue.spend(siteKey(turn.client), ranMs);
       turn.onCost?.(ranMs);
       telemetry.turn(began - asked, ranMs);
       giveBack(given);

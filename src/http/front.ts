@@ -25,6 +25,8 @@ export interface FrontOptions {
 
 /** Connections before and between their requests. */
 export interface Front {
+  /** Returns true if a new connection of a peer must be closed at once, and counts it as refused. */
+  refuses(address: string): boolean;
   /** The response of a connection is complete: its next request may be parsed. */
   next(socket: object): void;
   /** Parses nothing more of a connection, and discards what it sends. */
@@ -78,10 +80,16 @@ export function openFront(server: Server, options: FrontOptions): Front {
     closing: false,
   };
 
+  /** Refuses another connection of a client that has many waiting; behind a proxy, the peer stands for many clients. */
+  function refuses(client: NetworkTier): boolean {
+    if (proxies > 0 || !turns.isCrowdedBy(client)) return false;
+    turns.charge(client, 1);
+    return true;
+  }
+
   server.on('connection', (socket: Socket) => {
-    const client = proxies > 0 ? null : widestNetwork(socket.remoteAddress ?? 'unknown');
-    if (client !== null && turns.isCrowdedBy(client)) {
-      turns.charge(client, 1);
+    const client = widestNetwork(socket.remoteAddress ?? 'unknown');
+    if (refuses(client)) {
       table.refuse(socket, 'client_full');
       return;
     }
@@ -90,10 +98,15 @@ export function openFront(server: Server, options: FrontOptions): Front {
     turns.accepted();
     const connection = new FrontConnection(shared, socket, tracked);
     connections.set(socket, connection);
-    connection.begin(client);
+    connection.begin(proxies > 0 ? null : client);
   });
 
   return {
+    refuses(address) {
+      if (!refuses(widestNetwork(address))) return false;
+      table.countRefused('client_full');
+      return true;
+    },
     next: (socket) => connections.get(socket)?.next(),
     discard: (socket) => connections.get(socket)?.discard(),
     refuseSilent() {

@@ -57,9 +57,9 @@ describe('the recent use of clients', () => {
 
   it('includes what their next turns are expected to cost', () => {
     const { queue, drain, add } = queueOf(20);
-    const costly = { admit: () => order.push('costly'), refuse: () => undefined, expectedCost: 100 };
+    const costly = { admit: () => order.push('costly'), refuse: () => undefined, expectedCost: 10 };
     const order: string[] = [];
-    queue.charge('a', 10);
+    queue.charge('a', 40);
     queue.add('new', costly);
     add('a', 'a');
     const first = queue.take();

@@ -15,7 +15,7 @@ import { closedEnd } from './publish/read-summary.ts';
 import { type Dictionaries, fetchedDictionary, givenDictionary } from './stream/dictionary.ts';
 import { type Connect, maxFrameBytes } from './stream/reader.ts';
 import { runSession } from './stream/session.ts';
-import { noTelemetry, type WeatherTelemetry } from './stream/telemetry.ts';
+import { hostPlaces, noTelemetry, telemetryOfHost, type WeatherTelemetry } from './stream/telemetry.ts';
 import { dictionaryUrl, type Endpoint, parseEndpoints } from './window/endpoint.ts';
 import { storeFault } from './window/store-faults.ts';
 import {
@@ -125,7 +125,12 @@ export function createWeather(deps: WeatherDeps): Weather {
   const publisher = createPublisher({
     path: join(settings.artifacts, artifactNames.weather),
     publishMs: settings.publishSeconds * 1000,
-    read: () => publishing().read(clock() * 1000),
+    read: () => {
+      const summary = publishing().read(clock() * 1000);
+      const sinceUs = publishing().failoverSinceUs();
+      telemetry.publishedHost(sinceUs === null ? 'first' : 'second', sinceUs === null ? null : sinceUs / 1000);
+      return summary;
+    },
     clock,
     log,
     telemetry,
@@ -221,11 +226,14 @@ export function createWeather(deps: WeatherDeps): Weather {
       pruning = setInterval(prune, pruneMs);
       await publisher.now();
       publisher.start();
-      // The metrics are of the preferred host.
-      const sessions = publication.hosts.flatMap(({ endpoint, predecessor, retiring }, place) => [
-        work(endpoint, place === 0 ? telemetry : noTelemetry, stopping.signal),
-        ...(predecessor ? [work(predecessor, noTelemetry, AbortSignal.any([stopping.signal, retiring.signal]))] : []),
-      ]);
+      const sessions = publication.hosts.flatMap(({ endpoint, predecessor, retiring }, index) => {
+        const host = hostPlaces[index] ?? 'second';
+        telemetry.hostConnection(host, { isConnected: false, cause: null });
+        return [
+          work(endpoint, telemetryOfHost(telemetry, host), stopping.signal),
+          ...(predecessor ? [work(predecessor, noTelemetry, AbortSignal.any([stopping.signal, retiring.signal]))] : []),
+        ];
+      });
       working = Promise.all(sessions).then(() => undefined, fail);
     },
     async stop() {

@@ -1,5 +1,6 @@
 import { isObject } from '../../input/json-object.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import type { HttpClient } from '../../network/http/http.ts';
 import type { DirectoryOperation } from '../../network/identity/directory-operation.ts';
 import type { Log } from '../../ops/log.ts';
 import type { StoreReader } from '../../store/port.ts';
@@ -16,6 +17,8 @@ export interface DirectoryOperationsOptions {
   readonly store: Pick<StoreReader, 'note'>;
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
+  /** The client for the directory. */
+  readonly http: Pick<HttpClient, 'getText'>;
   readonly random: () => number;
   readonly log: Log;
 }
@@ -32,7 +35,7 @@ export interface DirectoryOperations {
  * a record, and the document of a known one is read again. Both are bounded as what relays and the Jetstream name is.
  */
 export async function directoryOperations(
-  { settings, store, policy, resolve, random, log }: DirectoryOperationsOptions,
+  { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,
   roster: Pick<Roster, 'add' | 'member' | 'saidToChange'>,
 ): Promise<DirectoryOperations> {
   const { plc: directory, userAgent } = settings;
@@ -40,7 +43,7 @@ export async function directoryOperations(
   const onOperation = operationHandler(roster, host);
   const position = readPosition(await store.note(positionNote), host);
   const stream = followDirectory({
-    ...{ directory, policy, userAgent, resolve, random, wait, log, onOperation, position },
+    ...{ directory, policy, userAgent, resolve, http, random, wait, log, onOperation, position },
   });
   return {
     get note() {

@@ -77,7 +77,7 @@ export async function createLabelers(
     obstacles,
   );
   const operations = await directoryOperations(
-    { ...base, resolve: outbound.resolveOwn },
+    { ...base, resolve: outbound.resolveOwn, http: outbound.directory },
     { add, member: (did) => roster.member(did), saidToChange: (did) => roster.saidToChange(did) },
   );
   return { roster, runner, denials, particulars, services, operations, reachability: new Reachability(log), add };

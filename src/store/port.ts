@@ -34,16 +34,16 @@ import type { Purge, PurgeWriter } from './removals.ts';
 import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
 
-/** Reasons why a label was not stored. Only the store detects `duplicate`. */
+/** Reasons why a label was not stored, in the order in which they are checked. Only the store detects `duplicate`. */
 export const refusalReasons = [
   'foreign_src',
   'malformed',
-  'space_uri',
   'oversized',
+  'space_uri',
   'undated',
+  'future',
   'pre_epoch',
   'late',
-  'future',
   'duplicate',
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];

@@ -5,23 +5,23 @@ import { fileURLToPath } from 'node:url';
 
 const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
-/** What a run of `almanac labels` said, and how it ended. */
+/** Output and exit code of `almanac labels`. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: readonly string[];
-  /** Lines that are no log. */
+  /** Lines that are not log lines. */
   readonly stderr: readonly string[];
 }
 
-/** `almanac labels`, running. */
+/** A running `almanac labels`. */
 export interface LabelsProcess {
   readonly process: ChildProcess;
-  /** Resolves once it says that it observes; rejects when it ends before. */
+  /** Resolves once it prints that it observes; rejects if it ends before. */
   readonly observing: Promise<void>;
   readonly ended: Promise<Ended>;
 }
 
-/** Starts `almanac labels` with these arguments, and these variables beside the path. */
+/** Starts `almanac labels` with these arguments, and these environment variables in addition to the path. */
 export function spawnLabels(args: readonly string[], env: Readonly<Record<string, string>> = {}): LabelsProcess {
   const child = spawn(process.execPath, [bin, 'labels', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -40,7 +40,7 @@ export function spawnLabels(args: readonly string[], env: Readonly<Record<string
     });
     void ended.then(({ code }) => reject(new Error(`ended with ${code}: ${stderr.join('\n')}`)));
   });
-  // Runs that are not to observe are judged by how they end.
+  // Tests of failing runs use `ended` only.
   observing.catch(() => undefined);
   return { process: child, observing, ended };
 }

@@ -5,6 +5,7 @@ import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/writ
 import { day, hour, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf } from '../conformance/labels.ts';
 import { generationId } from '../faults/store-state.ts';
+import { rosterRow } from '../store/roster-row.ts';
 
 const [mod = ''] = labelers;
 const gapAt = micros(noon + 5 * day + hour);
@@ -24,10 +25,9 @@ const changes: readonly ((writer: SqliteWriter) => Promise<unknown>)[] = [
   () => Promise.resolve(),
   (writer) =>
     writer.putRoster(
-      labelers.map((did) => ({
-        ...{ did, origin: 'seeded', provenance: ['seeds'], enrolled: true, endpoint: 'https://e.example' },
-        ...{ state: 'established', stateSince: noon, detail: '{}' },
-      })),
+      labelers.map((did) =>
+        rosterRow(did, { provenance: ['seeds'], endpoint: 'https://e.example', stateSince: noon, lastAnswered: noon }),
+      ),
     ),
   (writer) => append(writer, 0, noon, 400),
   (writer) => writer.putNote('test', 'a note'),

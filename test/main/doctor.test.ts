@@ -8,9 +8,10 @@ import { WebSocketServer } from 'ws';
 import { youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { freePort } from '../../harness/net/ports.ts';
-import { runProgram, startProgram } from '../../harness/process/program.ts';
+import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim, type SimAddresses } from '../../sim/index.ts';
+import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
@@ -114,11 +115,11 @@ describe('almanac doctor', () => {
         ...network.relays.flatMap((relay) => ['--relay', relay]),
       ],
     ];
-    startProgram(['weather', '--data', data, ...streams], { env });
-    startProgram(['labels', '--store', `sqlite:${data}/labels`, ...streams, ...sources], { env });
+    startProgramInTest(['weather', '--data', data, ...streams], { env });
+    startProgramInTest(['labels', '--store', `sqlite:${data}/labels`, ...streams, ...sources], { env });
     const written = (name: string) => statSync(join(data, 'artifacts', name), { throwIfNoEntry: false }) !== undefined;
     await until('both artifacts', () => Object.values(artifactNames).every(written));
-    const facts = startProgram(['facts', '--artifacts', join(data, 'artifacts'), '--port', String(port)]);
+    const facts = startProgramInTest(['facts', '--artifacts', join(data, 'artifacts'), '--port', String(port)]);
     await facts.listening();
 
     let said = await runProgram(['doctor', ...flags()]);
@@ -246,6 +247,15 @@ describe('the check of the upstreams', () => {
     ]);
     expect(said.of('relay')).toMatchObject([{ level: 'fail' }]);
     expect(said.of('jetstream')).toMatchObject([{ level: 'fail' }]);
+    const host = `127.0.0.1:${hanging}`;
+    expect(said.of('network')).toEqual([
+      {
+        check: 'network',
+        level: 'fail',
+        found: `tried ${host} (jetstream), ${host} (relay), ${host} (directory): none of them answers`,
+        todo: 'check the network, the resolver and the firewall (outbound TCP 443)',
+      },
+    ]);
     expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream reported its time' }]);
   });
 
@@ -257,6 +267,34 @@ describe('the check of the upstreams', () => {
     const said = await doctor(flags({ ...network, jetstream: `ws://127.0.0.1:${silent}/subscribe` }));
     expect(said.of('jetstream')).toMatchObject([
       { level: 'fail', found: `ws://127.0.0.1:${silent}/subscribe accepts connections, but sends no events` },
+    ]);
+  });
+
+  it('checks both weather hosts, and names the one that is published', async () => {
+    await settle();
+    const closed = `ws://127.0.0.1:${await freePort()}/subscribe`;
+    const second = network.jetstream;
+    const check = async (published: string, caveats: string[]) => {
+      const young = youngArtifact('weather') as WeatherSummary;
+      put(artifactNames.weather, { ...young, source: { ...young.source, endpoint: published }, caveats });
+      return doctor(flags({ ...network, jetstream: closed }).concat('--jetstream', second));
+    };
+    const before = await check(closed, []);
+    expect(before.of('jetstream')).toMatchObject([
+      { level: 'warn', todo: 'the other host is published while this one does not answer' },
+      { level: 'ok', found: `${second} sends events` },
+    ]);
+    expect(before.of('weather host')).toMatchObject([
+      { level: 'ok', found: `${new URL(closed).host} is published, the first of two hosts` },
+    ]);
+    const after = await check(second, [
+      'All of this is of the second, published since 2026-11-20T12:00:00.000Z because',
+    ]);
+    expect(after.of('weather host')).toMatchObject([
+      {
+        level: 'warn',
+        found: `${new URL(second).host} is published, the second of two hosts, since 2026-11-20T12:00:00.000Z`,
+      },
     ]);
   });
 
@@ -388,7 +426,7 @@ describe('the check of a port', () => {
 
   async function running(command: 'facts' | 'account', args: readonly string[]): Promise<number> {
     const env = { ALMANAC_LOG_LEVEL: 'silent' };
-    return (await startProgram([command, ...args, '--port', '0'], { env }).listening()).port;
+    return (await startProgramInTest([command, ...args, '--port', '0'], { env }).listening()).port;
   }
 
   it('distinguishes the Almanac of these artifacts and of this store from others, or reports that it cannot', async () => {

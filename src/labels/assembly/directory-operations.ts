@@ -1,29 +1,29 @@
-import { isObject } from '../../input/json-object.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import type { HttpClient } from '../../network/http/http.ts';
 import type { DirectoryOperation } from '../../network/identity/directory-operation.ts';
 import type { Log } from '../../ops/log.ts';
-import type { StoreReader } from '../../store/port.ts';
+import type { StoreWriter } from '../../store/port.ts';
+import type { DirectoryPosition } from '../../store/roster.ts';
 import { wait } from '../clock/wait.ts';
 import { followDirectory } from '../discovery/directory-stream.ts';
 import type { Roster } from '../roster/roster.ts';
 
-/** Name of the store's note that holds the position in the directory's stream. */
-export const positionNote = 'directory-position';
-
 /** Dependencies of finding labelers in the directory's stream. */
 export interface DirectoryOperationsOptions {
   readonly settings: { readonly plc: string; readonly userAgent: string };
-  readonly store: Pick<StoreReader, 'note'>;
+  readonly store: Pick<StoreWriter, 'directoryPosition'>;
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
+  /** The client for the directory. */
+  readonly http: Pick<HttpClient, 'getText'>;
   readonly random: () => number;
   readonly log: Log;
 }
 
 /** Follows the directory's stream while the instrument runs. */
 export interface DirectoryOperations {
-  /** Position to resume from, as the note keeps it; null before the first operation. */
-  readonly note: string | null;
+  /** Position to resume from; null before the first operation. */
+  readonly position: DirectoryPosition | null;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -32,19 +32,19 @@ export interface DirectoryOperations {
  * without a record, and reads the documents of known labelers again. The bounds for relays and the Jetstream apply.
  */
 export async function directoryOperations(
-  { settings, store, policy, resolve, random, log }: DirectoryOperationsOptions,
+  { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,
   roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
 ): Promise<DirectoryOperations> {
   const { plc: directory, userAgent } = settings;
   const { host } = new URL(directory);
   const onOperation = operationHandler(roster, host);
-  const position = readPosition(await store.note(positionNote), host);
+  const position = await store.directoryPosition(host);
   const stream = followDirectory({
-    ...{ directory, policy, userAgent, resolve, random, wait, log, onOperation, position },
+    ...{ directory, policy, userAgent, resolve, http, random, wait, log, onOperation, position },
   });
   return {
-    get note() {
-      return stream.position === null ? null : JSON.stringify({ host, seq: stream.position });
+    get position() {
+      return stream.position === null ? null : { host, seq: stream.position };
     },
     run: (signal) => stream.run(signal),
   };
@@ -61,16 +61,4 @@ export function operationHandler(
     // A new labeler's document is read anyway.
     if (isKnown) roster.documentChanged(did);
   };
-}
-
-/** Reads the note. Returns null for a position of another directory. */
-function readPosition(note: string | null, host: string): number | null {
-  if (note === null) return null;
-  try {
-    const value: unknown = JSON.parse(note);
-    if (!isObject(value) || value.host !== host) return null;
-    return typeof value.seq === 'number' && Number.isSafeInteger(value.seq) && value.seq >= 0 ? value.seq : null;
-  } catch {
-    return null;
-  }
 }

@@ -37,8 +37,6 @@ export interface FairShares {
   keep(): Promise<void>;
 }
 
-const dayNote = 'day-bytes';
-
 /** Creates the shares of all sources. */
 export function createFairShares(options: FairSharesOptions): FairShares {
   const { store, clocks, labeler, disk, maxDailyRows, gapIntervalMs } = options;
@@ -59,10 +57,10 @@ export function createFairShares(options: FairSharesOptions): FairShares {
       const { floor } = await store.frontier();
       const start = micros(Math.max(floor, dayStart(today)));
       const end = dayStart(today + 1);
-      if (start < end) cap.load(await store.countsByLabeler({ start, end }), await store.note(dayNote));
+      if (start < end) cap.load(await store.countsByLabeler({ start, end }), await store.dailyBytes(today));
     },
     async keep() {
-      await store.putNote(dayNote, cap.save());
+      await store.putDailyBytes(cap.save());
     },
   };
 }

@@ -77,7 +77,7 @@ export async function createLabelers(
     preconditions,
   );
   const operations = await directoryOperations(
-    { ...base, resolve: outbound.resolveOwn },
+    { ...base, resolve: outbound.resolveOwn, http: outbound.directory },
     { add, labeler: (did) => roster.labeler(did), documentChanged: (did) => roster.documentChanged(did) },
   );
   return { roster, runner, denials, metadata, services, operations, reachability: new Reachability(log), add };

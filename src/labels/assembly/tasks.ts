@@ -7,7 +7,6 @@ import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
 import { priorityInput } from '../roster/known-labeler.ts';
 import { priorityOf } from '../state/priority.ts';
-import { positionNote } from './directory-operations.ts';
 import type { Foundation } from './foundation.ts';
 import { writeHeartbeat } from './heartbeat.ts';
 import { cursorNote } from './labeler-events.ts';
@@ -43,16 +42,16 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   const clock = clocks.wall;
   return {
     async keep() {
-      // Read first: labelers that arrive while this is stored are read from the stream again after a crash.
-      const { note: position } = operations;
-      // Gaps before the roster, which states up to when a source is complete.
+      // Labelers that arrive while this is stored are read from the stream again after a crash.
+      const { position } = operations;
+      // Before the roster, which says up to when a source is complete.
       await gaps.flush();
       await writeHeartbeat(store, clock);
       await shares.keep();
       await store.dropRoster(roster.takeEvicted());
       await store.putRoster(roster.takeChanged());
       if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
-      if (position !== null) await store.putNote(positionNote, position);
+      if (position !== null) await store.putDirectoryPosition(position);
     },
     publish: publisher({
       ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },

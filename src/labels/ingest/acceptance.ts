@@ -13,6 +13,7 @@ import {
   type StoredGap,
   type StoreWriter,
 } from '../../store/port.ts';
+import type { RefusedRowsChange } from '../../store/refused-rows.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
 import { threadCpuMs } from '../shares/pace.ts';
@@ -26,7 +27,9 @@ export interface AcceptedPage {
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
-  /** Value of `clockGeneration` when its labels were judged. */
+  /** Changes of the remembered refused rows; absent: none. */
+  readonly refusedRows?: readonly RefusedRowsChange[];
+  /** `clockGeneration` when its labels were judged. */
   readonly clockGeneration: number;
 }
 
@@ -213,7 +216,7 @@ export class PageAcceptance {
   #takeGroup(): readonly Queued[] {
     if (this.#held.length > 0) return this.#takeHeld();
     const group: Queued[] = [];
-    const sums = { rows: 0, bytes: 0, refusals: 0, positions: 0 };
+    const sums = { rows: 0, bytes: 0, refusals: 0, positions: 0, refusedRows: 0 };
     for (;;) {
       const next = this.#queue.peek();
       if (!next) return group;
@@ -221,8 +224,10 @@ export class PageAcceptance {
       sums.bytes += pageBytes(next.page);
       sums.refusals += next.page.refusals.length;
       sums.positions += next.page.positions.length;
-      const full = sums.rows > maxBatchRows || sums.bytes > groupBytes || sums.refusals > maxBatchRows;
-      if (group.length > 0 && (full || sums.positions > maxBatchRows)) return group;
+      sums.refusedRows += next.page.refusedRows?.length ?? 0;
+      const { bytes, ...counts } = sums;
+      const isFull = bytes > groupBytes || Object.values(counts).some((count) => count > maxBatchRows);
+      if (group.length > 0 && isFull) return group;
       group.push(next);
       this.#queue.shift();
     }
@@ -284,6 +289,7 @@ function batchOf(at: Micros, group: readonly Queued[]): Batch {
     observations: group.flatMap(({ page }) => page.observations),
     refusals: group.flatMap(({ page }) => page.refusals),
     positions: group.flatMap(({ page }) => page.positions),
+    refusedRows: group.flatMap(({ page }) => page.refusedRows ?? []),
   };
 }
 
@@ -310,11 +316,16 @@ export function split(page: AcceptedPage): AcceptedPage[] {
       observations,
       refusals: last ? page.refusals : [],
       positions: last ? page.positions : [],
+      refusedRows: last ? (page.refusedRows ?? []) : [],
     };
   });
 }
 
-function pageBytes({ observations, positions }: AcceptedPage): number {
+function pageBytes({ observations, positions, refusedRows = [] }: AcceptedPage): number {
   const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
-  return labels + positions.reduce((sum, one) => sum + 3 * `${one.value}${one.endpoint}${one.source}`.length, 0);
+  const texts = [
+    ...positions.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
+    ...refusedRows.map(({ source, rows }) => `${rows}${source}`),
+  ];
+  return labels + texts.reduce((sum, text) => sum + 3 * text.length, 0);
 }

@@ -117,8 +117,9 @@ async function takeOne(
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Before the position: a crash between the two overstates the gap and never hides it.
   await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
-  const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
-  const stored = await commit(ports, { source: did, observations, refusals, positions, clockGeneration });
+  const positions = [{ source: did, endpoint, value: writePosition(position) }];
+  const refusedRows = refused.changes;
+  const stored = await commit(ports, { source: did, observations, refusals, positions, refusedRows, clockGeneration });
   refused.committed();
   if (stored > 0 || refusals.length > 0) source.apply({ kind: 'new_rows_stored', now: clock() });
   source.apply({ kind: 'committed', move, position });

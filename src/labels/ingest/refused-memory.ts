@@ -1,4 +1,9 @@
-import { maxPositionLength, type PositionChange } from '../../store/port.ts';
+import {
+  maxRefusedRowsLength,
+  type RefusedRows,
+  type RefusedRowsChange,
+  refusedRowBuckets,
+} from '../../store/refused-rows.ts';
 import type { Transport } from '../shares/telemetry.ts';
 
 /**
@@ -12,12 +17,12 @@ interface Known {
   readonly poll: number;
 }
 
-/** One batch of a source's rows. Decides which refused rows count; remembers them only after `committed`. */
+/** The refused rows of one page of a source. They are remembered only once they are durable. */
 export interface RefusedTake {
-  /** Returns true if the next refused row, given by its fingerprint, counts. */
+  /** Takes the next refused row, by its fingerprint; returns true if it counts. */
   counts(print: string): boolean;
-  /** Position changes to commit with the counts, after all rows were recorded. */
-  readonly changes: readonly PositionChange[];
+  /** Changes to commit with the counts, after all rows were taken. */
+  readonly changes: readonly RefusedRowsChange[];
   /** Call once the changes are durable. */
   committed(): void;
 }
@@ -31,22 +36,20 @@ export interface Delivery {
   readonly again: boolean;
 }
 
-/** Number of texts over which a source's rows are distributed; each is stored like a position. */
-const buckets = 16;
-const namePattern = /^refused\/([0-9a-f])$/;
 /** Reading starts over at most 48 h back, plus a margin of one hour: older rows do not arrive again. */
 const maxHours = 50;
-/** Maximum characters of all sources; beyond it the rows of the largest source are forgotten. */
+/** Maximum characters of all sources together; beyond it the source with the most is forgotten. */
 const maxCharacters = 16_000_000;
 /** Fraction of the bound that remains after trimming. */
 const trimmedTo = 0.95;
-/** Maximum forgotten texts that one commit removes. */
+/** Maximum number of forgotten buckets that one commit removes. */
 const maxForgotten = 100;
 
 /**
- * Remembers recently refused rows, so that a row counts once, even if stream and poll deliver it, or a restart repeats it.
- * Equal rows are numbered: the third one by stream and the third one by poll are the same. Stored with the positions and
- * committed with the counts. Bounded per source (about 3,000 rows), in total, and by age.
+ * Remembers the newest rows that were refused, so that one read twice is counted once: by stream and by poll, and again
+ * after a restart. A labeler may send equal rows, so they are numbered: the third one by stream and the third one by poll
+ * are the same. A source's rows are spread over buckets by their fingerprints; each bucket is one text, here and in the store,
+ * and is committed with the counts. Bounded per source (about 3,000 rows), in total, and by age.
  */
 export class RefusedMemory {
   readonly #maxCharacters: number;
@@ -54,7 +57,7 @@ export class RefusedMemory {
   /** Characters of each source. */
   readonly #sizes = new Map<string, number>();
   readonly #sources = new Map<string, Map<number, string>>();
-  #forgotten: readonly PositionChange[] = [];
+  #forgotten: readonly RefusedRowsChange[] = [];
   #characters = 0;
 
   /** Creates a memory of `max` characters. Rows of protected sources are forgotten last. */
@@ -63,12 +66,9 @@ export class RefusedMemory {
     this.#isProtected = isProtected;
   }
 
-  /** Loads a stored text; returns false if `name` is not that of a text of refused rows. */
-  load(source: string, name: string, text: string): boolean {
-    const [, digit] = namePattern.exec(name) ?? [];
-    if (digit === undefined) return false;
-    this.#put(source, Number.parseInt(digit, 16), text);
-    return true;
+  /** Loads a stored bucket. */
+  load({ source, bucket, rows }: RefusedRows): void {
+    this.#put(source, bucket, rows);
   }
 
   /** Begins a batch of a source at `now`, in microseconds. A source may have one batch at a time. */
@@ -87,7 +87,7 @@ export class RefusedMemory {
     }
     const times = new Map<string, number>();
     const counts = (print: string): boolean => {
-      const rows = opened(Number.parseInt(print.slice(0, 1), 16) % buckets);
+      const rows = opened(Number.parseInt(print.slice(0, 1), 16) % refusedRowBuckets);
       const short = Buffer.from(print.slice(0, 16), 'hex').toString('base64url');
       const before = rows.get(short) ?? { counted: 0, stream: 0, poll: 0 };
       const time = (times.get(short) ?? 0) + 1;
@@ -102,10 +102,7 @@ export class RefusedMemory {
     let written: [number, string][] | null = null;
     const texts = (): [number, string][] => {
       written ??= [...open]
-        .map(([at, rows]): [number, string] => [
-          at,
-          writeText(rows, maxPositionLength - source.length - nameOf(at).length),
-        ])
+        .map(([at, rows]): [number, string] => [at, writeText(rows, maxRefusedRowsLength)])
         .filter(([at, text]) => text !== (kept.get(at) ?? ''));
       return written;
     };
@@ -113,7 +110,7 @@ export class RefusedMemory {
     return {
       counts,
       get changes() {
-        const own = texts().map(([at, text]) => ({ source, endpoint: nameOf(at), value: text === '' ? null : text }));
+        const own = texts().map(([bucket, text]) => ({ source, bucket, rows: text === '' ? null : text }));
         return [...forgotten, ...own];
       },
       committed: () => {
@@ -140,23 +137,19 @@ export class RefusedMemory {
 
   #trim(): void {
     if (this.#characters <= this.#maxCharacters) return;
-    // Removes more than necessary, so that not every page of a flood has to trim again.
+    // The largest first, and more than necessary: otherwise each page of a flood would sort them again.
     const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
     const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
-    const forgotten: PositionChange[] = [];
+    const forgotten: RefusedRowsChange[] = [];
     for (const source of inOrder) {
       if (this.#characters <= this.#maxCharacters * trimmedTo) break;
-      for (const at of [...(this.#sources.get(source)?.keys() ?? [])]) {
-        forgotten.push({ source, endpoint: nameOf(at), value: null });
-        this.#put(source, at, '');
+      for (const bucket of [...(this.#sources.get(source)?.keys() ?? [])]) {
+        forgotten.push({ source, bucket, rows: null });
+        this.#put(source, bucket, '');
       }
     }
     this.#forgotten = [...this.#forgotten, ...forgotten];
   }
-}
-
-function nameOf(at: number): string {
-  return `refused/${at.toString(16)}`;
 }
 
 const rowPattern = /^([\w-]{11})([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)$/;
@@ -172,10 +165,10 @@ function readText(text: string, since: number): Map<string, Known> {
   return rows;
 }
 
-/** Formats the newest rows that fit in `maxLength` characters. */
-function writeText(rows: ReadonlyMap<string, Known>, maxLength: number): string {
+/** Packs the newest rows into at most `max` characters. */
+function writeText(rows: ReadonlyMap<string, Known>, max: number): string {
   const lines: string[] = [];
-  let left = maxLength;
+  let left = max;
   for (const [print, { hour, counted, stream, poll }] of [...rows].reverse()) {
     const line = `${print}${[hour, counted, stream, poll].map((number) => number.toString(36)).join('.')}`;
     left -= line.length + 1;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { answered, asked, caughtUp } from '../../../harness/labels/reading-events.ts';
+import type { Micros } from '../../contract/timestamp.ts';
 import { hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition, writePosition } from '../label/position.ts';
 import { untracked } from '../state/reading-state.ts';
@@ -39,23 +40,18 @@ test('a loaded labeler is complete no later than the last page according to the 
   expect(complete(now)).toBe(null);
   kept.tracker.apply(caughtUp(now, now));
   expect([complete(now + hour), complete(now - hour), complete(null)]).toEqual([now, now - hour, now]);
-  const { completeThrough: _, ...before } = JSON.parse(rowOf(kept, now).detail) as Record<string, unknown>;
-  expect(complete(now + hour, { ...rowOf(kept, now), detail: JSON.stringify(before) })).toBe(now + hour);
 });
 
-test('a row of a version without the first response uses the first attempt instead, if the labeler ever responded', () => {
+test('a row without a first answer takes the last one, if there was an answer', () => {
   const kept = labeler();
   kept.tracker.apply(asked(now));
-  const first = (answeredAt: number | null) => {
-    const {
-      firstAnswered: _,
-      failingSince: __,
-      ...before
-    } = JSON.parse(rowOf(kept, now).detail) as Record<string, unknown>;
-    const row = { ...rowOf(kept, now), detail: JSON.stringify(before) };
+  const first = (answeredAt: number | null, firstAnswered: Micros | null) => {
+    const row = { ...rowOf(kept, now), firstAnswered };
     return labelerFromRow(row, answeredAt === null ? null : micros(answeredAt)).tracker.tracked.firstAnswered;
   };
-  expect([first(null), first(now + hour)]).toEqual([null, now]);
+  expect([first(null, null), first(null, now), first(now + hour, null), first(now + hour, now)]).toEqual([
+    ...[null, null, now + hour, now],
+  ]);
 });
 
 test('a labeler is seeded if the seeds file names it, even if another source named it first', () => {
@@ -63,13 +59,11 @@ test('a labeler is seeded if the seeds file names it, even if another source nam
   expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);
 });
 
-test('a row of another version is loaded as an unresolved labeler', () => {
-  const row = { ...rowOf(labeler(), now), state: 'asleep', detail: 'not JSON' };
+test('a row with unknown values is a labeler without a known state', () => {
+  const row = { ...rowOf(labeler(), now), state: 'asleep', resolutionStatus: 'another' };
   expect(labelerFromRow(row, null)).toMatchObject({ resolutionStatus: 'unresolved' });
   expect(labelerFromRow(row, null).tracker.tracked).toMatchObject({
-    state: 'probing',
-    lastAnswered: null,
-    firstAsked: null,
+    ...{ state: 'probing', lastAnswered: null, firstAsked: null },
   });
 });
 

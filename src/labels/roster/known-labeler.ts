@@ -1,8 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { isObject } from '../../input/json-object.ts';
 import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
-import { labelerHandle, type RosterRow } from '../../store/roster.ts';
+import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { PriorityInput } from '../state/priority.ts';
 import type { TrackedState } from '../state/reading-state.ts';
@@ -66,16 +65,13 @@ export function priorityInput(labeler: KnownLabeler): PriorityInput {
 
 /** Converts a labeler to its row in the store. */
 export function rowOf(labeler: KnownLabeler, now: Micros): RosterRow {
-  const { state, stateSince, ...rest } = labeler.tracker.tracked;
+  const { did, origin, endpoint, resolutionStatus, handle, handleConfirmed } = labeler;
   return {
-    did: labeler.did,
-    origin: labeler.origin,
+    ...{ did, origin, endpoint, resolutionStatus },
     provenance: [...labeler.provenance],
     enrolled: isEnrolled(labeler, now),
-    endpoint: labeler.endpoint,
-    state,
-    stateSince,
-    detail: JSON.stringify({ finding: labeler.resolutionStatus, ...rest, ...writeHandle(labeler) }),
+    handle: handle === null ? null : { name: handle, confirmed: handleConfirmed },
+    ...labeler.tracker.tracked,
   };
 }
 
@@ -86,60 +82,27 @@ export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGa
 }
 
 /**
- * Converts a stored row to a labeler. `answeredAt` is the time of the last accepted page according to the rows: the labeler
- * is complete no later than that, because later rows may be lost.
+ * Returns the labeler of a roster row. `answeredAt` is the time of its last accepted page, which the rows prove: what was
+ * complete later is lost if rows were lost.
  */
 export function labelerFromRow(row: RosterRow, answeredAt: Micros | null): KnownLabeler {
-  const detail = parse(row.detail);
-  const handle = labelerHandle(row);
-  const lastAnswered = answeredAt ?? instant(detail.lastAnswered);
-  // Versions without this field had read every source to its end, or recorded a gap.
-  const complete = 'completeThrough' in detail ? instant(detail.completeThrough) : lastAnswered;
-  const firstAsked = instant(detail.firstAsked);
-  // Earlier versions stored only the first attempt, which is the nearest bound.
-  const answering = 'firstAnswered' in detail ? instant(detail.firstAnswered) : (firstAsked ?? row.stateSince);
+  const { did, origin, endpoint, handle, stateSince, firstAsked, failingSince, dated, undated } = row;
+  const lastAnswered = answeredAt ?? row.lastAnswered;
+  const complete = row.completeThrough;
   const tracked: TrackedState = {
+    ...{ stateSince, firstAsked, lastAnswered, failingSince, dated, undated },
     state: sourceStateOf(row.state),
-    stateSince: row.stateSince,
-    firstAsked,
-    firstAnswered: lastAnswered === null ? null : (answering ?? lastAnswered),
-    lastAnswered,
-    failingSince: instant(detail.failingSince),
+    firstAnswered: lastAnswered === null ? null : (row.firstAnswered ?? lastAnswered),
     completeThrough: complete === null ? null : micros(Math.min(complete, answeredAt ?? complete)),
-    dated: detail.dated === true,
-    undated: detail.undated === true,
   };
   return {
-    did: row.did,
-    origin: row.origin,
+    ...{ did, origin, endpoint },
     provenance: new Set(row.provenance),
-    resolutionStatus: resolutionStatuses.find((status) => status === detail.finding) ?? 'unresolved',
-    endpoint: row.endpoint,
+    resolutionStatus: resolutionStatuses.find((status) => status === row.resolutionStatus) ?? 'unresolved',
     pds: null,
     handle: handle?.name ?? null,
     handleConfirmed: handle?.confirmed ?? false,
     denied: false,
-    tracker: new Tracker(row.did, tracked),
+    tracker: new Tracker(did, tracked),
   };
-}
-
-/** Formats the handle for `labelerHandle`. */
-function writeHandle({ handle, handleConfirmed }: KnownLabeler): {
-  readonly handle?: string;
-  readonly confirmed?: boolean;
-} {
-  return handle === null ? {} : { handle, confirmed: handleConfirmed };
-}
-
-function instant(value: unknown): Micros | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) ? micros(value) : null;
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

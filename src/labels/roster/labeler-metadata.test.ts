@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { rosterRow } from '../../../harness/store/roster-row.ts';
 import { Pds } from '../../../sim/identity/pds.ts';
 import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
@@ -38,8 +39,7 @@ const record = (value: string) => ({ policies: { labelValues: [value] } });
 const content = (value: string) => JSON.stringify({ labelValues: [value], labelValueDefinitions: [] });
 
 function labelerWith(over: Partial<KnownLabeler> = {}): KnownLabeler {
-  const row = { did, origin: 'seeded', provenance: [], enrolled: true, endpoint: null, state: 'probing' } as const;
-  const labeler = labelerFromRow({ ...row, stateSince: micros(0), detail: '{}' }, null);
+  const labeler = labelerFromRow(rosterRow(did, { state: 'probing', resolutionStatus: 'unresolved' }), null);
   return Object.assign(labeler, { pds: pds.origin, handle: 'mod.example.com', ...over });
 }
 

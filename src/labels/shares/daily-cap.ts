@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { LabelerCount } from '../../store/account-counts.ts';
 import { labelBytes } from '../../store/label.ts';
 import type { NewObservation } from '../../store/port.ts';
-import { maxNoteLength } from '../../store/roster.ts';
+import type { DailyBytes } from '../../store/roster.ts';
 import { day, dayOf, dayStart } from '../../store/time.ts';
 import { type PriorityClass, priorityClasses } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -16,6 +16,8 @@ export const maxDailyBytes = 1_000_000_000;
 const meanRowBytes = 205;
 /** Measured overhead of a row in an open day, in bytes: indexes, counters, its identity. */
 const rowOverheadBytes = 64;
+/** Maximum number of sources whose bytes are stored for the next start; those of others count at the mean. */
+const maxSavedSources = 5_000;
 
 /** Maximum additions of one source of a class to a day. */
 interface SourceShare {
@@ -111,29 +113,21 @@ export class DailyCap {
     this.limit = options.maxRows ?? maxDailyRows;
   }
 
-  /** Loads the usage of the current day: its rows, and the bytes that `save` returned. */
-  load(counts: readonly LabelerCount[], saved: string | null = null): void {
+  /** Loads what the current day holds: its rows, and their bytes if `save` returned them on the same day. */
+  load(counts: readonly LabelerCount[], saved: DailyBytes | null = null): void {
     this.#updateDay();
-    const bytes = readSaved(saved, this.#day);
+    const bytes = saved?.day === this.#day ? saved.bytes : new Map<string, number>();
     for (const { labeler, applied, removed } of counts) {
       const rows = applied + removed;
       this.#add(labeler, { rows, bytes: bytes.get(labeler) ?? rows * meanRowBytes });
     }
   }
 
-  /** Formats the bytes of the day for the next start; omits the sources with the least bytes if there is no space. */
-  save(): string {
+  /** Returns the bytes of the current day for the next start: those of the sources that used the most. */
+  save(): DailyBytes {
     this.#updateDay();
-    const byUsage = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes);
-    let left = maxNoteLength - 100;
-    const bytes: [string, number][] = [];
-    for (const [source, used] of byUsage) {
-      // Upper bound of the digits, quotes and brackets.
-      left -= source.length + 30;
-      if (left < 0) break;
-      bytes.push([source, Math.round(used.bytes)]);
-    }
-    return JSON.stringify({ day: this.#day, bytes });
+    const largest = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes).slice(0, maxSavedSources);
+    return { day: this.#day, bytes: new Map(largest.map(([source, { bytes }]) => [source, Math.round(bytes)])) };
   }
 
   /**
@@ -287,21 +281,4 @@ interface Waiting {
 function emptyQueues(): Record<PriorityClass, FairQueue<Waiting>> {
   const queue = () => new FairQueue<Waiting>(priorityWeights);
   return { seeded: queue(), established: queue(), new: queue() };
-}
-
-/** Parses the bytes by source that `save` returned; empty if they are of another day. */
-function readSaved(saved: string | null, today: number): ReadonlyMap<string, number> {
-  try {
-    const { day: of, bytes } = JSON.parse(saved ?? '{}') as { day?: unknown; bytes?: unknown };
-    if (of !== today || !Array.isArray(bytes)) return new Map();
-    return new Map(
-      bytes.flatMap((entry: unknown): [string, number][] => {
-        if (!Array.isArray(entry)) return [];
-        const [source, used] = entry as unknown[];
-        return typeof source === 'string' && typeof used === 'number' && used >= 0 ? [[source, used]] : [];
-      }),
-    );
-  } catch {
-    return new Map();
-  }
 }

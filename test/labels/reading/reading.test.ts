@@ -285,6 +285,7 @@ describe('a poll without a free slot', () => {
 
   test('does not begin a trial', async () => {
     let polls = 0;
+    const paused = Promise.withResolvers<undefined>();
     const observed = await made({
       random: 0.5,
       timings: { pollMs: 5 },
@@ -293,12 +294,16 @@ describe('a poll without a free slot', () => {
         polls += 1;
         return busy;
       },
+      // The reader stops in its pause after the fourth poll: an attempt that is under way has begun a trial.
+      wait: async (ms, signal) => {
+        if (polls < 4) return wait(ms, signal);
+        paused.resolve(undefined);
+        await never({ signal });
+      },
     });
     const before = observed.source.tracker.tracked;
     observed.read();
-    await until('some polls', () => polls > 3);
-    await observed.close();
-    reader = null;
+    await paused.promise;
     expect(observed.source.tracker.tracked).toEqual(before);
   });
 

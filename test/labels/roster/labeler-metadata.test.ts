@@ -3,7 +3,6 @@ import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { quickTimings, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
-import { labelerHandle } from '../../../src/store/roster.ts';
 
 const stage = labelStage();
 
@@ -37,8 +36,7 @@ test('definitions are stored with their date, from the labeler’s host or the J
   expect(definitions?.seenAt).toBeGreaterThanOrEqual(begun);
   expect(await observed.store.definitions(without.did)).toEqual([]);
 
-  const handles = async () =>
-    new Map((await observed.store.roster()).map((row) => [row.did, labelerHandle(row)?.confirmed]));
+  const handles = async () => new Map((await observed.store.roster()).map((row) => [row.did, row.handle?.confirmed]));
   const expected = new Map([
     [quiet.did, true],
     [told.did, false],
@@ -47,5 +45,5 @@ test('definitions are stored with their date, from the labeler’s host or the J
   const sorted = (map: ReadonlyMap<string, unknown>) => JSON.stringify([...map].sort());
   await until('names', async () => sorted(await handles()) === sorted(expected));
   const row = (await observed.store.roster()).find(({ did }) => did === quiet.did);
-  expect(row && labelerHandle(row)?.name).toBe(`labeler-${quiet.did.slice(8, 14)}.example.com`);
+  expect(row?.handle?.name).toBe(`labeler-${quiet.did.slice(8, 14)}.example.com`);
 });

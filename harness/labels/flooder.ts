@@ -2,22 +2,22 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** What a flooding labeler sends; `n` counts the frames of all its connections from 1. */
+/** Creates the n-th frame of a flooding labeler; `n` counts the frames of all its connections from 1. */
 export type Flood = (n: number, did: string) => Uint8Array;
 
-/** A labeler of its own domain that sends frames as fast as its consumer takes them, and answers no polls. */
+/** A labeler with a did:web that sends frames as fast as its consumer accepts them, and answers no polls. */
 export interface Flooder {
   readonly did: string;
   /** Connections to its stream that were opened. */
   readonly connections: number;
-  /** Frames that the consumer's machine took. */
+  /** Frames that the kernel accepted. */
   readonly sent: number;
   /** Ends the flood; connections stay open. */
   calm(): void;
   stop(): Promise<void>;
 }
 
-/** Frames that are handed to the socket at a time. */
+/** Frames that are passed to the socket at a time. */
 const batch = 64;
 
 /** Starts a flooding labeler on loopback. */
@@ -42,7 +42,7 @@ export async function startFlooder(flood: Flood): Promise<Flooder> {
   function pump(socket: WebSocket): void {
     if (state.isCalm || socket.readyState !== socket.OPEN) return;
     for (let i = 1; i < batch; i += 1) socket.send(flood(++state.n, did));
-    // The last one tells when the kernel has taken them all.
+    // The callback of the last one runs when the kernel has accepted all.
     socket.send(flood(++state.n, did), (error) => {
       if (error) return;
       state.sent += batch;

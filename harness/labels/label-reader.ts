@@ -22,24 +22,24 @@ import { asked } from './reading-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
-/** A row of the scripted labeler, made so many milliseconds ago. */
+/** Creates a row of the scripted labeler, authored `ageMs` milliseconds ago. */
 export function row(n: number, ageMs = 0, over: Readonly<Record<string, unknown>> = {}): unknown {
   const cts = new Date(Date.now() - ageMs).toISOString();
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}`, cts, ...over };
 }
 
-/** A page that answers. */
+/** Creates a response with a page. */
 export function answer(labels: readonly unknown[], cursor?: string): JsonAnswer {
   return { kind: 'json', status: 200, date: null, value: { labels, ...(cursor === undefined ? {} : { cursor }) } };
 }
 
-/** Pages by the number of each row. */
+/** Creates the page of at most `limit` rows with numbers above `at`. */
 export function pagesOf(
   rows: readonly { readonly n: number; readonly label: unknown }[],
   at: number,
-  most: number,
+  limit: number,
 ): JsonAnswer {
-  const page = rows.filter(({ n }) => n > at).slice(0, most);
+  const page = rows.filter(({ n }) => n > at).slice(0, limit);
   const last = page.at(-1);
   return answer(
     page.map(({ label }) => label),
@@ -47,56 +47,56 @@ export function pagesOf(
   );
 }
 
-/** A labeler that does exactly what a test says, and the reader of it. */
+/** A scripted labeler and its reader. */
 export interface LabelReader {
   readonly source: Source;
   /** Values of the labels that were stored. */
   readonly stored: Set<string>;
-  /** As they were recorded, in their order. */
+  /** Recorded gaps, in order. */
   readonly gaps: StoredGap[];
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
   readonly epoch: number;
-  /** Connections so far. */
+  /** Number of connections so far. */
   readonly connections: number;
   readonly memory: InputMemory;
-  /** Whether what lies there is no gap. */
+  /** Returns true if part of the interval is not covered by recorded gaps. */
   misses(interval: Interval): boolean;
-  /** Takes rows as if they came that way. */
+  /** Accepts rows as if this transport had delivered them. */
   take(rows: readonly unknown[], transport: 'stream' | 'poll'): Promise<void>;
-  /** One connection. */
+  /** Runs one connection. */
   session(): ReturnType<typeof streamSession>;
-  /** Reads until it is closed. */
+  /** Starts reading until `close`. */
   read(): void;
   close(): Promise<void>;
 }
 
-/** How the scripted labeler answers. */
+/** Responses of the scripted labeler. */
 export interface LabelScript {
   readonly page?: (
     cursor: number,
     limit: number,
     asked: { readonly signal: AbortSignal },
   ) => JsonAnswer | Promise<JsonAnswer>;
-  /** A connection; `cursor` null for what is live. Without it there is no stream. */
+  /** Called for each connection; without it the stream closes at once. */
   readonly connected?: (stream: ScriptedStream) => void;
-  /** Whether the labeler answers the handshake of a stream with 501. */
+  /** True if the labeler answers the handshake of a stream with 501. */
   readonly streamless?: boolean;
-  /** Memory that a page is said to take once it is decoded, in bytes. */
+  /** Declared memory of a decoded page, in bytes. */
   readonly pageCost?: number;
-  /** How long ago our epoch began, in days. */
+  /** Age of our epoch, in days. */
   readonly days?: number;
   readonly timings?: Partial<ReaderTime['timings']>;
-  /** What every draw of chance gives (0). */
+  /** Result of every random draw (0). */
   readonly random?: number;
   readonly wait?: ReaderTime['wait'];
-  /** How far the labeler is trusted with shared resources (as a seeded one). */
+  /** Priority class of the labeler (seeded). */
   readonly priority?: PriorityClass;
 }
 
 /** One connection of the reader. */
 export interface ScriptedStream {
-  /** Counted from 1. */
+  /** Number of the connection, from 1. */
   readonly connection: number;
   readonly cursor: number | null;
   send(seq: number, ...labels: unknown[]): void;
@@ -104,7 +104,7 @@ export interface ScriptedStream {
   end(): void;
 }
 
-/** Never answers, until nobody waits. */
+/** Responds only when the signal aborts. */
 export function never({ signal }: { readonly signal: AbortSignal }): Promise<JsonAnswer> {
   return new Promise((resolve) => {
     const abort = (): void => resolve({ kind: 'aborted' });
@@ -113,7 +113,7 @@ export function never({ signal }: { readonly signal: AbortSignal }): Promise<Jso
   });
 }
 
-/** A labeler by script and its reader. */
+/** Starts a scripted labeler and its reader. */
 export async function labelReader(script: LabelScript, memory = createInputMemory()): Promise<LabelReader> {
   const server = new WebSocketServer({
     port: 0,

@@ -5,33 +5,33 @@ import type { Micros } from '../../src/contract/timestamp.ts';
 import { day, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, removeStation } from './label-station.ts';
 
-/** A simulated network and the instrument that observes it, for one test: whatever it puts here is ended after it. */
+/** A simulated network and the instrument that observes it; both are stopped after each test. */
 export interface LabelStage {
   sim: Sim | null;
   station: LabelStation | null;
-  /** Time that passed at once, for everybody that goes by the clocks of the stage, in microseconds. */
+  /** Time that was skipped on the clocks of the stage, in microseconds. */
   passed: number;
   readonly wall: () => Micros;
   readonly monotonic: () => number;
 }
 
-/** Time that has to pass at once so that midnight is not met by chance within minutes, in microseconds. */
+/** Returns the time to skip so that midnight is not within minutes, in microseconds. */
 export function awayFromMidnight(): number {
   const left = day - ((Date.now() * 1000) % day);
   return left < 10 * minute ? left : 0;
 }
 
-/** Whether labelers gave all of theirs that can be read: once they emit nothing more, nothing more is to come. */
+/** Returns true if labelers have served all of their readable rows. */
 export function allGiven({ labelers }: Sim): boolean {
   return labelers.list.every(({ database, edge, served }) => [...database.read(1, edge)].every((n) => served.has(n)));
 }
 
-/** Whether a labeler that replaces rows has another one in the place of this one: who had not read it cannot. */
+/** Returns true if a labeler has replaced a row, which can then no longer be read. */
 export function isReplaced({ profile, log, edge }: Labeler, n: number): boolean {
   return profile.software === 'ozone' && log.replaced(n, edge);
 }
 
-/** The stage of a file's tests. */
+/** Creates the stage of a file's tests. */
 export function labelStage(): LabelStage {
   const stage: LabelStage = {
     sim: null,

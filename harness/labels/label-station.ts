@@ -14,7 +14,7 @@ import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/wri
 import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
 
-/** A timings that lets a test see within seconds what takes minutes in the world. */
+/** Timings by which a test observes within seconds what takes minutes on the live network. */
 export const quickTimings = {
   pollMs: 200,
   confirmMs: 1_500,
@@ -30,20 +30,20 @@ export const quickTimings = {
   clockMs: 1_000,
 };
 
-/** The instrument in this process, over a store of its own. */
+/** The instrument in this process, with its own store. */
 export interface LabelStation {
   readonly folder: string;
   readonly store: SqliteWriter;
   readonly quirks: ReadonlyMap<Quirk, number>;
   readonly hostFull: ReadonlyMap<Transport, number>;
-  /** The artifact as this instrument published it last; waits for the first, and rejects when the instrument fails. */
+  /** Reads the last artifact of this instrument; waits for the first, and rejects if the instrument fails. */
   overview(): Promise<RecentOverview>;
-  /** The artifact once one was made of all that is stored by now: the one that stands may be older. */
+  /** Waits for an artifact that is newer than this call. */
   published(): Promise<RecentOverview>;
   stop(): Promise<void>;
 }
 
-/** Starts the instrument; `folder` of an earlier one goes on with its store. */
+/** Starts the instrument; with the `folder` of an earlier one it uses the same store. */
 export async function startStation(
   settings: Pick<LabelsSettings, 'seeds' | 'plc'> & Partial<LabelsSettings>,
   {
@@ -58,7 +58,7 @@ export async function startStation(
   const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
   const hostFull = new Map<Transport, number>();
-  // A start does not wait for it for long: till then no artifact stands, or that of an earlier instrument.
+  // A start may return before the first artifact is written; an earlier instrument's artifact may exist.
   const first = Promise.withResolvers<void>();
   const telemetry: Telemetry = {
     ...noTelemetry,

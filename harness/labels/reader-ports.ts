@@ -17,18 +17,18 @@ import type { StoredGap } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { quickTimings } from './label-station.ts';
 
-/** The ports of readers in tests, and what became of it. */
+/** Ports of readers in tests, and their recorded results. */
 export interface ScriptedPorts {
   readonly ports: ReaderPorts;
   /** Values of the labels that were stored. */
   readonly stored: Set<string>;
-  /** As they were recorded, in their order. */
+  /** Recorded gaps, in order. */
   readonly gaps: StoredGap[];
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
 }
 
-/** Members of ports that a test makes itself. */
+/** Ports that a test provides itself. */
 export type OwnPorts = Partial<
   Pick<ReaderPorts, 'gaps'> &
     Pick<LabelQuery, 'memory' | 'streams'> &
@@ -36,7 +36,7 @@ export type OwnPorts = Partial<
     Pick<ReaderTime, 'random' | 'timings' | 'wait'>
 >;
 
-/** Ports that store in memory, for a store that began so many days ago. */
+/** Creates ports that store in memory; the epoch began `days` days ago. */
 export function scriptedPorts(
   over: Pick<LabelQuery, 'http' | 'openStream'> & OwnPorts,
   { days = 10, priority = 'seeded' }: { readonly days?: number; readonly priority?: PriorityClass } = {},
@@ -85,13 +85,14 @@ export function scriptedPorts(
   return { ports, stored, gaps, withdrawn, quirks };
 }
 
-/** A source that was never read. */
+/** Creates a source that was never read. */
 export function newSource(did: string, endpoint: string, { time }: Pick<ReaderPorts, 'time'>): Source {
   const tracker = new Tracker(did, untracked(time.clock()));
   return new Source({ did, endpoint, peer: { source: did, privileged: false } }, tracker, noPosition);
 }
 
-/** Lets a source go on at a position as if what lies before were stored. */
+/** Sets the position of a source as if everything before it were stored. */
+
 export function resumeAt(source: Source, position: ReadPosition): void {
   source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
 }

@@ -14,7 +14,7 @@ import { exportsRoute } from './export/exports-route.ts';
 import { rememberManifests } from './export/manifest.ts';
 import { searchOf } from './query/parameters.ts';
 import { type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
-import { rehearse } from './reading/rehearsal.ts';
+import { warmUp } from './reading/warm-up.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
 
@@ -139,7 +139,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       return reply;
     },
     warm: (now, enough) =>
-      rehearse({
+      warmUp({
         reading,
         now,
         enough,

@@ -19,7 +19,7 @@ let facts: Server | null = null;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-command-'));
-  // Nobody replaces rows: what was emitted while nobody observed can be read later, however long that took.
+  // These labelers never replace rows, so labels emitted while no process ran can be read later.
   const shapeLabeler = () => ({ software: 'skyware' }) as const;
   sim = createSim({ rate: 1, historyHours: 0, labelers: 4, labelRate: 20, shapeLabeler });
   const { seeds, plc, relays, jetstream } = await sim.start();
@@ -72,7 +72,7 @@ async function stored() {
   }
 }
 
-/** Whether the store holds the endpoint of every labeler. */
+/** Returns true if the store has the endpoint of every labeler. */
 async function knowsEndpoints(): Promise<boolean> {
   const store = openSqliteReader(join(folder, 'store'));
   try {
@@ -84,7 +84,7 @@ async function knowsEndpoints(): Promise<boolean> {
 }
 
 describe('almanac labels', () => {
-  test('is killed again and again: nothing accepted is lost or stored twice, and the time in between is a gap', async () => {
+  test('loses and repeats no accepted row when it is killed repeatedly, and records the time in between as a gap', async () => {
     for (let kill = 0; kill < 3; kill++) {
       const { process, ended } = await observe();
       const before = kill === 0 ? 0 : overview().counts.events_window;
@@ -117,7 +117,7 @@ describe('almanac labels', () => {
     expect([verified.code, verified.stdout.at(-1)]).toEqual([0, 'every counter matches its rows']);
   });
 
-  test('is served while it observes, refused while it is held, and stale once it is gone', async () => {
+  test('publishes facts that are served while it runs, refused under a hold, and stale after it ends', async () => {
     await observe();
     const serve = ['facts', '--port', '0', '--artifacts', `${folder}/artifacts`];
     facts = await startServer(serve);
@@ -146,7 +146,7 @@ describe('almanac labels', () => {
     expect(await answer()).toEqual({ status: 503, state: 'stale' });
   });
 
-  test('does not start beside another one on the same store, and says so in one line', async () => {
+  test('does not start while another process uses the store, and reports it in one line', async () => {
     await observe();
     expect(await spawnLabels([...places(), ...network]).ended).toEqual({
       code: 1,
@@ -157,7 +157,7 @@ describe('almanac labels', () => {
     });
   });
 
-  test('started again under a hold says that it was maintained', async () => {
+  test('records a maintenance gap after a restart under a hold', async () => {
     const first = await observe();
     await until('a page', () => overview().coverage.observed_through !== null);
     first.process.kill('SIGTERM');
@@ -169,7 +169,7 @@ describe('almanac labels', () => {
     expect(overview()).toMatchObject({ hold: true, coverage: { gaps: [{ reason: 'maintenance' }] } });
   });
 
-  test('is held only in a folder that is there, and says what it replaces and what is missing', async () => {
+  test('sets a hold only in an existing directory, and reports a replaced or missing hold', async () => {
     const hold = (artifacts: string, reason: string) =>
       spawnLabels(['hold', '--artifacts', artifacts, '--reason', reason]).ended;
     const nowhere = join(folder, 'artifcats');
@@ -200,7 +200,7 @@ describe('almanac labels', () => {
     await until('the enrolment', () => overview().coverage.sources.enrolled === 3);
     const [listed = ''] = await run('deny');
     expect(listed).toMatch(new RegExp(`^${did} since \\S+Z: floods$`));
-    // A second denial keeps the date and the reason: the gap began then.
+    // A second denial keeps the date and the reason, because the gap began then.
     expect((await run('deny', did))[0]).toBe(`${did} was denied already`);
     expect(await run('deny')).toEqual([listed]);
     await run('deny', '127.0.0.1');
@@ -211,7 +211,7 @@ describe('almanac labels', () => {
     expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
   });
 
-  test('lists its sources with what they cost and the rows that the store holds', async () => {
+  test('lists its sources with their cost and their stored rows', async () => {
     await observe();
     await until('rows of each', async () => (await stored()).rows.size === 4);
     const run = async (...args: string[]) => (await spawnLabels(['sources', ...args, ...places()]).ended).stdout;
@@ -244,7 +244,7 @@ describe('almanac labels', () => {
     expect(domains).toHaveLength(1);
   });
 
-  test('removes a denied labeler’s rows while it runs, shows how far it is, and is whole when it was killed meanwhile', async () => {
+  test('purges a denied labeler while it runs, reports the progress, and completes after a kill', async () => {
     await observe();
     const did = sim.labelers.list[0]?.did ?? '';
     const rows = async () => (await stored()).rows.get(did);
@@ -275,7 +275,7 @@ describe('almanac labels', () => {
     expect((await run('verify')).stdout.at(-1)).toBe('every counter matches its rows');
   });
 
-  test('does not start with a damaged list of denied labelers, and says so in one line', async () => {
+  test('does not start with a damaged list of denied labelers, and reports it in one line', async () => {
     const store = join(folder, 'store');
     mkdirSync(store);
     writeFileSync(join(store, 'labels-denied.json'), 'no list');
@@ -290,7 +290,7 @@ describe('almanac labels', () => {
     expect(readdirSync(store)).toEqual(['labels-denied.json']);
   });
 
-  test('verifies no store with a missing day, and names the day in one line', async () => {
+  test('fails to verify a store with a missing day, and names the day in one line', async () => {
     const first = await observe();
     await until('a page', () => overview().coverage.observed_through !== null);
     first.process.kill('SIGTERM');

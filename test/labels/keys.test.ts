@@ -11,7 +11,7 @@ import { day, micros } from '../../src/store/time.ts';
 const stage = labelStage();
 const { wall, monotonic } = stage;
 
-/** The subject of a label of the network, all of which are well-formed here. */
+/** The subject of a label; all labels of this network are well-formed. */
 function subjectOf(label: unknown): string {
   return typeof label === 'object' && label !== null && 'uri' in label ? String(label.uri) : '';
 }
@@ -28,7 +28,7 @@ async function verdicts({ store }: LabelStation, { labelers }: Sim): Promise<str
   return found.sort((a, b) => a.observedAt - b.observedAt).map(({ signature }) => signature);
 }
 
-test('a label that was signed before a rotation that was never seen is verified with the earlier key', async () => {
+test('a label signed before an unobserved key rotation is verified with the earlier key', async () => {
   const sim = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', didWeb: false }),

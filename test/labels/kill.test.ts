@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { killLabels } from '../../harness/kills/label-kills.ts';
 
-test('killed at any moment and started again, it loses no accepted row, stores and counts none twice, and hides no time', async () => {
+test('after kills at any moment and restarts, no accepted row is lost or counted twice, and all missed time is a gap', async () => {
   const report = await killLabels({ kills: 50, seed: 4 });
   expect(report.problems).toEqual([]);
   expect(report.stored).toBe(report.emitted);

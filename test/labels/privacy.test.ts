@@ -11,7 +11,7 @@ import { day, micros } from '../../src/store/time.ts';
 
 const stage = labelStage();
 
-test('no account and no record of one stands in the logs or the artifact, whatever a labeler sends and however it fails', async () => {
+test('the logs and the artifact contain no account or record, whatever labelers send and however they fail', async () => {
   const written: string[] = [];
   const write = (message: string, fields?: LogFields) => void written.push(JSON.stringify({ message, fields }));
   const log: Log = { debug: write, info: write, warn: write, error: write, with: () => log };
@@ -34,7 +34,7 @@ test('no account and no record of one stands in the logs or the artifact, whatev
   const { startedAt: start } = await observed.store.epoch();
   const counts = () => observed.store.countsByLabeler({ start, end: micros(Date.now() * 1000 + day) });
   await until('labels of all', async () => (await counts()).length === 3);
-  // Each of them in another trouble: a reset, a refusal, more than its share of a day.
+  // Each has another problem: a reset, a refusal, more labels than its share of a day.
   first?.faults.recreate();
   second?.faults.answer({ kind: 'html' });
   second?.faults.drop('reset');
@@ -49,7 +49,7 @@ test('no account and no record of one stands in the logs or the artifact, whatev
   const at = (await observed.overview()).generated_at;
   await until('published', async () => (await observed.overview()).generated_at !== at);
 
-  // Nothing is written any more while it is read.
+  // Nothing is written while the artifact is read.
   await observed.stop();
   const artifacts = join(observed.folder, 'artifacts');
   const texts = [...written, ...readdirSync(artifacts).map((name) => readFileSync(join(artifacts, name), 'utf8'))];
@@ -57,6 +57,6 @@ test('no account and no record of one stands in the logs or the artifact, whatev
   expect(texts.filter((text) => text.includes('at://'))).toEqual([]);
   const named = texts.flatMap((text) => text.match(/did:[a-z]+:[a-zA-Z0-9._:%-]+/g) ?? []);
   expect(named.filter((did) => !labelers.has(did))).toEqual([]);
-  // They are named, so that what names accounts would be found too.
+  // Labelers do occur, so the search would find accounts, too.
   expect(new Set(named)).toEqual(labelers);
 });

@@ -6,7 +6,7 @@ import { day, dayOf, dayStart, hour, micros, minute } from '../../src/store/time
 
 let sim: Sim | null = null;
 let station: LabelStation | null = null;
-/** Time that passed at once, for everybody, and what our wall clock alone and those of the others were set by, in microseconds. */
+/** Time that was skipped on all clocks, and the errors of our wall clock and of the others', in microseconds. */
 let [passed, stepped, others] = [0, 0, 0];
 
 const wall = () => micros(Date.now() * 1000 + passed + stepped);
@@ -21,7 +21,7 @@ afterEach(async () => {
   [passed, stepped, others] = [0, 0, 0];
 });
 
-test('a clock that is set ahead drops no day within an hour, nor before somebody confirms it, however old the days look', async () => {
+test('a clock that is set ahead removes no day within an hour, nor before an upstream confirms it', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     clock: () => Date.now() + (passed + others) / 1000,

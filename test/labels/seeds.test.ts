@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { proveTruth } from '../../harness/truth/run.ts';
 
-describe('what is stored, refused and called a gap', () => {
+describe('stored rows, refusals and gaps', () => {
   // Ten seeds of 300 labelers: npm run test:truth.
   test.each([1, 2, 3])(
-    'is the truth of a network with every trouble: by labeler, action, account, reason and state (seed %i)',
+    'match a network with all injected faults, by labeler, action, account, reason and state (seed %i)',
     async (seed) => {
       const { problems, accepted } = await proveTruth({ seed });
       expect(problems).toEqual([]);

@@ -5,10 +5,10 @@ import { runSiege } from '../../harness/siege/siege.ts';
 import { unitLimits } from '../../harness/siege/unit-limits.ts';
 
 /**
- * A minute of what `npm run siege` does for hours: the built program, within the limits of its unit, against hostile
- * labelers of every kind. How late labels were accepted is the script's to judge: it depends on the machine.
+ * One minute of `npm run siege`: the built program, within the limits of its unit, with hostile labelers of every kind.
+ * Only the script judges the delay of labels, because it depends on the machine.
  */
-test('a hundred hostile labelers of every kind take nothing from twenty honest ones', async () => {
+test('twenty honest labelers are read completely next to a hundred hostile ones of every kind', async () => {
   const { problems, undeserved, crashes, rows } = await runSiege({
     seed: 1,
     hostile: 100,
@@ -17,7 +17,7 @@ test('a hundred hostile labelers of every kind take nothing from twenty honest o
     restarts: 3,
     recoverySeconds: 120,
     labelRate: 20,
-    // Of each kind one is established when it turns: in a minute not every new labeler gets its turn.
+    // One of each kind is established when it becomes hostile, because not every new labeler is read within a minute.
     lateShare: 0.5,
     floodMegabytesPerSecond: 40,
     diskBudgetMegabytes: 1_000,
@@ -35,8 +35,8 @@ test('a hundred hostile labelers of every kind take nothing from twenty honest o
   expect(rows.stored).toBeGreaterThan(1_000);
 }, 900_000);
 
-describe('what the siege measures by', () => {
-  test('the limits are those of the unit that operators run', () => {
+describe('the measures of the siege', () => {
+  test('use the limits of the unit that operators run', () => {
     expect(unitLimits()).toEqual({
       memoryBytes: 1024 ** 3,
       openFiles: 8192,
@@ -44,7 +44,7 @@ describe('what the siege measures by', () => {
     });
   });
 
-  test('the trend of memory is found among noise, and starts do not count', () => {
+  test('find a trend of memory in noise, without the growth after starts', () => {
     const samples = new Samples(null);
     for (let at = 0; at < 100; at += 1) {
       const rssMegabytes = at < 20 ? 50 : 200 + at * 0.1 + (at % 2);

@@ -11,7 +11,7 @@ import { micros } from '../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** A simulated network without a past, and the instrument that observes it. */
+/** A simulated network without earlier labels, and the instrument that observes it. */
 async function observe(options: SimOptions) {
   const made = createSim({ rate: 1, historyHours: 0, ...options });
   stage.sim = made;
@@ -28,7 +28,7 @@ async function observe(options: SimOptions) {
 
 const always = () => ({ start: micros(0), end: micros(Date.now() * 1000 + 3_600_000_000) });
 
-/** What is stored, in the words of the truth. */
+/** Stored rows in the form of the simulator's record. */
 async function stored({ store }: LabelStation) {
   const { startedAt: start } = await store.epoch();
   const counts = await store.countsByLabeler({ ...always(), start });
@@ -44,7 +44,7 @@ async function refusals({ store }: LabelStation) {
   return { duplicate, counted };
 }
 
-/** What has to be refused, in the words of the store; how often a known row was met depends on how it was read. */
+/** Expected refusals in the form of the store, without duplicates, whose number depends on the order of reading. */
 function toRefuse({ refused: { foreign, duplicate: _, ...others } }: Expected) {
   return Object.fromEntries(Object.entries({ foreign_src: foreign, ...others }).filter(([, count]) => count > 0));
 }
@@ -54,7 +54,7 @@ async function truth({ sim: { labelers }, station: { store } }: { sim: Sim; stat
   return labelers.truth.expected({ epochUs: startedAt });
 }
 
-/** Ends the traffic and waits until everything that was given has been stored or refused; then looks whether it is the same. */
+/** Ends the traffic, waits until everything is stored or refused, and compares it with the record. */
 async function settle(observed: { sim: Sim; station: LabelStation }) {
   for (const { faults } of observed.sim.labelers.list) faults.setRate(0);
   const same = async (): Promise<boolean> => {
@@ -62,13 +62,13 @@ async function settle(observed: { sim: Sim; station: LabelStation }) {
     const [rows, { counted }] = [await stored(observed.station), await refusals(observed.station)];
     return isDeepStrictEqual(rows, expected.byAction) && isDeepStrictEqual(counted, toRefuse(expected));
   };
-  // What is not the same by then is told by the comparison that follows.
+  // The following comparison reports remaining differences.
   await until('the same as the truth', same, 60_000).catch(() => undefined);
 }
 
-describe('what is stored', () => {
+describe('the stored rows', () => {
   test.each([1, 2, 3])(
-    'is the truth of a troubled network, by labeler, action and account (seed %i)',
+    'match a network with faults, by labeler, action and account (seed %i)',
     async (seed) => {
       const observed = await observe({ seed, labelers: 30, labelRate: 150, population: 'troubled' });
       const { store } = observed.station;
@@ -93,7 +93,7 @@ describe('what is stored', () => {
   );
 });
 
-test('a past of many pages is searched for the epoch, and what lies behind it is stored, by stream and by poll', async () => {
+test('many pages of earlier labels are searched for the epoch, and later labels are stored, by stream and by poll', async () => {
   const observed = await observe({
     labelers: 4,
     labelRate: 4,
@@ -115,7 +115,7 @@ test('a past of many pages is searched for the epoch, and what lies behind it is
   }
   const { startedAt } = await store.epoch();
   const { labelers } = observed.sim;
-  // What was replaced before anybody came is gone.
+  // Rows that were replaced before the first read are gone.
   const given = ({ labeler, n, served }: EmittedLabel): boolean => served || isReplaced(labelers.of(labeler), n);
   await until('all are given', () => [...labelers.truth.emitted(startedAt)].every(given), 60_000);
   const rows = async () => [...(await stored(observed.station))].sort();

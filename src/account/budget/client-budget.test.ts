@@ -15,7 +15,7 @@ it('a client may ask for so many distinct accounts a day, and again for each of 
   expect(budget.waitFor('b', 'z', noon)).toBeNull();
 });
 
-it('begins anew with each day', () => {
+it('the budget of a client is renewed each day', () => {
   const budget = createClientBudget(1);
   const midnight = Date.UTC(2026, 10, 21);
   expect(budget.waitFor('a', 'x', midnight - 1)).toBeNull();

@@ -1,12 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Characters of a mark: 72 bits, so that two of a million names hardly ever share one. */
+/** Characters of a mark: 72 bits, so that two of a million names almost never have the same mark. */
 const markCharacters = 12;
 
 /**
- * Marks that stand for names (of clients, of accounts) under a salt of their own, which is in no other place: with the
- * function a name is forgotten. The salt is secret and of fixed length, and marks are shown to nobody, so that a plain hash
- * serves; a keyed one (HMAC) costs several times as much, and a flood of requests asks for many.
+ * Returns a function that replaces names (of clients, of accounts) by salted hashes. Only the function has the salt, so the
+ * names cannot be recovered without it. The salt is secret and of fixed length, and marks are never published, so a plain
+ * hash suffices; a keyed one (HMAC) costs several times as much, and a flood of requests needs many.
  */
 export function saltedMark(): (name: string) => string {
   const salt = randomBytes(32).toString('base64');

@@ -65,7 +65,7 @@ export function typedText(typed: Parameters, name: string): string {
 
 /** Choice of the interval and of filters; each form keeps the parameters that it does not change. */
 export function Choices({ view, links, base }: { view: AccountView; links: AccountLinks; base: string }) {
-  const { query, interval, tally } = view;
+  const { query, interval } = view;
   const { asked, filters } = query;
   return (
     <>
@@ -87,44 +87,52 @@ export function Choices({ view, links, base }: { view: AccountView; links: Accou
           <IntervalFields start={formatMicros(interval.start)} end={formatMicros(interval.end)} />
         </form>
       </details>
-      <details class="choices" open={Object.keys(filters).length > 0}>
-        <summary>Filter</summary>
-        <form action={`${base}/account`} method="get">
-          <Kept fields={keptFields(query, 'interval')} />
-          <div class="fields">
-            <Select
-              name="labeler"
-              text="Labeler"
-              chosen={filters.labeler}
-              options={labelerOptions(view)}
-              any="any labeler"
-            />
-            <TextField name="value" text="Value" value={filters.value ?? ''} list="values" />
-            <datalist id="values">
-              {proposedValues(tally).map((value) => (
-                <option key={value} value={value} />
-              ))}
-            </datalist>
-            <Select
-              name="action"
-              text="What happened"
-              chosen={filters.action}
-              options={labelActions.map((action) => [action, actionText[action]])}
-              any="applied or removed"
-            />
-            <Select
-              name="target_kind"
-              text="Subject"
-              chosen={filters.target_kind}
-              options={targetKinds.map((kind) => [kind, targetText[kind]])}
-              any="any subject"
-            />
-            <button type="submit">Filter</button>
-          </div>
-        </form>
-      </details>
+      <FilterForm view={view} base={base} />
       <Chosen filters={filters} links={links} />
     </>
+  );
+}
+
+function FilterForm({ view, base }: { view: AccountView; base: string }) {
+  const { query, tally } = view;
+  const { filters } = query;
+  return (
+    <details class="choices" open={Object.keys(filters).length > 0}>
+      <summary>Filter</summary>
+      <form action={`${base}/account`} method="get">
+        <Kept fields={keptFields(query, 'interval')} />
+        <div class="fields">
+          <Select
+            name="labeler"
+            text="Labeler"
+            chosen={filters.labeler}
+            options={labelerOptions(view)}
+            any="any labeler"
+          />
+          <TextField name="value" text="Value" value={filters.value ?? ''} list="values" />
+          <datalist id="values">
+            {proposedValues(tally).map((value) => (
+              <option key={value} value={value} />
+            ))}
+          </datalist>
+          <Select
+            name="action"
+            text="What happened"
+            chosen={filters.action}
+            options={labelActions.map((action) => [action, actionText[action]])}
+            any="applied or removed"
+          />
+          <Select
+            name="target_kind"
+            text="Subject"
+            chosen={filters.target_kind}
+            options={targetKinds.map((kind) => [kind, targetText[kind]])}
+            any="any subject"
+          />
+          <button type="submit">Filter</button>
+        </div>
+      </form>
+    </details>
   );
 }
 

@@ -8,19 +8,19 @@ import { counted, eventsText, formatDay, formatMinute, formatMissedTime, isoDay 
 
 /** Shows the interval as a picture with its legend, and as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
-  const { days, start, end, total, unseen, partly, uncounted } = timeline;
+  const { days, start, end, unseen, partly, uncounted } = timeline;
   const length = end - start;
   const place = (interval: Interval) => ({
     from: (interval.start - start) / length,
     to: (interval.end - start) / length,
   });
-  const most = days.reduce((top, { counts }) => Math.max(top, counts?.applied ?? 0, counts?.removed ?? 0), 0);
+  const highest = days.reduce((top, { counts }) => Math.max(top, counts?.applied ?? 0, counts?.removed ?? 0), 0);
   return (
     <section aria-labelledby="timeline">
       <h2 id="timeline">By day</h2>
       <p>{summaryOf(timeline)}</p>
       <figure class="timeline">
-        {most === 0 ? null : <p class="chart-top">Observations per day; the highest bar is {countText(most)}</p>}
+        {highest === 0 ? null : <p class="chart-top">Observations per day; the highest bar is {countText(highest)}</p>}
         <DayChart
           summary={`Bars for each day. ${summaryOf(timeline)} The table below has the same data in numbers.`}
           bars={days
@@ -52,33 +52,39 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
           />
         </figcaption>
       </figure>
-      <details>
-        <summary>The same data as a table</summary>
-
-        <table>
-          <caption>
-            {nothingSeen(timeline) ? 'Not observed' : eventsText(total, uncounted)}, by UTC day of our clock
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col" class="number">
-                Applied
-              </th>
-              <th scope="col" class="number">
-                Removed
-              </th>
-              <th scope="col">Not observed</th>
-            </tr>
-          </thead>
-          <tbody>
-            {days.map((day) => (
-              <DayRow key={day.start} day={day} />
-            ))}
-          </tbody>
-        </table>
-      </details>
+      <TimelineTable timeline={timeline} />
     </section>
+  );
+}
+
+function TimelineTable({ timeline }: { readonly timeline: Timeline }) {
+  const { days, total, uncounted } = timeline;
+  return (
+    <details>
+      <summary>The same data as a table</summary>
+      <table>
+        <caption>
+          {nothingSeen(timeline) ? 'Not observed' : eventsText(total, uncounted)}, by UTC day of our clock
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            <th scope="col" class="number">
+              Applied
+            </th>
+            <th scope="col" class="number">
+              Removed
+            </th>
+            <th scope="col">Not observed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((day) => (
+            <DayRow key={day.start} day={day} />
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }
 

@@ -158,7 +158,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         queue.remove(site, waiting);
         refuse('waited');
       };
-      // Nobody is told, and nobody was kept waiting for too long.
+      // Not counted as busy: the client left by itself.
       const leave = (): void => {
         queue.remove(site, waiting);
         settle();

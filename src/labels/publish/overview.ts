@@ -137,27 +137,29 @@ function cutShort(week: readonly StoredGap[], capped: readonly string[]): Readon
 
 /** Returns the caveats of the instrument's limits, each with the total that it is a share of. */
 export function caveatsOf(
-  {
-    sources,
-    notEnrolled,
-    unreachable,
-    directoryOnly,
-    waiting,
-    delayed,
-    dropped,
-    denied,
-    paused,
-    capped,
-    dailyRows,
-  }: OverviewInputs,
+  inputs: OverviewInputs,
   inWindow: readonly LabelerCount[],
   refusals: readonly RefusalCount[],
   unranked: number,
 ): string[] {
+  return [
+    ...readingCaveats(inputs, inWindow),
+    ...responseCaveats(inputs),
+    ...pauseCaveats(inputs, unranked),
+    ...rosterCaveats(inputs),
+    ...refusalCaveats(refusals, total(inWindow)),
+  ];
+}
+
+/** States which labelers are being read, and which labels cannot be seen. */
+function readingCaveats(
+  { sources, notEnrolled, unreachable }: OverviewInputs,
+  inWindow: readonly LabelerCount[],
+): string[] {
   const reading = new Set(sources.filter(({ state }) => state === 'established').map(({ did }) => did));
   const emitting = inWindow.filter(({ labeler }) => reading.has(labeler));
   const [rows, all] = [total(emitting), total(inWindow)];
-  const caveats = [
+  return [
     `${share(reading.size, sources.length)} that this instrument follows ${are(reading.size)} being read.`,
     `${share(emitting.length, inWindow.length)} whose labels were observed in the window ${are(emitting.length)} being ` +
       `read; ${emitting.length === 1 ? 'it' : 'they'} gave ${rows} of its ${all} events.`,
@@ -165,6 +167,11 @@ export function caveatsOf(
     'Some labelers keep only one row for each thing and value: what such a one applied and removed again between two ' +
       'readings is not seen.',
   ];
+}
+
+/** States how many labelers only the directory named, and how many do not respond. */
+function responseCaveats({ sources, directoryOnly, delayed }: OverviewInputs): string[] {
+  const caveats: string[] = [];
   if (directoryOnly > 0) {
     const names = directoryOnly === 1 ? 'it' : 'them';
     caveats.push(
@@ -176,6 +183,12 @@ export function caveatsOf(
     const late = delayed === 1 ? 'does not respond at the moment; its' : 'do not respond at the moment; their';
     caveats.push(`${share(delayed, sources.length)} that this instrument follows ${late} events arrive late.`);
   }
+  return caveats;
+}
+
+/** States a pause of acceptance, and pauses of sources that used up a share of the day. */
+function pauseCaveats({ sources, paused, capped, dailyRows }: OverviewInputs, unranked: number): string[] {
+  const caveats: string[] = [];
   if (paused !== null) {
     const all = sources.length === 1 ? 'the one labeler' : `any of the ${sources.length} labelers`;
     caveats.push(`No labels of ${all} are accepted at the moment (${paused}).`);
@@ -187,6 +200,12 @@ export function caveatsOf(
         `${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
     );
   }
+  return caveats;
+}
+
+/** States how many labelers wait, exceed the maximum of known ones, or are denied. */
+function rosterCaveats({ sources, waiting, dropped, denied }: OverviewInputs): string[] {
+  const caveats: string[] = [];
   if (waiting > 0) {
     const wait = waiting === 1 ? 'waits' : 'wait';
     caveats.push(`${share(waiting, sources.length + waiting)} ${wait}, because no more are read at a time.`);
@@ -201,7 +220,7 @@ export function caveatsOf(
       `${denied} ${denied === 1 ? 'labeler is' : 'labelers are'} denied by the operator of this instrument and not read.`,
     );
   }
-  return [...caveats, ...refusalCaveats(refusals, all)];
+  return caveats;
 }
 
 /** States how many rows were refused for other reasons than their date; `accepted` is the number of stored rows. */

@@ -10,7 +10,7 @@ import { fingerprintIn, lastRowStatus, markOf } from '../poll/last-row.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/faults.ts';
 import { shouldCheckTail } from '../state/read-progress.ts';
-import type { Unread } from '../state/reading-events.ts';
+import type { PositionMove, Unread } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { recordReadingStart } from './catch-up.ts';
 import { type PageRequester, requestPage, rowAt } from './row-at.ts';
@@ -84,29 +84,44 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
       await intake.take({ rows: [], transport: 'poll', move: { kind: 'unplaced', start } }, signal);
       return { kind: 'quiet', rows };
     }
-    if (shuffled) ports.report.telemetry.quirk('unordered_page');
-    const moves = next !== null && !shuffled;
-    const mark = markOf(page.labels.at(-1));
-    const { lastPage } = source.progress;
-    const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
-    await intake.take(
-      {
-        rows: fresh,
-        ...{ transport: 'poll', again },
-        move: moves ? { kind: 'page', cursor: next, tail: mark } : { kind: 'unplaced', start },
-      },
-      signal,
-    );
+    const cursorAfter = shuffled ? null : next;
+    const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, start });
     rows += fresh.length;
-    const unplaced = new Set(moves ? [] : page.labels.map(fingerprint));
-    source.apply({ kind: 'page_stored', digits: new Set(page.labels.map(digitsOf)), unplaced });
     // A short page contained all remaining rows, in any order; a full one may not be the last.
-    if (!moves) return full ? unverified() : { kind: 'quiet', rows };
+    if (cursorAfter === null) return full ? unverified() : { kind: 'quiet', rows };
     // Rows after a full page existed with it; rows after a short page are newer, so the last row must be checked.
-    last = !full && checksTail(round) ? { mark, number: next } : null;
-    cursor = last === null ? next : next - 1;
+    last = !full && checksTail(round) ? { mark, number: cursorAfter } : null;
+    cursor = last === null ? cursorAfter : cursorAfter - 1;
   }
   return { kind: 'fault', fault: null, why: 'stopped', retryAfterMs: null };
+}
+
+/** Stores the new rows of a page, and moves the position to `cursorAfter` unless it is null. Returns the mark of the last row. */
+async function storePage(
+  { source, intake, ports, signal }: Round,
+  page: LabelPage,
+  {
+    fresh,
+    shuffled,
+    cursorAfter,
+    start,
+  }: {
+    readonly fresh: readonly unknown[];
+    readonly shuffled: boolean;
+    readonly cursorAfter: number | null;
+    readonly start: number;
+  },
+): Promise<string> {
+  if (shuffled) ports.report.telemetry.quirk('unordered_page');
+  const mark = markOf(page.labels.at(-1));
+  const { lastPage } = source.progress;
+  const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
+  const move: PositionMove =
+    cursorAfter === null ? { kind: 'unplaced', start } : { kind: 'page', cursor: cursorAfter, tail: mark };
+  await intake.take({ rows: fresh, transport: 'poll', again, move }, signal);
+  const unplaced = new Set(cursorAfter === null ? page.labels.map(fingerprint) : []);
+  source.apply({ kind: 'page_stored', digits: new Set(page.labels.map(digitsOf)), unplaced });
+  return mark;
 }
 
 interface Round extends PageRequester {

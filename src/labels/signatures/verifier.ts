@@ -71,70 +71,8 @@ export function createVerifier({
   onChecked = () => undefined,
 }: VerifierOptions = {}): Verifier {
   const stopping = new AbortController();
-  const turns = new FairQueue<() => void>(priorityWeights);
+  const verify = createBatchCheck({ concurrency, check, onChecked, stopped: stopping.signal });
   const running = new Set<Promise<unknown>>();
-  let free = concurrency;
-  let sinceRest = 0;
-
-  async function turn(share: ShareKey, cost: number): Promise<void> {
-    if (free > 0) {
-      free -= 1;
-      return;
-    }
-    await new Promise<void>((resolve) => turns.push(share, resolve, cost));
-  }
-
-  /** Passes the turn to the next label in fair order. */
-  function done(): void {
-    const next = turns.shift();
-    if (next) next();
-    else free += 1;
-  }
-
-  /** Gives sockets and timers a turn after a number of checks. */
-  async function rest(): Promise<void> {
-    sinceRest += 1;
-    if (sinceRest < maxChecksPerTurn) return;
-    sinceRest = 0;
-    await setImmediate();
-  }
-
-  /** Checks a batch; each label waits for its own turn. */
-  async function verify(
-    labels: readonly ReceivedLabel[],
-    keys: LabelerKeys,
-    signal: AbortSignal,
-    share: ShareKey,
-  ): Promise<Verdict[]> {
-    const verdicts: Verdict[] = new Array<Verdict>(labels.length);
-    const left = labels.entries();
-    const work = async (): Promise<void> => {
-      for (const [index, label] of left) {
-        await turn(share, 1 + keys.current.length + Math.min(1, keys.earlier.length));
-        let checks = 0;
-        try {
-          signal.throwIfAborted();
-          stopping.signal.throwIfAborted();
-          verdicts[index] = await judge(label, keys, async (signed, key) => {
-            checks += 1;
-            const valid = await check(signed, key);
-            await rest();
-            return valid;
-          });
-          await rest();
-        } finally {
-          onChecked(share.source, checks);
-          done();
-        }
-      }
-    };
-    const workers = Array.from({ length: Math.min(concurrency, labels.length) }, work);
-    // Waits for all workers, so that no check of this batch runs after its failure.
-    const [failed] = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
-    return verdicts;
-  }
-
   return {
     async verify(labels, keys, signal, share = anonymous) {
       const batch = verify(labels, keys, signal, share);
@@ -149,6 +87,100 @@ export function createVerifier({
       stopping.abort();
       await Promise.allSettled(running);
     },
+  };
+}
+
+/** Checks a batch of labels; each label waits for its own turn. */
+type BatchCheck = (
+  labels: readonly ReceivedLabel[],
+  keys: LabelerKeys,
+  signal: AbortSignal,
+  share: ShareKey,
+) => Promise<Verdict[]>;
+
+function createBatchCheck({
+  concurrency,
+  check,
+  onChecked,
+  stopped,
+}: Required<VerifierOptions> & { readonly stopped: AbortSignal }): BatchCheck {
+  const turns = createTurns(concurrency);
+  const pause = createPauses();
+
+  async function checkLabel(label: ReceivedLabel, keys: LabelerKeys, share: ShareKey): Promise<Verdict> {
+    let checks = 0;
+    try {
+      const verdict = await judge(label, keys, async (signed, key) => {
+        checks += 1;
+        const valid = await check(signed, key);
+        await pause();
+        return valid;
+      });
+      await pause();
+      return verdict;
+    } finally {
+      onChecked(share.source, checks);
+    }
+  }
+
+  return async (labels, keys, signal, share) => {
+    const verdicts: Verdict[] = new Array<Verdict>(labels.length);
+    const left = labels.entries();
+    const work = async (): Promise<void> => {
+      for (const [index, label] of left) {
+        await turns.take(share, 1 + keys.current.length + Math.min(1, keys.earlier.length));
+        try {
+          signal.throwIfAborted();
+          stopped.throwIfAborted();
+          verdicts[index] = await checkLabel(label, keys, share);
+        } finally {
+          turns.release();
+        }
+      }
+    };
+    const workers = Array.from({ length: Math.min(concurrency, labels.length) }, work);
+    // Waits for all workers, so that no check of this batch runs after its failure.
+    const [failed] = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+    return verdicts;
+  };
+}
+
+/** Turns of labels that are checked concurrently. */
+interface Turns {
+  /** Resolves once a label of this share, with this cost, may be checked. */
+  take(share: ShareKey, cost: number): Promise<void>;
+  /** Passes the turn to the next label in fair order. */
+  release(): void;
+}
+
+function createTurns(concurrency: number): Turns {
+  const waiting = new FairQueue<() => void>(priorityWeights);
+  let free = concurrency;
+  return {
+    async take(share, cost) {
+      if (free > 0) {
+        free -= 1;
+        return;
+      }
+      await new Promise<void>((resolve) => waiting.push(share, resolve, cost));
+    },
+    release() {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    },
+  };
+}
+
+/** Returns a function to call after each check, which gives sockets and timers a turn after a number of checks. */
+function createPauses(): () => Promise<void> {
+  let checks = 0;
+  return async () => {
+    checks += 1;
+    if (checks < maxChecksPerTurn) return;
+    checks = 0;
+    await setImmediate();
   };
 }
 

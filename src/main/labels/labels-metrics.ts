@@ -7,6 +7,18 @@ import { refusalReasons } from '../../store/port.ts';
 /** Registers the metrics of the labels process: bounded names and dimensions, without identities. */
 export function labelsMetrics(registry: Registry, clock: () => number = Date.now): Telemetry {
   const registers = [registry];
+  return {
+    ...acceptanceMetrics(registers),
+    ...readingMetrics(registers),
+    ...rosterMetrics(registers),
+    ...shareMetrics(registers),
+    ...operatorMetrics(registers),
+    ...artifactMetrics(registers, clock),
+  };
+}
+
+/** Labels that were stored or refused, commits, and pauses. */
+function acceptanceMetrics(registers: Registry[]): Pick<Telemetry, 'committed' | 'refused' | 'paused'> {
   const accepted = new Counter({ name: 'almanac_labels_accepted_total', help: 'Labels stored.', registers });
   const refused = new Counter({
     name: 'almanac_labels_refused_total',
@@ -15,6 +27,34 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     registers,
   });
   for (const reason of refusalReasons) refused.inc({ reason }, 0);
+  const commits = new Histogram({
+    name: 'almanac_labels_commit_duration_seconds',
+    help: 'Duration of commits.',
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
+    registers,
+  });
+  const paused = new Gauge({
+    name: 'almanac_labels_paused',
+    help: '1 while acceptance is paused for the reason, else 0.',
+    labelNames: ['reason'],
+    registers,
+  });
+  return {
+    committed: (rows, duplicates, milliseconds) => {
+      accepted.inc(rows);
+      refused.inc({ reason: 'duplicate' }, duplicates);
+      commits.observe(milliseconds / 1000);
+    },
+    refused: (reason, count) => refused.inc({ reason }, count),
+    paused: (reason) => {
+      paused.reset();
+      if (reason !== null) paused.set({ reason }, 1);
+    },
+  };
+}
+
+/** Pages, quirks, limits per host, and errors of sources. */
+function readingMetrics(registers: Registry[]): Pick<Telemetry, 'page' | 'quirk' | 'hostFull' | 'sourceFailed'> {
   const pages = new Counter({
     name: 'almanac_labels_pages_total',
     help: 'Pages and groups of frames read, by transport.',
@@ -42,18 +82,16 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     registers,
   });
   for (const part of sourceParts) sourceFailures.inc({ part }, 0);
-  const commits = new Histogram({
-    name: 'almanac_labels_commit_duration_seconds',
-    help: 'Duration of commits.',
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
-    registers,
-  });
-  const paused = new Gauge({
-    name: 'almanac_labels_paused',
-    help: '1 while acceptance is paused for the reason, else 0.',
-    labelNames: ['reason'],
-    registers,
-  });
+  return {
+    page: (transport) => pages.inc({ way: transport }),
+    quirk: (quirk) => oddities.inc({ quirk }),
+    hostFull: (transport) => hostFull.inc({ way: transport }),
+    sourceFailed: (part) => sourceFailures.inc({ part }),
+  };
+}
+
+/** Labelers by state and by the way in which they were found. */
+function rosterMetrics(registers: Registry[]): Pick<Telemetry, 'sources' | 'found'> {
   const sources = new Gauge({
     name: 'almanac_labels_sources',
     help: 'Enrolled sources by state; also labelers that are not_enrolled, waiting for a place, paused for the day, or denied by the operator.',
@@ -66,6 +104,19 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     labelNames: ['way'],
     registers,
   });
+  return {
+    sources: (counts, others) => {
+      for (const state of sourceStates) sources.set({ state }, counts[state]);
+      for (const [state, count] of Object.entries(others)) sources.set({ state }, count);
+    },
+    found: (counts) => {
+      for (const source of discoverySources) found.set({ way: source }, counts[source]);
+    },
+  };
+}
+
+/** Use of the daily budget, by priority class. */
+function shareMetrics(registers: Registry[]): Pick<Telemetry, 'shares'> {
   const throttled = new Gauge({
     name: 'almanac_labels_throttled_sources',
     help: 'Sources that are paused or waiting because a share is used up, by priority class.',
@@ -83,11 +134,19 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     help: 'Bytes that all sources together may add in a UTC day.',
     registers,
   });
-  const notWritten = new Counter({
-    name: 'almanac_labels_artifact_failures_total',
-    help: 'Artifacts that could not be written.',
-    registers,
-  });
+  return {
+    shares: (held, used, budgetBytes) => {
+      for (const priority of priorityClasses) {
+        throttled.set({ standing: priority }, held[priority]);
+        dayBytes.set({ standing: priority }, used[priority]);
+      }
+      dayBudget.set(budgetBytes);
+    },
+  };
+}
+
+/** Purges and the list of denied labelers. */
+function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'denyListDamaged'> {
   const purgesPending = new Gauge({
     name: 'almanac_labels_purges_pending',
     help: "Labelers whose rows are being removed on the operator's request.",
@@ -103,6 +162,22 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     help: '1 while the list of denied labelers is invalid and the last valid one is in force, else 0.',
     registers,
   });
+  return {
+    purges: (pending, daysLeft) => {
+      purgesPending.set(pending);
+      purgeDaysLeft.set(daysLeft);
+    },
+    denyListDamaged: (damaged) => denyListDamaged.set(damaged ? 1 : 0),
+  };
+}
+
+/** Age of the artifact, and failures of writing it. */
+function artifactMetrics(registers: Registry[], clock: () => number): Pick<Telemetry, 'published' | 'notWritten'> {
+  const notWritten = new Counter({
+    name: 'almanac_labels_artifact_failures_total',
+    help: 'Artifacts that could not be written.',
+    registers,
+  });
   let publishedAt: number | null = null;
   new Gauge({
     name: 'almanac_labels_artifact_age_seconds',
@@ -113,42 +188,9 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     },
   });
   return {
-    committed: (rows, duplicates, milliseconds) => {
-      accepted.inc(rows);
-      refused.inc({ reason: 'duplicate' }, duplicates);
-      commits.observe(milliseconds / 1000);
-    },
-    refused: (reason, count) => refused.inc({ reason }, count),
-    page: (transport) => pages.inc({ way: transport }),
-    quirk: (quirk) => oddities.inc({ quirk }),
-    hostFull: (transport) => hostFull.inc({ way: transport }),
-    sourceFailed: (part) => sourceFailures.inc({ part }),
-    paused: (reason) => {
-      paused.reset();
-      if (reason !== null) paused.set({ reason }, 1);
-    },
-    sources: (counts, others) => {
-      for (const state of sourceStates) sources.set({ state }, counts[state]);
-      for (const [state, count] of Object.entries(others)) sources.set({ state }, count);
-    },
-    found: (counts) => {
-      for (const source of discoverySources) found.set({ way: source }, counts[source]);
-    },
-    shares: (held, used, budgetBytes) => {
-      for (const priority of priorityClasses) {
-        throttled.set({ standing: priority }, held[priority]);
-        dayBytes.set({ standing: priority }, used[priority]);
-      }
-      dayBudget.set(budgetBytes);
-    },
     published: (atMs) => {
       publishedAt = atMs;
     },
-    purges: (pending, daysLeft) => {
-      purgesPending.set(pending);
-      purgeDaysLeft.set(daysLeft);
-    },
-    denyListDamaged: (damaged) => denyListDamaged.set(damaged ? 1 : 0),
     notWritten: () => notWritten.inc(),
   };
 }

@@ -14,12 +14,12 @@ let sim: Sim;
 let labeler: Labeler;
 let station: LabelStation | null = null;
 let network: { readonly plc: string; readonly relays: readonly string[] };
-/** The time by everybody's clock; that of the machine's may be set away from midnight. */
+/** The correct time, shifted away from midnight if necessary. */
 let ahead = 0;
 const present = () => micros(Date.now() * 1000 + ahead);
-/** By how much this machine's wall clock goes wrong, in microseconds. */
+/** Error of this machine's wall clock, in microseconds. */
 let offset = 0;
-/** Time that passed at once for this machine, and for the others, in microseconds. */
+/** Time that was skipped for this machine, and for the others, in microseconds. */
 let passed = { monotonic: 0, others: 0 };
 
 const wall = () => micros(present() + offset);
@@ -68,26 +68,26 @@ function observed(): LabelStation {
   return station;
 }
 
-test('a full disk pauses acceptance: a gap that grows, nothing lost, and it goes on by itself', async () => {
+test('a full disk pauses acceptance with a growing gap, and acceptance resumes without a loss', async () => {
   observed().store.limitPages(1);
   labeler.faults.emit(2_000);
   await until('the pause', async () => (await gaps(observed())).length > 0);
-  await until('said in the artifact', async () =>
+  await until('the reason in the artifact', async () =>
     (await observed().overview()).caveats.some(
       (caveat) => caveat === 'No labels of the one labeler are accepted at the moment (disk_full).',
     ),
   );
   expect(await rows(observed())).toBeLessThan(2_003);
   const [begun] = await gaps(observed());
-  await until('it grows', async () => ((await gaps(observed()))[0]?.end ?? 0) > (begun?.end ?? 0));
+  await until('a longer gap', async () => ((await gaps(observed()))[0]?.end ?? 0) > (begun?.end ?? 0));
   observed().store.limitPages(1_000_000);
   await until('the rest', async () => (await rows(observed())) === 2_003);
   const all = await gaps(observed());
   expect(all).toEqual([{ source: null, reason: 'ingest_paused', start: begun?.start, end: all[0]?.end }]);
 });
 
-test('a reader that stopped holds the log: a pause that says so, a gap that grows, and all of it once the reader ends', async () => {
-  // Begun again with a log that is full at 16 MB: a commit of a page may write most of that.
+test('a stopped reader of the store that keeps the log full pauses acceptance with a growing gap until it ends', async () => {
+  // Restarted with a log that is full at 16 MB, most of which one commit may write.
   const { folder } = observed();
   await observed().stop();
   const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
@@ -106,7 +106,7 @@ test('a reader that stopped holds the log: a pause that says so, a gap that grow
   const latest = async () => (await gaps(observed())).at(-1);
   const first = await latest();
   expect(first).toMatchObject({ source: null, reason: 'ingest_paused' });
-  await until('it grows', async () => ((await latest())?.end ?? 0) > (first?.end ?? 0));
+  await until('a longer gap', async () => ((await latest())?.end ?? 0) > (first?.end ?? 0));
   expect(await latest()).toMatchObject({ start: first?.start });
   expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(16 * 1024 * 1024);
   expect(await rows(observed())).toBeLessThan(labeler.edge);
@@ -115,11 +115,11 @@ test('a reader that stopped holds the log: a pause that says so, a gap that grow
   const { startedAt: epochUs } = await observed().store.epoch();
   const { truth } = sim.labelers;
   await until('the rest', async () => (await rows(observed())) === truth.expected({ epochUs }).accepted);
-  await until('no longer said', async () => !(await paused()));
+  await until('an artifact without the reason', async () => !(await paused()));
   expect(await gaps(observed())).toHaveLength(begun + 1);
 });
 
-test('a clock that is set is a gap, and nothing is accepted until an upstream agrees with it', async () => {
+test('a clock step forward is a gap, and acceptance pauses until an upstream confirms the clock', async () => {
   offset = hour;
   labeler.faults.emit(5);
   await until('the gap', async () => (await gaps(observed())).length > 0);
@@ -128,32 +128,32 @@ test('a clock that is set is a gap, and nothing is accepted until an upstream ag
   );
   expect(await rows(observed())).toBe(3);
   offset = 0;
-  await until('what was held up', async () => (await rows(observed())) === 8);
+  await until('the delayed labels', async () => (await rows(observed())) === 8);
   const [gap, ...others] = await gaps(observed());
   expect(others).toEqual([]);
   expect(gap).toMatchObject({ source: null, reason: 'ingest_paused' });
   expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThanOrEqual(hour);
 });
 
-test('a clock that is set back is a gap too, and labels that it took for those of the future are judged again', async () => {
+test('a clock step back is a gap, and labels that were judged as future ones are judged again', async () => {
   offset = -hour;
   labeler.faults.emit(5);
-  // By this clock they lie in the future, and our epoch with them.
+  // By this clock the labels and our epoch are in the future.
   await until('the gap', async () => (await gaps(observed())).length > 0);
   expect(await rows(observed())).toBe(3);
   offset = 0;
-  await until('what was held up', async () => (await rows(observed())) === 8);
+  await until('the delayed labels', async () => (await rows(observed())) === 8);
   const { startedAt } = await observed().store.epoch();
   const refused = await observed().store.refusals({ start: startedAt, end: micros(wall() + hour) });
   expect(refused.filter(({ reason }) => reason !== 'duplicate')).toEqual([]);
   const found = await gaps(observed());
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
-  // It reaches back to where the clock was set to; as far as anything was observed at all.
+  // The gap reaches back to the new time of the clock, but not before the epoch.
   expect(found[0]?.start).toBe(startedAt);
 });
 
-test('a clock that was ahead and is set right: nothing is stamped behind what was, until it has caught up', async () => {
-  // Everybody's clock but this machine's goes back by 70 s, as far as this machine can tell.
+test('a clock that is corrected backwards stamps nothing until it has reached the last stamp', async () => {
+  // All clocks except this machine's go back by 70 s.
   passed.others = 0;
   offset = 70_000_000;
   labeler.faults.emit(1);
@@ -167,36 +167,39 @@ test('a clock that was ahead and is set right: nothing is stamped behind what wa
     (await observed().overview()).caveats.some((caveat) => caveat.includes('clock_behind')),
   );
   expect(await rows(observed())).toBe(4);
-  // A minute passes for everybody.
+  // A minute passes on all clocks.
   for (const clock of ['monotonic', 'others'] as const) passed[clock] += 70_000_000;
   offset += 70_000_000;
-  await until('what was held up', async () => (await rows(observed())) === 9);
+  await until('the delayed labels', async () => (await rows(observed())) === 9);
   for await (const { problems } of observed().store.verify()) expect(problems).toEqual([]);
 });
 
-test('a suspend is a gap, and goes on by itself once an upstream agrees with the clock', async () => {
+test('a suspend is a gap, and acceptance resumes once an upstream confirms the clock', async () => {
   const before = wall();
-  // This machine's monotonic clock stood still.
+  // This machine's monotonic clock did not advance.
   offset = hour;
   passed.others = hour;
   labeler.faults.emit(5);
-  await until('what came meanwhile', async () => (await rows(observed())) === 8);
+  await until('the labels of that time', async () => (await rows(observed())) === 8);
   const found = await gaps(observed());
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
   const { start, end } = found[0] ?? { start: 0, end: 0 };
   expect(start).toBeLessThanOrEqual(before + 10_000_000);
   expect(end).toBeGreaterThanOrEqual(before + hour);
-  await until('no longer said', async () => !(await observed().overview()).caveats.join().includes('paused'));
+  await until(
+    'an artifact without the reason',
+    async () => !(await observed().overview()).caveats.join().includes('paused'),
+  );
 });
 
-test('a start by a clock that is wrong writes nothing until it is set right, however long ahead it was', async () => {
+test('a start with a wrong clock writes nothing until the clock is corrected', async () => {
   const { folder } = observed();
   await observed().stop();
   offset = 20 * day;
   station = null;
   const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
   const begun = present();
-  // It is never tired of waiting for somebody to tell the time.
+  // It waits without a limit for a confirmation.
   const still = monotonic();
   const started = await startStation(settings, { folder, wall, monotonic: () => still });
   station = started;
@@ -206,7 +209,7 @@ test('a start by a clock that is wrong writes nothing until it is set right, how
   expect(await started.store.heartbeat()).toBeLessThan(begun);
   expect((await gaps(started)).filter((gap) => gap.end > begun)).toEqual([]);
   offset = 0;
-  await until('what came meanwhile', async () => (await rows(started)) === 8);
+  await until('the labels of that time', async () => (await rows(started)) === 8);
   const found = await gaps(started);
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
   expect(found[0]?.end).toBeLessThan(present());
@@ -214,7 +217,7 @@ test('a start by a clock that is wrong writes nothing until it is set right, how
   expect((await started.store.frontier()).end).toBeGreaterThan(end);
 });
 
-test('a start by a clock that is wrong can be stopped', async () => {
+test('a start that waits for a correct clock can be stopped', async () => {
   const { folder } = observed();
   await observed().stop();
   offset = 20 * day;
@@ -229,7 +232,7 @@ test('a start by a clock that is wrong can be stopped', async () => {
   expect(await rows(observed())).toBe(3);
 });
 
-test('a start that nobody tells the time goes on all the same, and drops nothing for its age', async () => {
+test('a start without any upstream time observes, and removes no day by age', async () => {
   const { folder } = observed();
   await observed().stop();
   await sim.stop();

@@ -13,7 +13,7 @@ import { day, micros } from '../../../src/store/time.ts';
 const stage = labelStage();
 const { wall, monotonic } = stage;
 
-/** Labelers that give nothing by themselves, and the instrument with a bound lowered. */
+/** Labelers that emit only on request, and the instrument with lower bounds. */
 async function observe(labelers: number, settings: Partial<LabelsSettings>) {
   stage.passed = awayFromMidnight();
   stage.sim = createSim({
@@ -31,7 +31,7 @@ async function observe(labelers: number, settings: Partial<LabelsSettings>) {
   return { list, station: started, given };
 }
 
-/** Those labelers in their order. */
+/** These labelers, in order. */
 function pair(list: readonly Labeler[]): [Labeler, Labeler] {
   const [a, b] = list;
   if (!a || !b) throw new Error('two labelers were asked for');
@@ -55,8 +55,8 @@ async function gaps({ store }: LabelStation) {
   return store.gaps({ start, end: micros(wall() + day) });
 }
 
-describe('a source that gives more than its share of a day', () => {
-  test('pauses with a gap and a count, unranked, and is read on at midnight; the others go on', async () => {
+describe('a source that exceeds its share of a day', () => {
+  test('pauses until midnight with a gap and a count, is not ranked, and does not affect others', async () => {
     const { list, station: observed, given } = await observe(2, { maxDailyRows: 45 });
     const [loud, calm] = pair(list);
     await until('established', async () => (await observed.overview()).coverage.sources.established === 2);
@@ -65,12 +65,12 @@ describe('a source that gives more than its share of a day', () => {
     await until('the first labels', async () => (await rows(observed))[loud.did] === 40);
     // Pages are read from their cursor: without a stored one, those of the next day would begin with all 50 labels.
     await until('the cursor of the pages', async () => (await cursor(observed, loud)) === 40);
-    // Few enough that they may come twice, by stream and by page, and still fit into the next day.
+    // Few enough to fit into the next day even if stream and poll both deliver them.
     loud.faults.emit(10);
     calm.faults.emit(5);
     await until('the pause', async () => (await gaps(observed)).length > 0);
     await until('the other one', async () => (await rows(observed))[calm.did] === 10);
-    await until('said', async () =>
+    await until('the caveat', async () =>
       (await observed.overview()).caveats.includes(
         '1 of 2 labelers that this instrument follows is paused until midnight UTC or until there is room, because it used up a share of the day, which is 45 labels at most; ' +
           '1 that was paused within 7 days is not ranked.',
@@ -78,13 +78,13 @@ describe('a source that gives more than its share of a day', () => {
     );
     const stored = (await rows(observed))[loud.did] ?? 0;
     expect(stored).toBeLessThanOrEqual(45);
-    // The artifact that says so may be of before the other one's last labels.
+    // That artifact may be older than the other one's last labels.
     expect((await observed.published()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
     const [begun] = await gaps(observed);
-    await until('it grows', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
+    await until('a longer gap', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
     expect(await gaps(observed)).toMatchObject([{ source: loud.did, reason: 'ingest_paused', start: begun?.start }]);
 
-    // A restart gives nothing anew.
+    // A restart does not renew the share.
     await observed.stop();
     stage.station = await startStation(given, { folder: observed.folder, wall, monotonic });
     const again = stage.station;
@@ -97,23 +97,23 @@ describe('a source that gives more than its share of a day', () => {
 
     const lastDay = Math.floor(wall() / day);
     stage.passed += (lastDay + 1) * day - wall();
-    await until('what it held back', async () => (await rows(again))[loud.did] === loud.edge);
+    await until('the delayed labels', async () => (await rows(again))[loud.did] === loud.edge);
     await until('not paused any more', async () =>
       (await again.overview()).caveats.some((text) =>
         text.startsWith('0 of 2 labelers that this instrument follows are paused'),
       ),
     );
-    // Still not ranked: its week is counted in part alone.
+    // Still not ranked, because its week is counted only in part.
     expect((await again.overview()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
   });
 });
 
-test('more labelers than may be read at once wait, counted beside the enrolled, and take the place of one that leaves', async () => {
+test('labelers beyond the maximum wait, are counted separately, and take the place of one that leaves', async () => {
   const { list, station: observed } = await observe(3, { maxEnrolled: 2 });
   const sources = async () => (await observed.overview()).coverage.sources;
   await until('two are read', async () => (await sources()).established === 2);
   expect(await sources()).toMatchObject({ enrolled: 2, established: 2 });
-  await until('said', async () =>
+  await until('the caveat', async () =>
     (await observed.overview()).caveats.includes('1 of 3 labelers waits, because no more are read at a time.'),
   );
   const read = list.filter(({ streams }) => streams.length > 0);
@@ -121,19 +121,19 @@ test('more labelers than may be read at once wait, counted beside the enrolled, 
   const [leaving] = read;
   if (!leaving) throw new Error('two are read');
   stage.sim?.labelers.directory.set(leaving.did, 'no_service');
-  // It cannot be read, so that its document is asked for.
+  // The labeler cannot be read, which causes a read of its document.
   await leaving.faults.dead();
   const third = list.find((labeler) => !read.includes(labeler));
   await until('the third', () => (third?.streams.length ?? 0) > 0);
-  await until('nobody waits', async () => !(await observed.overview()).caveats.join().includes('wait'));
+  await until('no caveat about waiting', async () => !(await observed.overview()).caveats.join().includes('wait'));
   await until('published', async () => (await sources()).enrolled === 2 && (await sources()).established === 2);
 });
 
-test('a disk with too little room pauses acceptance, which says so, records a gap, and goes on once there is room', async () => {
+test('a disk with too little space pauses acceptance with a caveat and a gap, until there is more space', async () => {
   const folder = '/dev/shm';
   const { bavail, bsize } = await statfs(folder);
   const filler = join(folder, `almanac-${process.pid}-filler`);
-  // Others write there too meanwhile, and remove what they wrote.
+  // Other processes write and remove files there, too.
   const { list, station: observed } = await observe(1, { folder, minFreeBytes: bavail * bsize - 128_000_000 });
   const [labeler] = list;
   await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
@@ -151,11 +151,14 @@ test('a disk with too little room pauses acceptance, which says so, records a ga
     expect(held).toBeLessThan(labeler?.edge ?? 0);
     const [begun] = await gaps(observed);
     expect(begun).toMatchObject({ source: null, reason: 'ingest_paused' });
-    await until('it grows', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
+    await until('a longer gap', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
   } finally {
     await rm(filler, { force: true });
   }
   await until('all of it', async () => Object.values(await rows(observed))[0] === labeler?.edge);
-  await until('no longer said', async () => !(await observed.overview()).caveats.join().includes('disk_low'));
+  await until(
+    'an artifact without the caveat',
+    async () => !(await observed.overview()).caveats.join().includes('disk_low'),
+  );
   expect(await gaps(observed)).toHaveLength(1);
 });

@@ -12,7 +12,7 @@ import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 import { openSqliteReader } from '../../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../../src/store/time.ts';
 
-/** The program next to labelers that send as fast as they can, and one honest labeler that the seeds name. */
+/** The real program with labelers that send as fast as they can, and one honest seeded labeler. */
 
 let folder: string;
 let sim: Sim;
@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts the program; the flooders are named by a relay, as any stranger can be. */
+/** Starts the program. A relay lists the flooders, as it would any stranger. */
 async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
   const { plc, relays, seeds } = await sim.start();
   const [only] = sim.labelers.list;
@@ -78,20 +78,20 @@ function diskBytes(): number {
   return readdirSync(days).reduce((sum, name) => sum + statSync(join(days, name)).size, 0);
 }
 
-/** The most memory that the process had, in bytes. */
+/** Peak memory of the process, in bytes. */
 function peakMemory({ process }: LabelsProcess): number {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) * 1024;
 }
 
-/** Processor time that the process has used, in seconds. */
+/** Processor time of the process, in seconds. */
 function cpuSeconds({ process }: LabelsProcess): number {
-  // Behind the name in brackets, which may hold anything: utime and stime are fields 14 and 15, in hundredths.
+  // After the name in parentheses, which may contain any text: utime and stime are fields 14 and 15, in hundredths.
   const fields = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** The honest labeler gives some labels one by one, each once the one before is stored. */
+/** Lets the honest labeler emit labels one by one, each after the preceding one is stored. */
 async function giveHonestly(labels: number): Promise<void> {
   for (let i = 0; i < labels; i += 1) {
     honest.faults.emit(1);
@@ -107,47 +107,44 @@ const label = (n: number, src: string, bytes: number) => ({
 test.each([
   ['15 kB, which no label needs', 15_000],
   ['3 kB', 3_000],
-])(
-  'four labelers that flood with labels of %s: honest labels are stored, and the day keeps its budget',
-  async (_, bytes) => {
-    const labels = await observe(4, (n, did) => labelsFrame(n, [label(n, did, bytes)]));
-    await giveHonestly(40);
-    const sent = flooders.reduce((sum, flooder) => sum + flooder.sent, 0) * bytes;
-    expect(sent).toBeGreaterThan(20_000_000);
-    // New sources have a fifth of the day together, an eighth of that at once.
-    expect(diskBytes()).toBeLessThan(40_000_000);
-    expect(peakMemory(labels)).toBeLessThan(1024 ** 3);
-    const { gaps } = await stored();
-    expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
-    expect(overview().caveats.join()).not.toContain('No labels of');
-    // Once it is over, everything is as before for those that took no part in it.
-    for (const flooder of flooders) flooder.calm();
-    await giveHonestly(5);
-    expect(overview().coverage.sources.established).toBeGreaterThanOrEqual(1);
-  },
-);
+])('honest labels are stored within the daily budget while four labelers flood with labels of %s', async (_, bytes) => {
+  const labels = await observe(4, (n, did) => labelsFrame(n, [label(n, did, bytes)]));
+  await giveHonestly(40);
+  const sent = flooders.reduce((sum, flooder) => sum + flooder.sent, 0) * bytes;
+  expect(sent).toBeGreaterThan(20_000_000);
+  // New sources together have a fifth of the day, of which an eighth is available at once.
+  expect(diskBytes()).toBeLessThan(40_000_000);
+  expect(peakMemory(labels)).toBeLessThan(1024 ** 3);
+  const { gaps } = await stored();
+  expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
+  expect(overview().caveats.join()).not.toContain('No labels of');
+  // After the flood, honest labelers are read as before.
+  for (const flooder of flooders) flooder.calm();
+  await giveHonestly(5);
+  expect(overview().coverage.sources.established).toBeGreaterThanOrEqual(1);
+});
 
-test('twenty labelers that flood with frames of 30 bytes that mean a gap: every honest label is stored', async () => {
+test('honest labels are stored while twenty labelers flood with frames of 30 bytes that cause gaps', async () => {
   const outdated = infoFrame('OutdatedCursor', '');
   const labels = await observe(20, () => outdated);
   const before = cpuSeconds(labels);
   await giveHonestly(48);
-  // However fast such frames come, they cost less than the honest labels may.
+  // Such frames cost less than the honest labels may, however fast they arrive.
   expect(cpuSeconds(labels) - before).toBeLessThan(2.5);
   const { gaps, rows } = await stored();
   expect(rows.get(honest.did)).toBe(48);
   expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
 });
 
-test('empty frames whose numbers rise, and frames of no known kind, hold up no honest label either', async () => {
+test('honest labels are stored during floods of empty frames and of frames of an unknown kind', async () => {
   await observe(20, (n) => (n % 2 === 0 ? labelsFrame(n, []) : infoFrame('Weather', 'fine')));
   await giveHonestly(48);
 });
 
-test('a stop amid a flood ends in order and in time', async () => {
+test('the program stops normally and in time during a flood', async () => {
   const { process, ended } = await observe(8, (n, did) => labelsFrame(n, [label(n, did, 3_000)]));
   await until('more of it', () => flooders.every(({ sent }) => sent > 500));
   process.kill('SIGTERM');
-  // The program itself ends with another code where it takes longer than it may.
+  // The program exits with another code if its stop takes too long.
   expect((await ended).code).toBe(0);
 });

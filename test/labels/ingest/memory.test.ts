@@ -14,7 +14,7 @@ async function made(...options: Parameters<typeof labelReader>): Promise<LabelRe
   return reader;
 }
 
-test('the memory for what a labeler gave is returned when it is stored, and when reading ends', async () => {
+test('the memory for received input is released when it is stored, and when reading ends', async () => {
   const rows = Array.from({ length: 600 }, (_, i) => ({ n: i + 1, label: row(i + 1, 600_000 - i) }));
   const observed = await made({
     page: (cursor, limit) => pagesOf(rows, cursor, limit),
@@ -31,11 +31,11 @@ test('the memory for what a labeler gave is returned when it is stored, and when
   expect([queued.held, decoded.held, decoded.waiting]).toEqual([0, 0, 0]);
 });
 
-test('large pages wait for memory that others hold, while a labeler with a few labels is read', async () => {
+test('large pages wait for memory while a labeler with a few labels is read', async () => {
   const hostile = await made({
     page: (cursor) => (cursor === 0 ? answer([row(1, 600_000)], '1') : answer([])),
     pageCost: 20_000_000,
-    // A connection that ends would end the wait with it.
+    // The end of a connection would end the wait, too.
     streamless: true,
   });
   const { decoded } = hostile.memory;
@@ -52,7 +52,7 @@ test('large pages wait for memory that others hold, while a labeler with a few l
   await until('the page', () => hostile.stored.size === 1);
 });
 
-test('a frame with more elements than labels have is counted, and the stream is read on behind it', async () => {
+test('a frame with too many elements is counted, and the frames after it are read', async () => {
   const observed = await made({
     connected: ({ send, raw }) => {
       send(1, row(1));

@@ -34,7 +34,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   ['pages without an order, which overlap', { ailment: 'no_stream', unordered: true }],
   ['pages without a cursor', { ailment: 'no_cursor' }],
   ['a stream alone', { ailment: 'no_query' }],
-])('a refused row of a labeler with %s is counted once, however often it is read', async (_, shape) => {
+])('a refused row of a labeler with %s is counted once, even if it is read repeatedly', async (_, shape) => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'ozone', oddShare: 0, ...shape }),
@@ -54,7 +54,7 @@ test.each<[string, Partial<LabelerProfile>]>([
     });
     return started;
   };
-  /** New labels, and the reading of what a new label makes the reader read again. */
+  /** Emits new labels, and waits until the rows that they cause to be read again are read. */
   const goOn = async (observed: LabelStation): Promise<void> => {
     for (let i = 0; i < 2; i += 1) {
       faults.emit(2);
@@ -75,7 +75,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   expect(await refused(second)).toEqual(once);
 });
 
-test('more refused rows of one labeler than are remembered are counted, and do not stop it', async () => {
+test('refused rows beyond the bound of the memory are counted, and do not stop the labeler', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ailment: 'no_stream' }),
@@ -90,13 +90,13 @@ test('more refused rows of one labeler than are remembered are counted, and do n
   labeler.faults.labels('pre_epoch', { count: 2 });
   labeler.faults.labels('foreign', { count: 4_000 });
   labeler.faults.emit(3);
-  await until('what comes behind them', async () => (await rows(observed)) === 3);
+  await until('the labels after them', async () => (await rows(observed)) === 3);
   expect(await refused(observed)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });
   expect(await store.refusedRows()).toHaveLength(16);
   await observed.stop();
   const again = await startStation({ seeds: [labeler.did], plc }, { folder: observed.folder });
   stage.station = again;
   labeler.faults.emit(1);
-  await until('what comes then', async () => (await rows(again)) === 4);
+  await until('the later label', async () => (await rows(again)) === 4);
   expect(await refused(again)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });
 });

@@ -11,7 +11,7 @@ import { until } from '../../../harness/process/until.ts';
 import { infoFrame } from '../../../sim/labelers/wire.ts';
 import { wait } from '../../../src/labels/clock/wait.ts';
 
-/** What one labeler can make its reader do over and over, and how that is slowed down. */
+/** A labeler cannot cause unlimited repeated work: its reader is throttled. */
 
 let reader: LabelReader | null = null;
 
@@ -20,14 +20,14 @@ afterEach(async () => {
   reader = null;
 });
 
-/** A reader of a new labeler, and the waits of at least half a second that it asked for. */
+/** A reader of a new labeler, and its waits of at least half a second. */
 async function made(script: LabelScript): Promise<{ observed: LabelReader; waits: number[] }> {
   const waits: number[] = [];
   reader = await labelReader({
     priority: 'new',
     ...script,
     wait: (ms, signal) => {
-      // Confirming a quiet stream and the delay limit are no throttling.
+      // The waits for a quiet stream and for the delay limit are not throttling.
       if (ms >= 500 && ms < 60_000) waits.push(ms);
       return wait(ms, signal);
     },
@@ -36,7 +36,7 @@ async function made(script: LabelScript): Promise<{ observed: LabelReader; waits
   return { observed: reader, waits };
 }
 
-test('a labeler that says again and again that our cursor is outdated causes one gap, and is slowed down', async () => {
+test('a labeler that repeatedly reports an outdated cursor causes one gap, and is throttled', async () => {
   const outdated = infoFrame('OutdatedCursor', '');
   const { observed, waits } = await made({
     page: () => answer([]),
@@ -45,14 +45,14 @@ test('a labeler that says again and again that our cursor is outdated causes one
     },
   });
   observed.read();
-  await until('slowed down', () => waits.length > 0);
+  await until('a throttled reader', () => waits.length > 0);
   const said = observed.quirks.filter((quirk) => quirk === 'outdated_cursor').length;
   expect(said).toBeGreaterThan(5);
   expect(said).toBeLessThan(20);
   expect(observed.gaps.filter(({ reason }) => reason === 'cursor_reset').length).toBeLessThanOrEqual(1);
 });
 
-test('a labeler whose connections end at once is not connected to at once, however new what each brings is', async () => {
+test('a labeler whose connections end at once is throttled, even if each delivers new labels', async () => {
   const rows = Array.from({ length: 1_000 }, (_, i) => ({ n: i + 1, label: row(i + 1) }));
   const { observed, waits } = await made({
     page: (cursor, limit) => pagesOf(rows.slice(0, observed.connections), cursor, limit),
@@ -62,11 +62,11 @@ test('a labeler whose connections end at once is not connected to at once, howev
     },
   });
   observed.read();
-  await until('slowed down', () => waits.length > 0);
+  await until('a throttled reader', () => waits.length > 0);
   expect(observed.connections).toBeLessThanOrEqual(11);
 });
 
-test('a labeler whose pages never end, and hold nothing new, is read no faster than its share', async () => {
+test('a labeler with endless pages without new rows is throttled', async () => {
   const page = Array.from({ length: 250 }, (_, i) => row(i));
   let asked = 0;
   const { observed, waits } = await made({
@@ -76,6 +76,6 @@ test('a labeler whose pages never end, and hold nothing new, is read no faster t
     },
   });
   observed.read();
-  await until('slowed down', () => waits.length > 0 || asked > 2_000);
+  await until('a throttled reader', () => waits.length > 0 || asked > 2_000);
   expect(asked).toBeLessThan(500);
 });

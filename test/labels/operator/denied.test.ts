@@ -10,7 +10,7 @@ import { parseDenyTarget } from '../../../src/labels/operator/deny-target.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { day, micros } from '../../../src/store/time.ts';
 
-/** What the operator's list of denied labelers does to a running instrument. */
+/** Effects of the operator's list of denied labelers on a running instrument. */
 
 const stage = labelStage();
 
@@ -53,13 +53,13 @@ const deniedCaveats = async (station: LabelStation) =>
   (await station.overview()).caveats.filter((text) => text.includes('denied'));
 
 describe('a denied labeler', () => {
-  test('leaves the enrolment at once with a gap, is not found again, and is read on where it was once it is allowed', async () => {
+  test('leaves the enrolment at once with a gap, is not discovered again, and resumes at its position when it is allowed', async () => {
     const { station, hostile, honest } = await observe();
     const before = Date.now() * 1000;
     await deny(station.folder, hostile.did);
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
     const { coverage, top_labelers_7d: top } = await station.published();
-    // Discovery named it again meanwhile, every second.
+    // Discovery names it every second.
     expect(coverage.sources).toMatchObject({ enrolled: 2, established: 2, seeded: 0, refused: 0, unavailable: 0 });
     expect(await deniedCaveats(station)).toEqual([
       '1 labeler is denied by the operator of this instrument and not read.',
@@ -68,7 +68,7 @@ describe('a denied labeler', () => {
     expect(others).toEqual([]);
     expect(gap).toMatchObject({ reason: 'source_unavailable' });
     expect(gap?.start).toBeGreaterThanOrEqual(before - 1_000);
-    // Its rows stay, and nothing of it comes any more.
+    // Its rows stay, and no new ones are stored.
     expect(top.map(({ labeler_did: did }) => did)).toContain(hostile.did);
     hostile.faults.emit(7);
     honest.faults.emit(7);
@@ -76,7 +76,7 @@ describe('a denied labeler', () => {
     expect((await rows(station)).get(hostile.did)).toBe(5);
 
     await allow(station.folder, hostile.did);
-    await until('what it gave meanwhile', async () => (await rows(station)).get(hostile.did) === 12);
+    await until('its labels of that time', async () => (await rows(station)).get(hostile.did) === 12);
     await until('enrolled', async () => (await station.overview()).coverage.sources.enrolled === 3);
     expect(await deniedCaveats(station)).toEqual([]);
     const refusals = await station.store.refusals({
@@ -86,7 +86,7 @@ describe('a denied labeler', () => {
     expect(refusals.filter(({ source, reason }) => source === hostile.did && reason !== 'duplicate')).toEqual([]);
   });
 
-  test('stays denied over a restart, whose gap goes on, and counts no gap of the time before', async () => {
+  test('stays denied after a restart, and its gap begins at the denial', async () => {
     const { station, hostile, given } = await observe();
     await deny(station.folder, hostile.did);
     await until('the gap', async () => (await gapsOf(station, hostile.did)).length === 1);
@@ -104,7 +104,7 @@ describe('a denied labeler', () => {
     expect((await rows(again)).get(hostile.did)).toBe(5);
   });
 
-  test('is every labeler of a denied domain', async () => {
+  test('is any labeler of a denied domain', async () => {
     const { station } = await observe();
     await deny(station.folder, '127.0.0.1');
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 0);
@@ -116,7 +116,7 @@ describe('a denied labeler', () => {
   });
 });
 
-describe('removal of a denied labeler’s rows', () => {
+describe('the purge of a denied labeler’s rows', () => {
   const requestPurge = (folder: string, did: string) =>
     changeDenyFile(folder, (list) => {
       const entry = list.entryOf({ kind: 'did', did });
@@ -124,7 +124,7 @@ describe('removal of a denied labeler’s rows', () => {
       return list.with({ ...entry, purge: formatTimestamp(Date.now()) });
     });
 
-  test('runs beside the others, is a caveat and a gap, and leaves the place where reading goes on', async () => {
+  test('does not affect other labelers, is a caveat and a gap, and keeps the resume position', async () => {
     const { station, hostile, honest } = await observe();
     await deny(station.folder, hostile.did);
     await requestPurge(station.folder, hostile.did);
@@ -142,11 +142,11 @@ describe('removal of a denied labeler’s rows', () => {
 
     await allow(station.folder, hostile.did);
     hostile.faults.emit(4);
-    // What was removed is not read again.
-    await until('what it gives now', async () => (await rows(station)).get(hostile.did) === 4);
+    // Removed rows are not read again.
+    await until('its new labels', async () => (await rows(station)).get(hostile.did) === 4);
   });
 
-  test('is begun by the next start where no instrument ran', async () => {
+  test('starts with the next start if no instrument was running', async () => {
     const { station, hostile, given } = await observe();
     await station.stop();
     await deny(station.folder, hostile.did);
@@ -159,7 +159,7 @@ describe('removal of a denied labeler’s rows', () => {
 });
 
 describe('a damaged list of denied labelers', () => {
-  test('leaves the last good one in force while the instrument runs', async () => {
+  test('leaves the last valid one in force while the instrument runs', async () => {
     const { station, hostile } = await observe();
     await deny(station.folder, hostile.did);
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
@@ -169,7 +169,7 @@ describe('a damaged list of denied labelers', () => {
     expect((await station.published()).coverage.sources.enrolled).toBe(2);
   });
 
-  test('keeps the instrument from starting, in one line that says what to do', async () => {
+  test('prevents a start with one line that gives a remedy', async () => {
     const { station, given } = await observe();
     await station.stop();
     writeFileSync(denyPath(station.folder), 'null');

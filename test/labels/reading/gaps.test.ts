@@ -41,28 +41,28 @@ async function gaps({ store }: LabelStation) {
 async function goesOn({ faults }: Labeler, observed: LabelStation, count = 4) {
   const before = await rows(observed);
   faults.emit(count);
-  await until('what came after', async () => (await rows(observed)) >= before + count);
+  await until('the later labels', async () => (await rows(observed)) >= before + count);
 }
 
 const software = ['ozone', 'skyware'] as const;
 
-describe.each(software)('no gap, and nothing lost, with %s', (kind) => {
+describe.each(software)('reading continues without a gap or a loss, with %s', (kind) => {
   test.each<[string, (labeler: Labeler) => unknown]>([
     ['a connection that ends', ({ faults }) => faults.drop('end')],
     ['a connection that is reset', ({ faults }) => faults.drop('reset')],
-    ['frames that nobody can read', ({ faults }) => faults.garbage()],
-    ['frames that hold several labels', ({ faults }) => faults.several(3)],
+    ['unreadable frames', ({ faults }) => faults.garbage()],
+    ['frames with several labels', ({ faults }) => faults.several(3)],
     ['an endpoint that moves', ({ faults }) => faults.move()],
     ['a key that changes', ({ faults }) => faults.rotateKey()],
     [
-      'a consumer that is told to be too slow',
+      'a ConsumerTooSlow error',
       ({ faults }) => {
         faults.nextCursor('too_slow');
         faults.drop('end');
         faults.emit(2);
       },
     ],
-  ])('%s', async (_, happens) => {
+  ])('after %s', async (_, happens) => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     await happens(labeler);
     await goesOn(labeler, observed);
@@ -75,10 +75,10 @@ describe.each(software)('no gap, and nothing lost, with %s', (kind) => {
   });
 });
 
-describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
+describe.each(software)('reading continues after a gap, with %s', (kind) => {
   test.each<[string, Quirk | null, (labeler: Labeler) => unknown]>([
     [
-      'a cursor that lies in the future',
+      'a cursor in the future',
       'future_cursor',
       ({ faults }) => {
         faults.nextCursor('future');
@@ -93,8 +93,8 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
         faults.drop('end');
       },
     ],
-    ['a database that was made anew', null, ({ faults }) => faults.recreate()],
-    ['a database that was put back', null, ({ faults }) => faults.loseTail(2)],
+    ['a database that was created again', null, ({ faults }) => faults.recreate()],
+    ['a database that was restored from a copy', null, ({ faults }) => faults.loseTail(2)],
   ])('cursor_reset: %s', async (_, quirk, happens) => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     await happens(labeler);
@@ -104,17 +104,17 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
     if (quirk) expect(observed.quirks.get(quirk)).toBeGreaterThan(0);
   });
 
-  test('cursor_reset: a database that was put back and grew, also where the look at it fails in passing', async () => {
+  test('cursor_reset: a database that was restored from a copy and grew, even if its first look-up fails', async () => {
     const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
     labeler.faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2, limit: 1 });
     labeler.faults.loseTail(2);
     labeler.faults.emit(4);
-    await until('the look that failed', () => labeler.faults.fired.get('query_answer') === 2);
+    await until('the failed look-up', () => labeler.faults.fired.get('query_answer') === 2);
     await until('all that was emitted', async () => (await rows(observed)) === 7);
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });
 
-  test('source_unavailable: live alone, where what lies before cannot be had by stream either', async () => {
+  test('source_unavailable: a stream that delivers only live labels, without pages', async () => {
     const made = createSim({
       rate: 1,
       historyHours: 0,
@@ -135,7 +135,7 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
   });
 
   test.each([0, 2])(
-    'no gap: what a stream alone has from before is replayed from its cursor (%i h of past)',
+    'no gap: a stream without pages replays earlier labels from its cursor (%i h of past)',
     async (historyHours) => {
       const made = createSim({
         rate: 1,
@@ -149,7 +149,7 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
       const [labeler] = made.labelers.list;
       if (!labeler) throw new Error('a labeler was asked for');
       labeler.faults.emit(20);
-      // They come within our epoch, and before anybody asks for them.
+      // The labels are authored within our epoch, and before they are requested.
       made.labelers.directory.set(labeler.did, 'no_service');
       stage.station = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
       const observed = stage.station;
@@ -169,7 +169,7 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
     },
   );
 
-  test('cursor_reset, though polls find them: labels missed where replay meets live', async () => {
+  test('cursor_reset: labels missing between replay and live frames, although polls find them', async () => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     labeler.faults.missAtCutover(3);
     labeler.faults.drop('end');
@@ -182,7 +182,7 @@ describe.each(software)('a gap, and reading goes on, with %s', (kind) => {
 });
 
 describe('polls', () => {
-  test.each(software)('see a database of %s that was made anew', async (kind) => {
+  test.each(software)('detect a database of %s that was created again', async (kind) => {
     const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
     labeler.faults.recreate();
     await until('the gap', async () => (await gaps(observed)).length > 0);

@@ -13,8 +13,8 @@ import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { readPosition, writePosition } from '../../../src/labels/label/position.ts';
 
 /**
- * A labeler whose database was emptied, or which replaced the last row that was read: whichever request meets it first,
- * the first is a reset and the second is none.
+ * A labeler whose database is emptied is reset, and one that replaces the last row that was read is not, whichever request
+ * meets the change first.
  */
 
 interface Row {
@@ -22,12 +22,12 @@ interface Row {
   readonly label: unknown;
 }
 
-/** A labeler with a database. Its stream begins behind the cursor, and gives what is added. */
+/** A labeler with a database. Its stream begins after the cursor, and sends added rows. */
 class Labeler {
   rows: readonly Row[] = [1, 2, 3, 4].map((n) => ({ n, label: row(n, 4_000 - n) }));
-  /** How many pages were given. */
+  /** Number of served pages. */
   pages = 0;
-  /** Whether requests for pages wait. */
+  /** Blocks requests for pages while it is set. */
   #held: PromiseWithResolvers<void> | null = null;
   #stream: ScriptedStream | null = null;
 
@@ -66,7 +66,7 @@ afterEach(() => reader?.close());
 const hour = 3_600_000;
 const patient = { tailMs: hour, streamRetryMs: hour, confirmMs: hour };
 
-/** Reads a labeler to its end. By stream: with a position of it. */
+/** Reads a labeler to its end; by stream with a stream position. */
 async function observe(labeler: Labeler, transport: 'poll' | 'stream', value?: string): Promise<LabelReader> {
   reader = await labelReader({
     page: labeler.page,
@@ -91,21 +91,21 @@ async function read(labeler: Labeler, transport: 'poll' | 'stream'): Promise<Lab
   return observed;
 }
 
-/** Ends the first reader; another one goes on at its position, as after a restart. */
+/** Ends the first reader; another one resumes at its position, as after a restart. */
 async function restart(labeler: Labeler, observed: LabelReader, transport: 'poll' | 'stream'): Promise<LabelReader> {
   await observed.close();
   return observe(labeler, transport, writePosition(observed.source.position));
 }
 
-/** Reasons of gaps that were recorded and not withdrawn, each once. */
+/** Distinct reasons of gaps that were recorded and not withdrawn. */
 function reasons({ gaps, withdrawn }: LabelReader): readonly string[] {
   return [...new Set(gaps.filter((gap) => !withdrawn.includes(gap)).map(({ reason }) => reason))];
 }
 
 const afterwards: Row = { n: 10, label: row(10) };
 
-describe('a database that was emptied is a reset, and reading goes on', () => {
-  test('met by a poll while it is empty, at once', async () => {
+describe('an emptied database is a reset, and reading continues', () => {
+  test('when a poll finds it empty', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [];
@@ -116,7 +116,7 @@ describe('a database that was emptied is a reset, and reading goes on', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('met by a poll that finds the next rows', async () => {
+  test('when a poll finds the next rows', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [afterwards];
@@ -125,7 +125,7 @@ describe('a database that was emptied is a reset, and reading goes on', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('met by a poll that finds as many rows again, read from the first', async () => {
+  test('when a poll finds as many rows again, which are read from the first', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [11, 12, 13, 14, 15, 16].map((n) => ({ n: n - 10, label: row(n) }));
@@ -133,7 +133,7 @@ describe('a database that was emptied is a reset, and reading goes on', () => {
     expect(reasons(observed)).toEqual(['cursor_reset']);
   });
 
-  test('met by the first poll after a restart', async () => {
+  test('when the first poll after a restart finds it', async () => {
     const labeler = new Labeler();
     const before = await read(labeler, 'poll');
     labeler.rows = [afterwards];
@@ -175,8 +175,8 @@ describe('a database that was emptied is a reset, and reading goes on', () => {
   });
 });
 
-describe('a row that a newer one replaced is no gap', () => {
-  /** The labeler removes the label of the last row: under a new number, with further rows around it. */
+describe('a replaced last row is not a gap', () => {
+  /** The labeler removes the label of the last row, by a row with a new number between further rows. */
   function replaceLast(labeler: Labeler): void {
     const last = labeler.rows.at(-1);
     const removed = { ...(last?.label as object), neg: true, cts: new Date().toISOString() };
@@ -188,36 +188,36 @@ describe('a row that a newer one replaced is no gap', () => {
     ];
   }
 
-  test('by poll', async () => {
+  test('when a poll finds the replacement', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     replaceLast(labeler);
-    await until('the row behind it', () => observed.stored.has('v7'));
+    await until('the row after it', () => observed.stored.has('v7'));
     expect(reasons(observed)).toEqual([]);
     expect(observed.quirks).not.toContain('tail_missing');
   });
 
-  test('by the first poll after a restart', async () => {
+  test('when the first poll after a restart finds the replacement', async () => {
     const labeler = new Labeler();
     const before = await read(labeler, 'poll');
     replaceLast(labeler);
     const observed = await restart(labeler, before, 'poll');
-    await until('the row behind it', () => observed.stored.has('v7'));
+    await until('the row after it', () => observed.stored.has('v7'));
     expect(reasons(observed)).toEqual([]);
   });
 
-  test('by a stream that is resumed, where it comes next', async () => {
+  test('when a resumed stream sends the replacement next', async () => {
     const labeler = new Labeler();
     const before = await read(labeler, 'stream');
     replaceLast(labeler);
     labeler.rows = labeler.rows.filter(({ n }) => n !== 5);
     const observed = await restart(labeler, before, 'stream');
-    await until('the row behind it', () => observed.stored.has('v7'));
+    await until('the row after it', () => observed.stored.has('v7'));
     expect(reasons(observed)).toEqual([]);
   });
 });
 
-test('a full page without the last row is a gap, and reading goes on behind it', async () => {
+test('a full page without the last row is a gap, and reading continues after it', async () => {
   const labeler = new Labeler();
   const observed = await read(labeler, 'poll');
   labeler.rows = Array.from({ length: 300 }, (_, i) => ({ n: i + 5, label: row(i + 5) }));
@@ -226,9 +226,9 @@ test('a full page without the last row is a gap, and reading goes on behind it',
   expect(observed.source.position.cursor).toBe(304);
 });
 
-test('a labeler whose pages never show the last row again is looked at twice, then once an hour', async () => {
+test('a labeler whose pages never show the last row again is checked twice, then once an hour', async () => {
   const labeler = new Labeler();
-  // Its cursors lie between the rows: one less is still behind the row.
+  // Its cursors are between the numbers of rows, so one less is still after the row.
   const page: LabelScript['page'] = (cursor, limit, asked) => labeler.page(cursor, limit, asked);
   labeler.rows = labeler.rows.map(({ n, label }) => ({ n: n * 10, label }));
   reader = await labelReader({

@@ -11,7 +11,7 @@ import { createSim, type Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 
-/** More than any bound on strangers that hang. */
+/** More than any limit on hanging hosts of strangers. */
 const strangers = 120;
 
 let directory: string;
@@ -65,17 +65,17 @@ function established(): number {
   }
 }
 
-/** Names that were asked for so far. */
+/** Names that were looked up so far. */
 const names = () => new Set(dns.asked.map((question) => question.split(' ')[0]));
 
-/** Ends it as systemd does; the program itself fails when it takes longer than it may. */
+/** Stops it as systemd does; the program exits with an error if that takes too long. */
 async function terminate(labels: LabelsProcess): Promise<{ code: number | null; stderr: readonly string[] }> {
   labels.process.kill('SIGTERM');
   const { code, stderr } = await labels.ended;
   return { code, stderr };
 }
 
-test('endpoints whose names are never resolved hold up no honest labeler, nor SIGTERM', async () => {
+test('endpoints whose names are never resolved delay neither honest labelers nor SIGTERM', async () => {
   for (const [i, { did }] of hostile.entries()) {
     sim.labelers.directory.point(did, `https://l${i}.hostile${i}.example`);
   }
@@ -86,7 +86,7 @@ test('endpoints whose names are never resolved hold up no honest labeler, nor SI
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);
 
-test('endpoints that accept connections and never answer hold up no honest labeler, nor SIGTERM', async () => {
+test('endpoints that accept connections and never respond delay neither honest labelers nor SIGTERM', async () => {
   const silent = await listenForTest(createServer());
   for (const [i, { did }] of hostile.entries()) {
     sim.labelers.directory.point(did, `http://l${i}.hostile${i}.localhost:${silent.port}`);
@@ -98,7 +98,7 @@ test('endpoints that accept connections and never answer hold up no honest label
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);
 
-test('hosts of did:web that hang hold up neither the directory, nor SIGTERM', async () => {
+test('hanging hosts of did:web delay neither the directory nor SIGTERM', async () => {
   const web = hostile.map((_, i) => `did:web:l${i}.hostile${i}.example`);
   const labels = observe([...web, honest.did]);
   await labels.observing;

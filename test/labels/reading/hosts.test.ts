@@ -10,7 +10,7 @@ import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** Twelve labelers of one host, and one of a host of its own. */
+/** Twelve labelers of one host, and one of another host. */
 async function observe(shape: Partial<LabelerProfile>, settings: Partial<LabelsSettings> = {}) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 13, labelRate: 0 },
@@ -39,7 +39,7 @@ async function rows({ store }: LabelStation, labeler: string): Promise<number> {
   return (found?.applied ?? 0) + (found?.removed ?? 0);
 }
 
-test('labelers of one host get as many streams as one host may have; the others are polled, and all are read', async () => {
+test('labelers of one host get at most the streams of one host; the others are polled, and all are read', async () => {
   const { shared, alone, start } = await observe({}, { maxStreamsPerHost: 3 });
   let maxStreams = 0;
   const observed = await start();
@@ -52,7 +52,7 @@ test('labelers of one host get as many streams as one host may have; the others 
   expect(maxStreams).toBe(3);
   expect(alone.streams).toHaveLength(1);
   expect(observed.hostFull.get('stream')).toBeGreaterThanOrEqual(9);
-  // A connection that ends makes room for the next one that asks.
+  // The end of a connection frees its slot for the next request.
   const ended = new Set(shared.streams);
   shared.faults.drop('end');
   await until('three again', () => shared.streams.filter((stream) => !ended.has(stream)).length === 3);
@@ -60,7 +60,7 @@ test('labelers of one host get as many streams as one host may have; the others 
   await until('nothing lost', async () => (await rows(observed, shared.did)) === shared.edge);
 });
 
-test('a slow host takes four requests at once and holds up no other; each of its labelers gets its turn', async () => {
+test('a slow host gets four concurrent requests and delays no other host, and all of its labelers are read', async () => {
   const { shared, alone, start } = await observe({ ailment: 'no_stream' });
   shared.faults.delayed(400);
   const observed = await start();
@@ -75,7 +75,7 @@ test('a slow host takes four requests at once and holds up no other; each of its
   expect(alone.queriesAtOnce).toBe(1);
 }, 180_000);
 
-test('hosts that hang hold up nobody’s document, however many they are', async () => {
+test('many hanging hosts delay no read of a document', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 30, labelRate: 0 },
     shapeLabeler: ({ index }) => (index < 29 ? { ailment: 'no_stream' } : {}),

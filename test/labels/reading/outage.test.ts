@@ -22,7 +22,7 @@ async function gaps({ store }: LabelStation) {
   return store.gaps({ start, end: micros(wall() + day) });
 }
 
-/** A labeler of which five labels are stored, out of reach from then on. */
+/** A labeler that is unreachable after five labels were stored. */
 async function outOfReach(shape: Partial<LabelerProfile>) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
@@ -36,9 +36,8 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   const observed = await startStation({ seeds: [labeler.did], plc }, { wall, monotonic });
   stage.station = observed;
   const { startedAt } = await observed.store.epoch();
-  // What lies before its first frame could not be had of one that answers no queries, once it was looked for: not of this
-  // outage.
-  await until('all that lies before is read, or given up', async () =>
+  // The gap before the first frame of a labeler without pages does not belong to this outage.
+  await until('the end of the fill-in', async () =>
     (await observed.store.roster()).some(
       (row) => (labelerFromRow(row, null).tracker.unreadSince ?? startedAt) > startedAt,
     ),
@@ -49,7 +48,7 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   const established = async () => (await observed.overview()).coverage.sources.established === 1;
   await until('established', established);
   await labeler.faults.dead();
-  // A page that was on its way is accepted first: time passes for nothing that is still under way.
+  // A page under way is accepted first, so that time is not skipped during it.
   await until('the outage is noticed', async () => !(await established()));
   return { labeler, observed, before };
 }
@@ -59,7 +58,7 @@ describe.each([
   ['pages alone', { ailment: 'no_stream' }],
   ['a stream alone', { ailment: 'no_query' }],
 ] as const)('a labeler with %s that was out of reach', (_, shape) => {
-  test('for two hours and is read on from where it was: all is stored, and its gap is taken back', async () => {
+  test('for two hours is resumed at its position: all labels are stored, and its gap is withdrawn', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
@@ -68,12 +67,12 @@ describe.each([
     expect(gap).toMatchObject({ source: labeler.did, reason: 'source_unavailable' });
     expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThan(2 * hour - minute);
     await labeler.faults.revive();
-    await until('all that was missed', async () => (await rows(observed)) === 15);
+    await until('all missed labels', async () => (await rows(observed)) === 15);
     await until('no gap', async () => (await gaps(observed)).length === before.length);
     expect(await gaps(observed)).toEqual(before);
   });
 
-  test('for 60 hours: a gap is what is too old to be taken, and no more', async () => {
+  test('for 60 hours has a gap only for the time whose labels are too old', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 60 * hour;
@@ -81,9 +80,9 @@ describe.each([
     await until('the gap', async () => (await gaps(observed)).length > before.length);
     const start = (await gaps(observed)).at(-1)?.start ?? 0;
     await labeler.faults.revive();
-    await until('what is not too old', async () => (await rows(observed)) === 9);
+    await until('the labels that are not too old', async () => (await rows(observed)) === 9);
     const latest = async () => (await gaps(observed)).at(-1);
-    await until('the rest is taken back', async () => ((await latest())?.end ?? 0) <= wall() - maxLateness);
+    await until('the withdrawal of the rest', async () => ((await latest())?.end ?? 0) <= wall() - maxLateness);
     const gap = await latest();
     expect(gap).toMatchObject({ source: labeler.did, reason: 'source_unavailable', start });
     expect(wall() - maxLateness - (gap?.end ?? 0)).toBeLessThan(minute);
@@ -91,21 +90,21 @@ describe.each([
   });
 });
 
-// By one way at a time: with both, what is stored does not say how far reading has come (samples of a search are stored
-// before it begins, and the other way may know already that nothing is left), so the two days would pass at any moment.
+// By one transport at a time: with both, the stored rows do not show how far reading is (sampled rows are stored before it
+// begins, and the other transport may already be at the end), so the two days could be skipped at any moment.
 describe.each([
   ['pages alone', { ailment: 'no_stream' }],
   ['a stream alone', { ailment: 'no_query' }],
 ] as const)('a labeler with %s that was out of reach', (_, shape) => {
-  test('for two hours, and long looked at no more: what was read in time is no gap by then', async () => {
+  test('for two hours has no gap for labels that were accepted in time, even if their end is known two days later', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
     await until('the gap', async () => (await gaps(observed)).length > before.length);
-    // The labeler answers slowly, so that the rows are stored well before the next answer shows that they were the last.
+    // The labeler responds slowly, so that the rows are stored before the next response shows that they were the last.
     labeler.faults.delayed(1_000);
     await labeler.faults.revive();
-    await until('all that was missed', async () => (await rows(observed)) === 15);
+    await until('all missed labels', async () => (await rows(observed)) === 15);
     // Two days pass before the reader knows that it has everything.
     stage.passed += 49 * hour;
     await until('no gap', async () => (await gaps(observed)).length === before.length);

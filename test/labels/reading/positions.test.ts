@@ -10,7 +10,7 @@ import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
-test('the "0" of an empty page is never a position: what was read is not read again from the beginning', async () => {
+test('the cursor "0" of an empty page is not used as a position, so no page is read again', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
@@ -31,7 +31,7 @@ test('the "0" of an empty page is never a position: what was read is not read ag
   const read = quirks.get('zero_cursor') ?? 0;
   labeler.faults.emit(250);
   await until(
-    'an empty page behind them',
+    'an empty page after them',
     async () => (quirks.get('zero_cursor') ?? 0) > read && (await rows()) === 250,
   );
   const [position] = await store.positions();
@@ -39,7 +39,7 @@ test('the "0" of an empty page is never a position: what was read is not read ag
   expect(await store.refusals(always)).toEqual([]);
 });
 
-test('a labeler that was never read is begun with in smaller pages, where huge labels fill a whole one', async () => {
+test('the first read of a labeler with huge labels uses smaller pages', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
@@ -63,7 +63,7 @@ test('a labeler that was never read is begun with in smaller pages, where huge l
   expect(await again.store.refusals(always)).toMatchObject([{ reason: 'oversized', count: 20 }]);
 });
 
-test('positions of all but the newest endpoints that a labeler had are forgotten', async () => {
+test('only the positions of a labeler’s newest endpoints are kept', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware' }),
@@ -80,7 +80,7 @@ test('positions of all but the newest endpoints that a labeler had are forgotten
   stage.station = null;
   const store = openSqliteWriter({ folder: join(first.folder, 'store'), at: micros(Date.now() * 1000) });
   const value = writePosition(noPosition);
-  // The older, the later in the order of their names.
+  // Older endpoints have later names in alphabetical order.
   const old = Array.from({ length: 700 }, (_, i) => `https://h${900 - i}.example.com`);
   for (const [i, endpoint] of old.entries()) {
     const at = micros(Date.now() * 1000 + i);

@@ -31,8 +31,8 @@ async function made(script: LabelScript): Promise<LabelReader> {
 const rows = (count: number, ageMs = 1_000) =>
   Array.from({ length: count }, (_, i) => ({ n: i + 1, label: row(i + 1, (count - i) * ageMs) }));
 
-describe('what lies before a first connection', () => {
-  test('keeps no live frame waiting until it is filled in, also where none came for long', async () => {
+describe('the fill-in before a first connection', () => {
+  test('does not delay live frames, even if the stream was quiet before', async () => {
     const filled = Promise.withResolvers<undefined>();
     const quiet = Promise.withResolvers<undefined>();
     const past = rows(3);
@@ -54,16 +54,16 @@ describe('what lies before a first connection', () => {
     await until('the live row', () => observed.stored.has('v4'));
     expect(observed.stored.size).toBe(1);
     filled.resolve(undefined);
-    await until('what lies before', () => observed.stored.size === 4);
+    await until('the filled-in rows', () => observed.stored.size === 4);
     await until('the position', () => observed.source.position.seq === 4);
     expect(observed.connections).toBe(1);
   });
 
-  test('is had all the same where that one ended before it was filled in', async () => {
+  test('is completed by later connections if the first one ends before it', async () => {
     const [old, last] = [row(1, 3_600_000), row(2)];
     const ended = Promise.withResolvers<undefined>();
     const observed = await made({
-      // The first connection gives a live frame and ends while its polls hang; queries are not known.
+      // The first connection sends a live frame and ends while its polls hang.
       page: async (_, __, asked) => {
         if (observed.connections === 1) await never(asked);
         return { kind: 'status', status: 501, retryAfterMs: null, error: null };
@@ -78,14 +78,14 @@ describe('what lies before a first connection', () => {
     await until('the live frame', () => observed.stored.has('v2'));
     expect(observed.source.position.seq).toBe(null);
     ended.resolve(undefined);
-    await until('what lies before', () => observed.stored.has('v1'));
-    await until('known to be all', () => observed.withdrawn.length > 0);
+    await until('the filled-in rows', () => observed.stored.has('v1'));
+    await until('the end of the reading', () => observed.withdrawn.length > 0);
     expect(observed.misses({ start: micros(observed.epoch), end: micros(observed.epoch + 8 * day - minute) })).toBe(
       false,
     );
   });
 
-  test('stays unread after a page of it, a failure and a start anew', async () => {
+  test('resumes after a page, a failure and a restart', async () => {
     const all = rows(900, 60_000);
     const looked = Promise.withResolvers<undefined>();
     let asked = 0;
@@ -105,12 +105,15 @@ describe('what lies before a first connection', () => {
     expect((lastAnswered ?? 0) - (tracker.unreadSince ?? 0)).toBeGreaterThan(47 * hour);
     looked.resolve(undefined);
     await until('all', () => observed.stored.size === 900);
-    await until('known to be all', () => tracker.unreadSince !== null && tracker.unreadSince > (lastAnswered ?? 0));
+    await until(
+      'the end of the reading',
+      () => tracker.unreadSince !== null && tracker.unreadSince > (lastAnswered ?? 0),
+    );
     expect(observed.misses({ start: micros(observed.epoch), end: micros(observed.epoch + 8 * day) })).toBe(false);
   });
 });
 
-test('a reset that is met after a live frame is a gap from where all was read', async () => {
+test('a reset after a live frame is a gap since the source was last read to its end', async () => {
   const tail = Promise.withResolvers<undefined>();
   const observed = await made({
     page: async (cursor, limit) => {
@@ -131,14 +134,14 @@ test('a reset that is met after a live frame is a gap from where all was read', 
   expect(observed.gaps).toMatchObject([{ start: since, reason: 'cursor_reset' }]);
 });
 
-test('polls do not pass over what lies between two connections, though they meet what the first one gave', async () => {
+test('polls read the rows between two connections, although they meet rows of the first one', async () => {
   const all = rows(905);
   const label = (n: number) => all[n - 1]?.label;
   let there = 400;
   const observed = await made({
     days: 1,
     page: async (cursor, limit, asked) => {
-      // The second page is slow, and while the second connection lasts, what lies behind the first one's frames.
+      // The second page is slow, and so are the pages after the first connection's frames during the second one.
       if (observed.connections === 1 && cursor >= 50) return never(asked);
       if (observed.connections === 2) await until('a live frame', () => observed.stored.has('v900'));
       if (observed.connections === 2 && cursor >= 300) return never(asked);
@@ -149,7 +152,7 @@ test('polls do not pass over what lies between two connections, though they meet
       for (let n = from; n <= there; n += 1) send(n, label(n));
       if (connection === 1) {
         there = 905;
-        // A frame that is larger than anybody reads.
+        // A frame beyond the maximum size.
         raw(Buffer.alloc(13 * 1024 * 1024));
       } else if (connection === 2) void until('met', () => observed.stored.has('v300')).then(end);
     },
@@ -162,7 +165,7 @@ test('polls do not pass over what lies between two connections, though they meet
   await until('all', () => observed.stored.size >= 904);
 });
 
-test('frames that come with the handshake, more than may wait, are all read', async () => {
+test('frames that arrive with the handshake are all read, even if more arrive than may wait', async () => {
   const observed = await made({
     connected: ({ cursor, send }) => {
       for (let n = cursor ?? 1; n <= 3_000; n += 1) send(n, row(n));
@@ -172,7 +175,7 @@ test('frames that come with the handshake, more than may wait, are all read', as
   await until('all', () => observed.stored.size === 3_000);
 });
 
-test('rows under numbers that fall are stored, and the position does not fall', async () => {
+test('rows with decreasing numbers are stored, and the position does not decrease', async () => {
   const observed = await made({
     days: 1,
     page: () => answer([]),
@@ -192,7 +195,7 @@ test('rows under numbers that fall are stored, and the position does not fall', 
   expect(observed.quirks).toContain('seq_not_advancing');
 });
 
-test('a full page of known rows without a cursor is no end: what lies beyond it is not known', async () => {
+test('a full page of known rows without a cursor makes the order of the source unverified', async () => {
   const all = rows(200);
   const observed = await made({
     days: 1,
@@ -215,13 +218,13 @@ test('a full page of known rows without a cursor is no end: what lies beyond it 
   expect([tracker.state, tracker.tracked.stateSince]).toEqual(['cursor_order_unverified', asked]);
 });
 
-describe('a source of which no label is dated', () => {
+describe('a source without a dated label', () => {
   const undated = row(1, 0, { cts: 'nonsense' });
   test.each([
-    ['the same row by another way', [undated]],
+    ['the same row by another transport', [undated]],
     ['a malformed row', [{ src: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }]],
     ["another's row", [row(2, 0, { src: 'did:plc:cccccccccccccccccccccccc' })]],
-  ])('stays one with %s', async (_, more) => {
+  ])('stays undated_only with %s', async (_, more) => {
     const observed = await made({});
     await observed.take([undated], 'stream');
     await observed.take(more, 'poll');
@@ -231,7 +234,7 @@ describe('a source of which no label is dated', () => {
   });
 });
 
-test('a labeler that begins anew again and again is asked more and more rarely', async () => {
+test('a labeler that is reset repeatedly is read at growing intervals', async () => {
   const [waits, silence]: [number[], number] = [[], 60_000];
   const observed = await made({
     days: 1,
@@ -250,13 +253,13 @@ test('a labeler that begins anew again and again is asked more and more rarely',
   expect(waits).toEqual([100, 600, 1_100, 2_100, 4_100, 5_100, 5_100]);
 });
 
-describe('a poll that got no turn, for our own limits', () => {
+describe('a poll without a free slot', () => {
   const busy = { kind: 'busy' } as const;
   const rejecting = (stream: ScriptedStream) => {
     for (let n = 0; n < 20; n++) stream.raw(Buffer.from('no frame'));
   };
 
-  test('leaves the state of its source as it is, though the stream is rejected, and is retried soon', async () => {
+  test('does not change the state of its source, even if the stream is rejected, and is retried soon', async () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
@@ -280,7 +283,7 @@ describe('a poll that got no turn, for our own limits', () => {
     ]);
   });
 
-  test('begins no trial', async () => {
+  test('does not begin a trial', async () => {
     let polls = 0;
     const paused = Promise.withResolvers<undefined>();
     const observed = await made({
@@ -304,7 +307,7 @@ describe('a poll that got no turn, for our own limits', () => {
     expect(observed.source.tracker.tracked).toEqual(before);
   });
 
-  test('is no gap where the stream is live meanwhile: what lies before is filled in once there is a turn', async () => {
+  test('causes no gap while the stream is live: the fill-in continues once there is a slot', async () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,

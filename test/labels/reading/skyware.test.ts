@@ -51,7 +51,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Everything of the account, as it was stored. */
+/** All stored rows of the account. */
 async function stored({ store }: LabelStation) {
   const { startedAt } = await store.epoch();
   const query = { account, start: startedAt, end: micros(Date.now() * 1000 + 60_000_000), order: 'oldest' } as const;
@@ -60,7 +60,7 @@ async function stored({ store }: LabelStation) {
 }
 
 describe('a real skyware labeler', () => {
-  test('is observed by its stream: what it applies and removes, verified, and nothing twice over a restart', async () => {
+  test('is observed by its stream: applied and removed labels are verified, and none is repeated after a restart', async () => {
     station = await startStation({ seeds: [did], plc: directory.url });
     const { overview } = station;
     await until('established', async () => (await overview()).coverage.sources.established === 1);
@@ -69,7 +69,7 @@ describe('a real skyware labeler', () => {
     await labeler.createLabel({ uri: account, val: 'spam', neg: true });
     await until('stored', async () => (await stored(station as LabelStation)).length === 3);
     await station.stop();
-    // While nobody watches.
+    // While no instrument runs.
     await labeler.createLabel({ uri: post, val: 'late' });
     station = await startStation({ seeds: [did], plc: directory.url }, { folder: station.folder });
     await until('resumed', async () => (await stored(station as LabelStation)).length >= 4);
@@ -85,7 +85,7 @@ describe('a real skyware labeler', () => {
     expect(top_labelers_7d).toEqual([{ labeler_did: did, count: 4 }]);
   });
 
-  test('is observed by polls where its stream cannot be had', async () => {
+  test('is observed by polls if its stream does not work', async () => {
     const polls = await withoutStream(endpoint);
     const known = directory.documents.get(did);
     directory.documents.set(did, { publicKeyMultibase: known?.publicKeyMultibase ?? '', endpoint: polls.url });
@@ -105,7 +105,7 @@ describe('a real skyware labeler', () => {
     await polls.stop();
   });
 
-  test('that is empty is not taken for one that began anew, poll after poll', async () => {
+  test('that is empty does not count as reset at each poll', async () => {
     const polls = await withoutStream(endpoint);
     const known = directory.documents.get(did);
     directory.documents.set(did, { publicKeyMultibase: known?.publicKeyMultibase ?? '', endpoint: polls.url });
@@ -121,10 +121,10 @@ describe('a real skyware labeler', () => {
   });
 });
 
-/** The labeler behind a host that passes on queries and knows no websockets. */
+/** The labeler behind a host that forwards queries and does not support websockets. */
 async function withoutStream(to: string) {
   const server = createServer((request, response) => {
-    // Either side may be gone by then.
+    // Either side may have closed by then.
     fetch(new URL(request.url ?? '/', to))
       .then(async (answer) => {
         response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());

@@ -38,7 +38,7 @@ test("a labeler that appears only in the directory's stream is enrolled and read
   const { directory, a, b, observe } = await network();
   const { store, enrolled, read, published } = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);
-  // An operation of an account that is no labeler finds nothing.
+  // An operation of an account that is not a labeler adds nothing.
   directory.stream.append(b, { type: 'plc_operation', services: {} }, stage.wall());
   await directory.publish(a);
   await until('the labeler read', async () => (await read()).includes(a), 60_000);
@@ -51,7 +51,7 @@ test("a labeler that appears only in the directory's stream is enrolled and read
   );
 });
 
-test('operations from while the instrument was stopped are replayed after its restart, and those of an outage of the stream', async () => {
+test('operations during a stop of the instrument or an outage of the stream are replayed', async () => {
   const { directory, a, b, c, observe } = await network();
   const first = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);
@@ -68,7 +68,7 @@ test('operations from while the instrument was stopped are replayed after its re
   await until('a labeler of the time without a stream', async () => (await second.enrolled()).includes(c), 60_000);
 });
 
-test('an operation of a known labeler makes its document be read again', async () => {
+test('an operation of a known labeler causes a read of its document', async () => {
   const { directory, a, observe } = await network();
   const { enrolled } = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);

@@ -6,13 +6,13 @@ import { createSim } from '../../../sim/index.ts';
 
 const stage = labelStage();
 
-test('each labeler’s definitions are kept with their date, from its own host or the Jetstream, and its name with whether it is its own', async () => {
+test('definitions are stored with their date, from the labeler’s host or the Jetstream, and handles with their confirmation', async () => {
   const made = createSim({ rate: 1, historyHours: 0, labelers: 3, labelRate: 0 });
   stage.sim = made;
   const { plc, jetstream } = await made.start();
   const [quiet, told, without] = made.labelers.list;
   if (!quiet || !told || !without) throw new Error('three labelers were asked for');
-  // Neither has a record at its host; one of them writes one, as the Jetstream tells.
+  // Neither has a record at its host; the Jetstream reports a new record of one of them.
   made.labelers.pds.records.delete(told.did);
   made.labelers.pds.records.delete(without.did);
   const seeds = [quiet, told, without].map(({ did }) => did);
@@ -21,12 +21,12 @@ test('each labeler’s definitions are kept with their date, from its own host o
     return [[`did=${of === told.did ? without.did : of}`]];
   };
   const begun = Date.now() * 1000;
-  // A host that does not answer in time is asked again a day later.
+  // A host that does not respond in time is asked again a day later.
   const timings = { ...quickTimings, requestMs: 60_000 };
   const observed = await startStation({ seeds, plc: plc ?? '', jetstream, timings }, { resolveTxt });
   stage.station = observed;
   await until('definitions', async () => (await observed.store.definitions(quiet.did)).length === 1);
-  // Nobody is told what was said before they listened.
+  // A new connection does not receive earlier events.
   await until('the event', async () => {
     made.labelers.declare(told.did);
     return (await observed.store.definitions(told.did)).length === 1;

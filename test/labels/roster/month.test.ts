@@ -47,7 +47,7 @@ test('a labeler that left is tried once a day, and its return is logged', () => 
   expect([...month.logged.values()]).toEqual([gone.length + returned.length, returned.length]);
 });
 
-test('the time of a labeler that left, or was absent for days, is a gap of its own until it was read again', () => {
+test('a labeler that left, or was absent for days, has a gap until it is read again', () => {
   for (const one of labelers) {
     const outage = longOutage(one);
     if (outage === null || outage.from > end - hour) continue;
@@ -55,8 +55,8 @@ test('the time of a labeler that left, or was absent for days, is a gap of its o
     if (outage.until > end && end - outage.from < day) continue;
     expect(others).toEqual([]);
     expect(gap?.start).toBeLessThanOrEqual(outage.from);
-    // Labels of the last 48 hours before it was read again were still accepted. The gap of an outage that lasts grows with
-    // every attempt, and with every look at the labelers that left.
+    // Labels of the last 48 hours before it was read again were still accepted. The gap of an outage grows with every
+    // attempt, and with every check of the labelers that left.
     const until = outage.until > end ? end : (one.lateAttempts.at(-1) ?? 0) - 2 * day;
     const tolerance = outage.until > end && !isUnreachable(one.known, end) ? 16 * minute : 0;
     expect(until - (gap?.end ?? 0)).toBeGreaterThanOrEqual(0);

@@ -8,7 +8,7 @@ import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** Sixteen labelers, in the order of their DIDs; with `unlisted` no relay lists the last that was made. */
+/** Sixteen labelers, in the order of their DIDs; with `unlisted` no relay lists the last one. */
 async function network({ unlisted = false } = {}) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 16, labelRate: 0 },
@@ -43,7 +43,7 @@ async function established({ overview }: LabelStation): Promise<number> {
 const readNow = (labelers: Awaited<ReturnType<typeof network>>['labelers']) =>
   labelers.filter(({ streams }) => streams.length > 0).map(({ did }) => did);
 
-test('after a restart with a lower bound all seeds are read, whatever their DIDs are, and who lost its place has a gap', async () => {
+test('after a restart with fewer places all seeds are read, and labelers that lost their place have a gap', async () => {
   const { labelers, observe } = await network();
   const first = await observe({});
   await until('all are read', async () => (await established(first)) === 16);
@@ -63,7 +63,7 @@ test('after a restart with a lower bound all seeds are read, whatever their DIDs
   );
 });
 
-test('a seed that is found while the bound is full takes the place of one new source, and no other loses its own', async () => {
+test('a seed that is found while all places are taken displaces exactly one new source', async () => {
   const { labelers, observe, last: seed } = await network({ unlisted: true });
   const observed = await observe({ maxEnrolled: 5 });
   await until('five are read', async () => (await established(observed)) === 5);

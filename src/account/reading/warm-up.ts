@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { microsFromMillis } from '../../contract/timestamp.ts';
+import { windowDays } from '../query/query.ts';
+import type { ViewQuery } from '../view/view.ts';
+import type { ReadingPool } from './reading-pool.ts';
+
+/** An account without rows: a read opens every file of the window at little cost. */
+const emptyAccount = 'did:web:empty.invalid';
+/** Number of hot accounts that are read, too: after a single one the code would still be slow. */
+const maxHotAccounts = 4;
+
+/** Options of a warm-up. */
+export interface WarmUpOptions {
+  readonly reading: Pick<ReadingPool, 'warm'>;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Aborted when the service must no longer wait for the warm-up. */
+  readonly enough: AbortSignal;
+  /** Renders the page of an account; resolves to false if that fails. */
+  readonly draw: (account: string) => Promise<boolean>;
+}
+
+/**
+ * Opens the files of every reading process, reads some hot accounts and renders their pages, so that the first client
+ * waits neither for files nor for code that has never run. Ends at the first failure, and resolves when `enough` aborts,
+ * so that no account can prevent the service from listening.
+ */
+export async function warmUp({ reading, now, enough, draw }: WarmUpOptions): Promise<void> {
+  if (!enough.aborted) await Promise.race([once(enough, 'abort'), warmUpFully()]);
+
+  async function warmUpFully(): Promise<void> {
+    await reading.warm((store) => store.view(viewOf(emptyAccount, now)));
+    if (enough.aborted || !(await draw(emptyAccount))) return;
+    let hotAccounts: readonly string[] = [];
+    // In a second turn, since each turn has a deadline, and opening uncached files takes most of one.
+    await reading.warm(async (store) => {
+      const found = await store.busyAccounts(maxHotAccounts);
+      for (const account of found) {
+        if (enough.aborted) return;
+        await store.view(viewOf(account, now));
+      }
+      hotAccounts = found;
+    });
+    for (const account of hotAccounts) if (enough.aborted || !(await draw(account))) return;
+  }
+}
+
+function viewOf(account: string, now: number): ViewQuery {
+  const asked = { kind: 'days', days: windowDays } as const;
+  return { query: { account, asked, filters: {} }, before: null, now: microsFromMillis(now) };
+}

@@ -12,7 +12,7 @@ interface Use {
   atMs: number;
 }
 
-/** What clients used of something shared, halved every ten seconds. It is kept only in memory, for less than two minutes of use. */
+/** Recent use of a shared resource by client, halved every ten seconds. It is kept in memory only. */
 export class RecentUse {
   readonly #monotonic: () => number;
   /** In the order in which clients were last charged. */

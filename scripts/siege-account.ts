@@ -53,7 +53,8 @@ const children: ChildProcess[] = [];
 try {
   process.exitCode = await run();
 } finally {
-  for (const child of children) child.kill('SIGKILL');
+  // A master of nginx that is killed leaves its worker.
+  for (const child of children) child.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true });
 }
 

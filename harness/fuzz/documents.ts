@@ -41,6 +41,9 @@ export const templates = {
     `{"type":"sequenced_op","seq":41,"did":"${did}","operation":{"type":"plc_operation","services":{"atproto_labeler":{"type":"AtprotoLabeler","endpoint":${hole}}},"alsoKnownAs":${hole}}}`,
     `{"type":"sequenced_op","seq":${hole},"did":${hole},"createdAt":${hole},"operation":${hole}}`,
   ],
+  directoryExport: [
+    `{"type":"sequenced_op","seq":41,"did":"${did}","operation":${hole}}\n{"type":"sequenced_op","seq":42,"did":"${did}","operation":${hole}}`,
+  ],
   relayList: [`{"repos":[{"did":"${did}"},${hole}],"cursor":""}`, `{"repos":${hole},"cursor":${hole}}`],
   serviceEvent: [
     `{"did":"${did}","time_us":1780000000000000,"kind":"commit","commit":{"operation":"create","collection":"app.bsky.labeler.service","rkey":"self","record":{"policies":{"labelValues":${hole}}}}}`,

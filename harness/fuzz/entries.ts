@@ -22,7 +22,7 @@ import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../src/network/h
 import { decodeBody, parseText, readJson, readStatus } from '../../src/network/http/http-answer.ts';
 import { parseEarlierLabelKeys } from '../../src/network/identity/audit-log.ts';
 import { parseDidDocument } from '../../src/network/identity/did-document.ts';
-import { parseDirectoryOperation } from '../../src/network/identity/directory-operation.ts';
+import { parseDirectoryExport, parseDirectoryOperation } from '../../src/network/identity/directory-operation.ts';
 import { resolveHandle } from '../../src/network/identity/resolve-handle.ts';
 import { micros } from '../../src/store/time.ts';
 import { createClassifier } from '../../src/weather/classify/classify.ts';
@@ -179,6 +179,19 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
     make: (from) => jsonInput(from, 'directoryOperation'),
     run({ bytes }) {
       parseDirectoryOperation(Buffer.from(bytes), { allowHttp: false });
+    },
+  },
+  directoryExport: {
+    make: (from) => jsonInput(from, 'directoryExport'),
+    async run(input) {
+      const { bytes: maxBytes } = inputLimits.directoryExport;
+      const client = clientOf(input);
+      const answer = await client.getText('https://directory.example/export', {
+        maxBytes,
+        timeoutMs: 1,
+        signal: never,
+      });
+      if (answer.kind === 'text') parseDirectoryExport(answer.text, { allowHttp: false });
     },
   },
   relayList: {

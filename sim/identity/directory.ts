@@ -1,5 +1,5 @@
 import { HttpHost, sendJson } from '../http-host.ts';
-import { ExportStream, exportStreamPath } from './export-stream.ts';
+import { ExportStream, exportPath, exportStreamPath } from './export-stream.ts';
 
 /** Input of a labeler's DID document. */
 export interface Identified {
@@ -70,6 +70,12 @@ export class Directory {
         } else socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
       },
       request: (request, response, target) => {
+        if (target.pathname === exportPath && this.state === 'up') {
+          const { searchParams: query } = target;
+          response.writeHead(200, { 'Content-Type': 'application/jsonlines' });
+          response.end(this.stream.page(Number(query.get('after')), Number(query.get('count') ?? 1_000)));
+          return;
+        }
         const isLog = target.pathname.endsWith(auditLog);
         const did = decodeURIComponent(target.pathname.slice(1, isLog ? -auditLog.length : undefined));
         const answer = (): void => {

@@ -2,6 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 
+/** Path of the paged export on a primary directory. */
+export const exportPath = '/export';
+/** Maximum operations per page. */
+const maxPageRows = 1_000;
 /** Path of the stream on a primary directory. */
 export const exportStreamPath = '/export/stream';
 
@@ -17,15 +21,20 @@ interface SequencedOperation {
 /** Names with which the stream is closed. */
 export type StreamClose = 'FutureCursor' | 'OutdatedCursor' | 'ConsumerTooSlow';
 
-/** The directory's stream of operations: everything after a cursor that it still holds, then what is new. */
+/**
+ * The directory's stream of operations: everything after a cursor that is still in its window, then what is new. The paged
+ * export has every operation.
+ */
 export class ExportStream {
   /** Cursors that consumers connected with, oldest first; null for none. */
   readonly cursors: (number | null)[] = [];
+  /** Positions after which pages of the export were requested, oldest first. */
+  readonly pages: number[] = [];
   /** Number of streams closed, per name. */
   readonly closed = new Map<StreamClose, number>();
   readonly #operations: SequencedOperation[] = [];
   readonly #webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 1_024 });
-  /** The stream holds operations from this position on. */
+  /** The stream accepts cursors from this position on. */
   #floor = 0;
   #seq = 41_000_000;
 
@@ -43,10 +52,16 @@ export class ExportStream {
     for (const client of this.#webSockets.clients) client.send(JSON.stringify(made));
   }
 
-  /** Forgets everything so far, as the directory does after a week: a cursor from before is outdated. */
+  /** Moves the window of the stream past everything but the newest operation, as a week does: earlier cursors are outdated. */
   forget(): void {
-    this.#floor = this.#seq + 1;
-    this.#operations.length = 0;
+    this.#floor = this.#seq;
+  }
+
+  /** A page of the paged export: JSON lines of the operations after a position, without a final newline. */
+  page(after: number, count: number): string {
+    this.pages.push(after);
+    const rows = this.#operations.filter(({ seq }) => seq > after).slice(0, Math.min(count, maxPageRows));
+    return rows.map((row) => JSON.stringify(row)).join('\n');
   }
 
   /** Closes every stream under this name. */

@@ -61,6 +61,8 @@ const WeatherSummarySchema = Type.Object({
     unobserved_windows: count(),
   }),
   conditions: Conditions(),
+  /** Progress of the baseline, while it has too few days for the conditions; absent once it has enough. */
+  baseline: Type.Optional(Type.Object({ observed_days: count(), required_days: count() })),
   total_events: Type.Object({
     total: nullable(count()),
     mean_rate_per_s: nullable(measure()),

@@ -57,9 +57,9 @@ describe('the recent use of clients', () => {
 
   it('includes what their next turns are expected to cost', () => {
     const { queue, drain, add } = queueOf(20);
-    const costly = { admit: () => order.push('costly'), refuse: () => undefined, expectedCost: 100 };
+    const costly = { admit: () => order.push('costly'), refuse: () => undefined, expectedCost: 10 };
     const order: string[] = [];
-    queue.charge('a', 10);
+    queue.charge('a', 40);
     queue.add('new', costly);
     add('a', 'a');
     const first = queue.take();
@@ -86,6 +86,19 @@ describe('the recent use of clients', () => {
       turns.push(queue.waitingOf('heavy') === 0);
     }
     expect(turns).toEqual([false, false, false, true]);
+  });
+
+  it('lets the client that has waited longest use one part of four, also with a costly turn', () => {
+    const { queue, add } = queueOf(100);
+    const costly = { admit: () => undefined, refuse: () => undefined, expectedCost: 10 };
+    queue.add('costly', costly);
+    let turns = 0;
+    for (; queue.waitingOf('costly') > 0; turns++) {
+      add(`new ${turns}`, `new ${turns}`);
+      queue.take();
+      queue.spend(`new ${turns}`, 1);
+    }
+    expect(turns).toBe(16);
   });
 
   it('decides who gives way in a full queue', () => {

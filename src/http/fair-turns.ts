@@ -61,6 +61,11 @@ export class FairTurns {
     this.#accepted = true;
   }
 
+  /** Counts as so many pieces of work that a network had. */
+  charge({ network, share }: NetworkTier, pieces: number): void {
+    this.#queue.charge(network, (pieces * pieceCost) / share);
+  }
+
   /** Begins a piece of work in the network's turn; calls `refuse` instead if too much waits. Returns a function that withdraws it. */
   enter({ network, share }: NetworkTier, begin: () => void, refuse: () => void): () => void {
     const waiting = { admit: begin, refuse };

@@ -212,7 +212,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let listening: Listening | null = null;
   return {
     start: async ({ host, port }) => {
-      listening = await (front ? listenWidely(server, { host, port }, acceptors) : listen(server, { host, port }));
+      listening = await (front
+        ? listenWidely(server, { host, port }, acceptors, front.refuses)
+        : listen(server, { host, port }));
       sweep = setInterval(() => {
         table.cutStalled(monotonic());
         front?.refuseSilent();

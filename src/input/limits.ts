@@ -123,6 +123,18 @@ export const inputLimits = {
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
     code: 'src/network/identity/directory-operation.ts',
   }),
+  directoryExport: flat({
+    input: 'page of operations of the did:plc directory (`/export`), each within the limits of one operation',
+    author: 'the holders of DIDs, through the directory',
+    // 1,000 operations take about 1.2 MB; the page after a larger one has fewer.
+    bytes: 4 * mib,
+    decodedBytes: 4 * mib,
+    depth: null,
+    elements: null,
+    fields: null,
+    cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 250 },
+    code: 'src/labels/discovery/directory-export.ts',
+  }),
   relayList: shaped({
     input: 'relay list (`listReposByCollection`)',
     author: 'a relay',

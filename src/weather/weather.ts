@@ -14,7 +14,7 @@ import { closedEnd } from './publish/read-summary.ts';
 import { type Dictionaries, fetchedDictionary, givenDictionary } from './stream/dictionary.ts';
 import { type Connect, maxFrameBytes } from './stream/reader.ts';
 import { runSessions } from './stream/sessions.ts';
-import { noTelemetry, type WeatherTelemetry } from './stream/telemetry.ts';
+import { hostPlaces, noTelemetry, telemetryOfHost, type WeatherTelemetry } from './stream/telemetry.ts';
 import { dictionaryUrl, type Endpoint, parseEndpoints } from './window/endpoint.ts';
 import { storeFault } from './window/store-faults.ts';
 import {
@@ -123,7 +123,7 @@ class WeatherInstrument implements Weather {
     this.#publisher = createPublisher({
       path: join(settings.artifacts, artifactNames.weather),
       publishMs: settings.publishSeconds * 1000,
-      read: () => this.#open().publication.read(clock() * 1000),
+      read: () => this.#readSummary(),
       clock,
       log,
       telemetry,
@@ -150,10 +150,11 @@ class WeatherInstrument implements Weather {
     this.#pruning = setInterval(() => this.#prune(), pruneMs);
     await this.#publisher.now();
     this.#publisher.start();
-    // The metrics describe the preferred host.
-    const sessions = publication.hosts.flatMap((host, place) =>
-      this.#sessionsOf(host, place === 0 ? telemetry : noTelemetry),
-    );
+    const sessions = publication.hosts.flatMap((host, index) => {
+      const place = hostPlaces[index] ?? 'second';
+      telemetry.hostConnection(place, { isConnected: false, cause: null });
+      return this.#sessionsOf(host, telemetryOfHost(telemetry, place));
+    });
     this.#working = Promise.all(sessions).then(
       () => undefined,
       (error: unknown) => this.#fail(error),
@@ -189,6 +190,15 @@ class WeatherInstrument implements Weather {
   #open(): { readonly store: WindowStore; readonly publication: Publication } {
     if (!this.#opened) throw new Error('the instrument has not been started');
     return this.#opened;
+  }
+
+  #readSummary(): ReturnType<Publication['read']> {
+    const { clock, telemetry } = this.#deps;
+    const { publication } = this.#open();
+    const summary = publication.read(clock() * 1000);
+    const sinceUs = publication.failoverSinceUs();
+    telemetry.publishedHost(sinceUs === null ? 'first' : 'second', sinceUs === null ? null : sinceUs / 1000);
+    return summary;
   }
 
   #sessionsOf({ endpoint, predecessor, retiring }: ObservedHost, telemetry: WeatherTelemetry): Promise<void>[] {

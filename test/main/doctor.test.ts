@@ -11,6 +11,7 @@ import { freePort } from '../../harness/net/ports.ts';
 import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim, type SimAddresses } from '../../sim/index.ts';
+import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
@@ -246,6 +247,15 @@ describe('the check of the upstreams', () => {
     ]);
     expect(said.of('relay')).toMatchObject([{ level: 'fail' }]);
     expect(said.of('jetstream')).toMatchObject([{ level: 'fail' }]);
+    const host = `127.0.0.1:${hanging}`;
+    expect(said.of('network')).toEqual([
+      {
+        check: 'network',
+        level: 'fail',
+        found: `tried ${host} (jetstream), ${host} (relay), ${host} (directory): none of them answers`,
+        todo: 'check the network, the resolver and the firewall (outbound TCP 443)',
+      },
+    ]);
     expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream reported its time' }]);
   });
 
@@ -257,6 +267,34 @@ describe('the check of the upstreams', () => {
     const said = await doctor(flags({ ...network, jetstream: `ws://127.0.0.1:${silent}/subscribe` }));
     expect(said.of('jetstream')).toMatchObject([
       { level: 'fail', found: `ws://127.0.0.1:${silent}/subscribe accepts connections, but sends no events` },
+    ]);
+  });
+
+  it('checks both weather hosts, and names the one that is published', async () => {
+    await settle();
+    const closed = `ws://127.0.0.1:${await freePort()}/subscribe`;
+    const second = network.jetstream;
+    const check = async (published: string, caveats: string[]) => {
+      const young = youngArtifact('weather') as WeatherSummary;
+      put(artifactNames.weather, { ...young, source: { ...young.source, endpoint: published }, caveats });
+      return doctor(flags({ ...network, jetstream: closed }).concat('--jetstream', second));
+    };
+    const before = await check(closed, []);
+    expect(before.of('jetstream')).toMatchObject([
+      { level: 'warn', todo: 'the other host is published while this one does not answer' },
+      { level: 'ok', found: `${second} sends events` },
+    ]);
+    expect(before.of('weather host')).toMatchObject([
+      { level: 'ok', found: `${new URL(closed).host} is published, the first of two hosts` },
+    ]);
+    const after = await check(second, [
+      'All of this is of the second, published since 2026-11-20T12:00:00.000Z because',
+    ]);
+    expect(after.of('weather host')).toMatchObject([
+      {
+        level: 'warn',
+        found: `${new URL(second).host} is published, the second of two hosts, since 2026-11-20T12:00:00.000Z`,
+      },
     ]);
   });
 

@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { listenForTest } from '../../harness/net/listen.ts';
 import { alive, partsOf } from '../../harness/pages/parts.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
@@ -30,6 +32,10 @@ async function get(of: Server, path: string): Promise<{ status: number; body: Re
 
 /** Timeout longer than the longest delay between two attempts. */
 const patient = { timeout: 60_000, interval: 50 };
+const hostsLine =
+  ({ stdout }: Server) =>
+  () =>
+    stdout.filter((line) => line.startsWith('hosts: '));
 const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a part died and is being restarted');
 
 /** No server listens on this port, which simulates a machine without a network. */
@@ -107,6 +113,12 @@ describe('almanac up', { timeout: 240_000 }, () => {
         ),
       patient,
     );
+    const hosts = hostsLine(running);
+    await vi.waitFor(() => expect(hosts()).toHaveLength(1), patient);
+    expect(hosts()).toEqual([
+      'hosts: tried 127.0.0.1:1 (jetstream), 127.0.0.1:1 (relay), 127.0.0.1:1 (directory): none of them answers; ' +
+        '`almanac doctor` explains the causes and what to do',
+    ]);
     const labels = await get(running, '/v1/labels/overview');
     expect([labels.status, labels.body.error]).toMatchObject([503, { code: 'source_unavailable' }]);
     const { status, body } = await get(running, '/v1/weather/conditions');
@@ -118,6 +130,26 @@ describe('almanac up', { timeout: 240_000 }, () => {
     const tried = tries();
     await vi.waitFor(() => expect(tries()).toBeGreaterThan(tried), patient);
     expect(deaths(running)).toEqual([]);
+  });
+
+  it('names the hosts that accept connections and never answer', async () => {
+    const { port } = await listenForTest(createServer());
+    const mute = `127.0.0.1:${port}`;
+    observatory = await up('0', {
+      ...nowhere,
+      ALMANAC_JETSTREAM: `ws://${mute}/subscribe,ws://localhost:${port}`,
+      ALMANAC_PLC: `http://${mute}`,
+      ALMANAC_RELAY: `http://${mute}`,
+    });
+    const hosts = hostsLine(observatory);
+    await vi.waitFor(() => expect(hosts()).toHaveLength(1), patient);
+    expect(hosts()).toEqual([
+      `hosts: tried ${mute} (jetstream), localhost:${port} (jetstream), ${mute} (relay), ${mute} (directory): ` +
+        'none of them answers; `almanac doctor` explains the causes and what to do',
+    ]);
+    expect(observatory.stdout.join('\n')).toMatch(
+      /^progress: conditions need 7 days of baseline: 0 of 7 days observed/m,
+    );
   });
 
   it('leaves no part running when it is killed', async () => {

@@ -89,8 +89,8 @@ interface GivenPlace {
   readonly names: string[];
 }
 
-/** One turn of so many goes to the request that has waited longest, however long it is expected to take. */
-const oldestEvery = 16;
+/** One part of so many of the time goes to the request that has waited longest, however long it is expected to take. */
+const oldestEvery = 8;
 
 /** The bound of turns that are long, or expected to be. */
 const longTurns = 'long';
@@ -233,7 +233,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     } finally {
       const ranMs = monotonic() - began;
       costs.note(turn.account, ranMs);
-      queue.charge(siteKey(turn.client), ranMs);
+      queue.spend(siteKey(turn.client), ranMs);
       turn.onCost?.(ranMs);
       telemetry.turn(began - asked, ranMs);
       giveBack(given);

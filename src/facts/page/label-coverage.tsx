@@ -43,6 +43,13 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
         )}
         .
       </p>
+      {coverage.warmup === null ? null : (
+        <p>
+          The label window needs <Count value={days} at="labels/facts/window_days" /> days:{' '}
+          <Count value={coverage.observed_days} at={`${at}/observed_days`} /> of{' '}
+          <Count value={days} at="labels/facts/window_days" /> days observed.
+        </p>
+      )}
       <Strip envelope={envelope} />
       <Gaps coverage={coverage} />
       <Sources sources={coverage.sources} />

@@ -8,12 +8,12 @@ import { costOf } from '../shares/daily-cap.ts';
 import { isPrivileged } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Between tries to write what the store cannot take just now. */
+/** Interval between attempts to write to a store that cannot accept rows, in milliseconds. */
 const retryMs = 1_000;
-/** Bytes after which free space is looked at again, besides with each heartbeat. */
+/** Bytes written after which the free space is checked again; each heartbeat checks it too. */
 const checkDiskBytes = 64_000_000;
 
-/** Makes the way of all pages to the one writer; `fatal` is told when the store cannot be trusted. */
+/** Creates the acceptance of all pages by the one writer. Calls `fatal` when the store cannot be trusted. */
 export function createAcceptance(base: Foundation, fatal: (error: unknown) => void): PageAcceptance {
   const { store, clocks, log, telemetry, preconditions, shares } = base;
   return new PageAcceptance({
@@ -27,7 +27,7 @@ export function createAcceptance(base: Foundation, fatal: (error: unknown) => vo
   });
 }
 
-/** Makes the ports of all readers; `doubt` is told of a source that its document describes no more. */
+/** Creates the ports of all readers. Readers call `suspectDocument` for a source that its document may no longer describe. */
 export function createReaderPorts(
   base: Foundation,
   acceptance: PageAcceptance,

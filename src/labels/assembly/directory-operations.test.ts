@@ -33,7 +33,7 @@ function rosterOfStrangers() {
   return { roster, asked, operate: operationHandler(roster, host) };
 }
 
-test('an operation finds a labeler that declares a service, and no other account', () => {
+test('an operation that declares a labeler service adds the labeler, and another one adds no account', () => {
   const { roster, operate } = rosterOfStrangers();
   operate({ did: did(1), isLabeler: false });
   operate({ did: did(2), isLabeler: true });
@@ -42,7 +42,7 @@ test('an operation finds a labeler that declares a service, and no other account
   ]);
 });
 
-test('an operation of a known labeler has its document read again, also one that withdraws the service', async () => {
+test('an operation of a known labeler causes a read of its document, even if it withdraws the service', async () => {
   const { roster, asked, operate } = rosterOfStrangers();
   const stop = new AbortController();
   roster.add(did(1), 'seeded', 'seeds');
@@ -56,7 +56,7 @@ test('an operation of a known labeler has its document read again, also one that
   await run;
 });
 
-test('strangers who fill the directory with labelers get no place of a seed or an established labeler', () => {
+test('strangers who fill the directory with labelers evict no seed and no established labeler', () => {
   const { roster, operate } = rosterOfStrangers();
   const day = 86_400_000_000;
   roster.add(did(0), 'discovered', 'relay r.example');

@@ -1,4 +1,5 @@
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import type { HttpClient } from '../../network/http/http.ts';
 import type { DirectoryOperation } from '../../network/identity/directory-operation.ts';
 import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
@@ -13,6 +14,8 @@ export interface DirectoryOperationsOptions {
   readonly store: Pick<StoreWriter, 'directoryPosition'>;
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
+  /** The client for the directory. */
+  readonly http: Pick<HttpClient, 'getText'>;
   readonly random: () => number;
   readonly log: Log;
 }
@@ -25,11 +28,11 @@ export interface DirectoryOperations {
 }
 
 /**
- * Follows the directory's stream from where the last run ended: a labeler that declares a service is added, with or without
- * a record, and the document of a known one is read again. Both are bounded as what relays and the Jetstream name is.
+ * Follows the directory's stream from the position of the last run. Adds accounts that declare a labeler service, with or
+ * without a record, and reads the documents of known labelers again. The bounds for relays and the Jetstream apply.
  */
 export async function directoryOperations(
-  { settings, store, policy, resolve, random, log }: DirectoryOperationsOptions,
+  { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,
   roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
 ): Promise<DirectoryOperations> {
   const { plc: directory, userAgent } = settings;
@@ -37,7 +40,7 @@ export async function directoryOperations(
   const onOperation = operationHandler(roster, host);
   const position = await store.directoryPosition(host);
   const stream = followDirectory({
-    ...{ directory, policy, userAgent, resolve, random, wait, log, onOperation, position },
+    ...{ directory, policy, userAgent, resolve, http, random, wait, log, onOperation, position },
   });
   return {
     get position() {
@@ -47,7 +50,7 @@ export async function directoryOperations(
   };
 }
 
-/** Makes what takes the operations of the directory on `host`. */
+/** Creates the handler of the operations of the directory on `host`. */
 export function operationHandler(
   roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
   host: string,

@@ -17,27 +17,27 @@ export interface FairSharesOptions {
   readonly store: StoreWriter;
   readonly clocks: Clocks;
   readonly labeler: (did: string) => KnownLabeler | undefined;
-  /** The current budget of the disk. */
+  /** Current budget of the disk. */
   readonly disk: () => DiskBudget;
-  /** Gaps of one source are written at most this often by themselves, in milliseconds. */
+  /** Minimum interval between two writes of one source's gaps, in milliseconds; a new position writes them sooner. */
   readonly gapIntervalMs: number;
   readonly maxDailyRows: number | undefined;
 }
 
-/** Everything that bounds what one source takes from the others. */
+/** Bounds on the resources that one source may use. */
 export interface FairShares {
   readonly shareOf: (source: string) => ShareKey;
   readonly usage: SourceUsage;
   readonly pace: Pace;
   readonly cap: DailyCap;
   readonly gaps: GapWriter;
-  /** Charges what the day under way holds already: once the roster says whose share it counts against. */
+  /** Charges the rows that today already holds. Requires a loaded roster, which determines the shares. */
   load(now: Micros): Promise<void>;
-  /** Keeps the bytes of the day for the next start. */
+  /** Stores the bytes of the day for the next start. */
   keep(): Promise<void>;
 }
 
-/** Makes the shares of all sources. */
+/** Creates the shares of all sources. */
 export function createFairShares(options: FairSharesOptions): FairShares {
   const { store, clocks, labeler, disk, maxDailyRows, gapIntervalMs } = options;
   const shareOf = createShareOf(labeler, clocks.wall);

@@ -8,7 +8,7 @@ import { createOutbound, type Outbound } from './outbound.ts';
 import { type Preconditions, watchPreconditions } from './preconditions.ts';
 import { timeAsker } from './time-asker.ts';
 
-/** The parts of the instrument that exist before it observes: ways out, shares, signatures, clock and disk. */
+/** Parts of the instrument that exist before it observes: network clients, shares, signatures, clock and disk. */
 export interface Foundation extends LabelsOptions {
   readonly outbound: Outbound;
   readonly shares: FairShares;
@@ -17,10 +17,10 @@ export interface Foundation extends LabelsOptions {
   readonly preconditions: Preconditions;
 }
 
-/** Processor time of one check of a signature, as measured, in milliseconds. */
+/** Measured processor time of one signature check, in milliseconds. */
 const checkCpuMs = 0.06;
 
-/** Makes the foundation; `labeler` looks up a labeler in the roster, which comes later. */
+/** Creates the foundation. `labeler` looks up a labeler in the roster, which is created later. */
 export function createFoundation(
   options: LabelsOptions,
   labeler: (did: string) => KnownLabeler | undefined,

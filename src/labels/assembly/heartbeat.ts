@@ -14,13 +14,13 @@ export async function writeHeartbeat(store: StoreWriter, clock: () => Micros): P
   if (observedThrough !== null) await store.putNote(throughNote, String(observedThrough));
 }
 
-/** A note that is a number; null where there is none. */
+/** Reads a note as a number; null if it does not exist or is not a number. */
 export async function numberNote(store: StoreWriter, name: string): Promise<Micros | null> {
   const number = Number((await store.note(name)) ?? Number.NaN);
   return Number.isSafeInteger(number) ? micros(number) : null;
 }
 
-/** The time since the last sign of life is a gap, however short, even where what was missed is filled in later. */
+/** Records the time since the last heartbeat as a gap, even if its labels are filled in later. */
 export async function recordDowntime(
   store: StoreWriter,
   { artifacts, clock, log }: { readonly artifacts: string; readonly clock: () => Micros; readonly log: Log },

@@ -9,7 +9,7 @@ import { followServices, type ServiceEvent, type ServiceEvents } from '../roster
 import { numberNote } from './heartbeat.ts';
 import type { Preconditions } from './preconditions.ts';
 
-/** Under this name the store keeps where the stream of labelers' records goes on. */
+/** Name of the store's note that holds the Jetstream cursor. */
 export const cursorNote = 'jetstream-cursor';
 
 /** Dependencies of following labelers' records. */
@@ -23,7 +23,7 @@ export interface LabelerEventsOptions {
   readonly log: Log;
 }
 
-/** Follows what labelers write about themselves; null where no stream is configured. */
+/** Follows labelers' records on the Jetstream. Returns null if no Jetstream is configured. */
 export async function labelerEvents(
   { settings, store, policy, resolve, random, clock, log }: LabelerEventsOptions,
   roster: Pick<Roster, 'add' | 'documentChanged'>,

@@ -11,22 +11,22 @@ import { type DirectoryOperations, directoryOperations } from './directory-opera
 import type { Foundation } from './foundation.ts';
 import { labelerEvents } from './labeler-events.ts';
 
-/** Everything that follows labelers: the roster, who is denied, their records, and their readers. */
+/** Parts that follow labelers: the roster, the denials, the records and the readers. */
 export interface Labelers {
   readonly roster: Roster;
   readonly runner: SourceRunner;
   readonly denials: Denials;
   readonly metadata: LabelerMetadata;
-  /** Null where no stream of records is configured. */
+  /** Null if no Jetstream is configured. */
   readonly services: ServiceEvents | null;
   /** The directory's stream. */
   readonly operations: DirectoryOperations;
   readonly reachability: Reachability;
-  /** Adds a labeler, whether seeds, a relay or a stream name it; not one that is denied by its DID. */
+  /** Adds a labeler that seeds, a relay or a stream named, unless its DID is denied. */
   readonly add: Roster['add'];
 }
 
-/** Makes them; nothing is read before the roster is loaded. `fail` is told when a reader fails because the store does. */
+/** Creates the parts; nothing is read before the roster is loaded. Calls `fail` if a reader fails because the store fails. */
 export async function createLabelers(
   base: Foundation,
   ports: ReaderPorts,
@@ -77,7 +77,7 @@ export async function createLabelers(
     preconditions,
   );
   const operations = await directoryOperations(
-    { ...base, resolve: outbound.resolveOwn },
+    { ...base, resolve: outbound.resolveOwn, http: outbound.directory },
     { add, labeler: (did) => roster.labeler(did), documentChanged: (did) => roster.documentChanged(did) },
   );
   return { roster, runner, denials, metadata, services, operations, reachability: new Reachability(log), add };

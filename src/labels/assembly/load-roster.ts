@@ -6,14 +6,14 @@ import type { SourceRunner } from '../reading/source-runner.ts';
 import type { Reachability } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
 
-/** The parts that go on from what is loaded. */
+/** Parts that continue from the stored state. */
 interface Readers {
   readonly roster: Roster;
   readonly runner: SourceRunner;
   readonly reachability: Reachability;
 }
 
-/** Loads the state of the last run: the labelers, the position of each source, and the recently refused rows. */
+/** Loads the state of the last run: the labelers, the position of each source, and recently refused rows. */
 export async function loadRoster(
   store: Pick<StoreWriter, 'positions' | 'refusedRows' | 'roster'>,
   { roster, runner, reachability }: Readers,

@@ -4,23 +4,23 @@ import { type Clocks, watchClock } from '../clock/clock-watch.ts';
 import type { PreconditionCheck } from '../ingest/acceptance.ts';
 import { type DiskBudget, type DiskLimits, readDisk } from '../shares/disk-budget.ts';
 
-/** Preconditions of acceptance outside the store: a confirmed clock, and enough space on the disk. */
+/** Preconditions of acceptance outside the store: a confirmed clock, and enough disk space. */
 export interface Preconditions {
-  /** Looked at before each commit, and with each heartbeat. */
+  /** Checks the clocks; called before each commit and with each heartbeat. */
   look(): PreconditionCheck;
-  /** Another number once the clock was set or confirmed: what was judged by it before has to be judged again. */
+  /** Changes when the clock is set or confirmed: labels that were judged before must be judged again. */
   readonly clockGeneration: number;
   /** Records the time that an upstream reports, in milliseconds. */
   onUpstreamTime(milliseconds: number): void;
-  /** The same from one that we chose ourselves, asked at `askedAt` of the wall clock: see `ClockWatch.told`. */
+  /** Records the time of an upstream that we requested at `askedAt` of the wall clock: see `ClockWatch.onTrustedTime`. */
   onTrustedTime(milliseconds: number, askedAt: Micros): void;
   /** True if data may be removed by age: the clock is confirmed, and was not set within the last hour. */
   readonly ageKnown: boolean;
-  /** True if an upstream confirmed the clock, false if one contradicted it; null before either. */
+  /** True if an upstream confirmed the clock, false if one contradicted it; null before the first response. */
   readonly clockRight: boolean | null;
-  /** Budget of the disk at the last check. */
+  /** Disk budget at the last check. */
   readonly disk: DiskBudget;
-  /** Looks at the disk. */
+  /** Updates the disk budget. */
   checkDisk(): Promise<void>;
 }
 
@@ -33,12 +33,12 @@ export function watchPreconditions(
   let steppedAt: number | null = null;
   let disk: DiskBudget = { isLow: false, isTight: false, dailyBytes: limits.maxDailyBytes };
   let since: Micros | null = null;
-  let era = 0;
+  let generation = 0;
 
-  function hear(what: () => void): void {
+  function updateClock(record: () => void): void {
     const before = watch.doubtful;
-    what();
-    if (before !== watch.doubtful) era += 1;
+    record();
+    if (before !== watch.doubtful) generation += 1;
     if (!watch.doubtful) since = null;
   }
 
@@ -47,20 +47,20 @@ export function watchPreconditions(
       const gap = watch.look();
       if (gap) {
         steppedAt = clocks.monotonic();
-        era += 1;
+        generation += 1;
         since ??= gap.end;
       }
       if (!watch.confirmed) askTime();
       return { gap, since, pause: watch.doubtful ? 'clock_doubtful' : disk.isLow ? 'disk_low' : null };
     },
     get clockGeneration() {
-      return era;
+      return generation;
     },
     onUpstreamTime(milliseconds) {
-      hear(() => watch.onUpstreamTime(inMicros(milliseconds)));
+      updateClock(() => watch.onUpstreamTime(inMicros(milliseconds)));
     },
     onTrustedTime(milliseconds, askedAt) {
-      hear(() => watch.onTrustedTime(inMicros(milliseconds), askedAt));
+      updateClock(() => watch.onTrustedTime(inMicros(milliseconds), askedAt));
     },
     get ageKnown() {
       return watch.confirmed && (steppedAt === null || clocks.monotonic() - steppedAt >= hour);

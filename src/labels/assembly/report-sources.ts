@@ -10,13 +10,13 @@ export interface ReportSourcesOptions {
   readonly folder: string;
   readonly labelers: () => Iterable<KnownLabeler>;
   readonly usage: Pick<SourceUsage, 'of'>;
-  /** Connections and requests that a source holds now. */
+  /** Returns the number of connections and requests that a source holds now. */
   readonly slotsOf: (did: string) => number;
   readonly priorityOf: (labeler: KnownLabeler) => string;
   readonly clock: () => Micros;
 }
 
-/** Writes what each known source costs since this call, for `almanac labels sources`. */
+/** Returns a function that writes the cost of each known source since this call, for `almanac labels sources`. */
 export function sourcesReporter(options: ReportSourcesOptions): () => Promise<void> {
   const { folder, labelers, usage, slotsOf, priorityOf, clock } = options;
   const startedAt = time(clock());

@@ -17,8 +17,8 @@ export interface StartClockOptions {
 const lookMs = 20;
 
 /**
- * Waits until an upstream confirms the clock, so that a wrong clock stamps no row; not for long if no upstream
- * responds, but for as long as one contradicts it.
+ * Waits until an upstream confirms the clock, so that a wrong clock stamps no row. Waits at most `waitMs` if no upstream
+ * responds, and without a limit while one contradicts the clock.
  */
 export async function clockAtStart(
   preconditions: Preconditions,
@@ -26,18 +26,18 @@ export async function clockAtStart(
   signal: AbortSignal,
 ): Promise<void> {
   const begun = clocks.monotonic();
-  let told = false;
+  let hasWarned = false;
   for (;;) {
     preconditions.look();
     const right = preconditions.clockRight;
     const waited = (clocks.monotonic() - begun) / 1000;
     if (signal.aborted || right === true || (right === null && waited >= waitMs)) break;
-    if (right === false && !told) {
+    if (right === false && !hasWarned) {
       log.warn('the clock is wrong or unconfirmed: nothing is observed until it is set');
       telemetry.paused('clock_doubtful');
-      told = true;
+      hasWarned = true;
     }
     await wait(lookMs, signal);
   }
-  if (told) telemetry.paused(null);
+  if (hasWarned) telemetry.paused(null);
 }

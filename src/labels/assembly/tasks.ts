@@ -14,9 +14,9 @@ import type { Labelers } from './labelers.ts';
 import { maintainStore } from './maintain-store.ts';
 import { sourcesReporter } from './report-sources.ts';
 
-/** Between two looks at gaps that wait to be written. */
+/** Interval between writes of pending gaps, in milliseconds. */
 const gapTickMs = 1_000;
-/** Between records of what is not observed of denied labelers. */
+/** Interval between updates of the gaps of denied labelers, in milliseconds. */
 const deniedGapMs = 60_000;
 
 /** The instrument while it observes. */
@@ -27,14 +27,14 @@ export interface Assembled {
   readonly ports: ReaderPorts;
 }
 
-/** Acts that are repeated, and done once more at the end. */
+/** Work that is repeated, and done once more at the end. */
 export interface Acts {
-  /** Makes durable what is known: gaps, the heartbeat, shares, and the roster. */
+  /** Stores gaps, the heartbeat, shares and the roster. */
   keep(): Promise<void>;
   publish(): Promise<void>;
 }
 
-/** Makes the acts. */
+/** Creates the repeated work. */
 export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   const { settings, store, clocks, log, telemetry, shares, preconditions } = base;
   const { roster, runner, denials, services, operations } = labelers;
@@ -67,7 +67,7 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
 export interface Tasks {
   /** Tasks that end with the signal. */
   readonly ended: Promise<unknown>;
-  /** Upkeep and purges, which end when the store is closed: a day that is being rewritten is not waited for. */
+  /** Upkeep and purges, which end when the store is closed: a stop does not wait for a day that is being rewritten. */
   readonly endedByClosing: Promise<unknown>;
 }
 
@@ -96,7 +96,7 @@ export function startTasks(
     every(settings.discoverySeconds * 1000, () =>
       discover({ relays: settings.relays, http: outbound.directory, add, log }, signal),
     ),
-    // Apart from the heartbeat: a labeler can be denied while the disk is full.
+    // Separate from the heartbeat: a labeler can be denied while the disk is full.
     every(timings.heartbeatMs / 2, () => denials.refresh()),
     every(deniedGapMs, () => denials.recordGaps()),
     every(settings.publishSeconds * 1000, reporterOf(assembled)),
@@ -118,7 +118,7 @@ export function startTasks(
     await lookAtClock();
     if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
-  // A full disk holds up what a reader had taken: removal is what makes room.
+  // On a full disk a purge does not wait for readers, because only removal frees space.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
   const purging = every(timings.heartbeatMs, () =>
     removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),
@@ -129,7 +129,7 @@ export function startTasks(
 function reporterOf({ base: { settings, shares, clocks }, labelers: { roster, runner } }: Assembled) {
   return sourcesReporter({
     ...{ folder: settings.folder, usage: shares.usage, clock: clocks.wall, labelers: () => roster.labelers },
-    // A reader holds one at a time: its stream, or the request of a poll.
+    // A reader holds one slot at a time: its stream, or the request of a poll.
     slotsOf: (did) => (runner.reads(did) ? 1 : 0),
     priorityOf: (labeler) => priorityOf(priorityInput(labeler), clocks.wall()),
   });

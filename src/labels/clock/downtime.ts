@@ -5,9 +5,9 @@ import { type Interval, minute, second } from '../../store/time.ts';
 export interface LastObservation {
   readonly startedAt: Micros;
   readonly heartbeat: Micros | null;
-  /** The last accepted page, by the rows. */
+  /** Time of the last accepted page according to the rows. */
   readonly observedThrough: Micros | null;
-  /** The last accepted page as recorded with the last heartbeat, in the state file. */
+  /** Time of the last accepted page according to the state file, recorded with the last heartbeat. */
   readonly notedThrough: Micros | null;
 }
 
@@ -16,9 +16,9 @@ export interface Downtime extends Interval {
   readonly restored: boolean;
 }
 
-/** An epoch without a heartbeat that is this young began with this very start. */
+/** Maximum age of an epoch without a heartbeat that began with this start. */
 const maxNewEpochAge = 5 * second;
-/** Rows may be this much newer than the last heartbeat: it comes every few seconds, or is late for once. */
+/** Maximum time by which rows may be newer than the last heartbeat, which is written every few seconds. */
 const maxHeartbeatLag = minute;
 
 /**

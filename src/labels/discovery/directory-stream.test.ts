@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
+import type { HttpClient } from '../../network/http/http.ts';
 import type { DirectoryOperation } from '../../network/identity/directory-operation.ts';
 import { type Log, silentLog } from '../../ops/log.ts';
 import { type DirectoryStreamOptions, followDirectory } from './directory-stream.ts';
@@ -41,6 +42,7 @@ function follow(url: string, options: Partial<DirectoryStreamOptions> = {}) {
     resolve: createNameResolver({ hostsFile: null }).resolve,
     policy: { allowLoopback: true },
     userAgent: 'Almanac/test',
+    http: { getText: async () => ({ kind: 'status', status: 404, retryAfterMs: null, error: null }) },
     random: () => 0,
     wait: async (ms, signal) => {
       waits.push(ms);
@@ -73,8 +75,78 @@ test('the stream begins live, and resumes after the last operation that was pass
   expect(stream.position).toBe(9);
 });
 
+/** Serves pages of the export: `count` lines at most, of the operations up to the newest. */
+function exportOf(newest: number, options: { readonly maxLines?: number; readonly onPage?: () => void } = {}) {
+  const asked: string[] = [];
+  const getText: HttpClient['getText'] = async (url) => {
+    const { searchParams: query } = new URL(url);
+    const [after, count] = [Number(query.get('after')), Number(query.get('count'))];
+    asked.push(`${after} ${count}`);
+    options.onPage?.();
+    if (count > (options.maxLines ?? 1_000)) return { kind: 'too_large' };
+    const seqs = Array.from({ length: Math.min(count, newest - after) }, (_, i) => after + 1 + i);
+    return { kind: 'text', status: 200, date: null, text: seqs.map((seq) => operation(seq)).join('\n') };
+  };
+  return { asked, getText };
+}
+
+test('an outdated position is read from the export, page by page, up to the window of the stream', async () => {
+  const { url, cursors } = await directory((peer, cursor) => {
+    if (Number(cursor) < 2_500) peer.close(1000, 'OutdatedCursor');
+    else peer.send(operation(2_501));
+  });
+  const { asked, getText } = exportOf(2_500);
+  const { seqs, waits, warnings } = follow(url, { position: 12, http: { getText } });
+  await expect.poll(() => seqs().length).toBe(2_489);
+  expect(seqs()).toEqual(Array.from({ length: 2_489 }, (_, i) => 13 + i));
+  expect({ asked, cursors, warnings }).toEqual({
+    asked: ['12 1000', '1012 1000', '2012 1000'],
+    cursors: ['12', '2500'],
+    warnings: [],
+  });
+  expect(waits.filter((ms) => ms === 1_000).length).toBeGreaterThanOrEqual(2);
+});
+
+test('a page beyond the limit of bytes is requested again with fewer operations', async () => {
+  const { url } = await directory((peer, cursor) => {
+    if (Number(cursor) < 300) peer.close(1000, 'OutdatedCursor');
+  });
+  const { asked, getText } = exportOf(300, { maxLines: 250 });
+  const { seqs } = follow(url, { position: 0, http: { getText } });
+  await expect.poll(() => seqs().length).toBe(300);
+  expect(asked).toEqual(['0 1000', '0 250', '250 250']);
+});
+
+test('an export that ends in an error is resumed after the last operation that it gave', async () => {
+  const { url } = await directory((peer, cursor) => {
+    if (Number(cursor) < 1_500) peer.close(1000, 'OutdatedCursor');
+  });
+  let pages = 0;
+  const whole = exportOf(1_500);
+  const getText: HttpClient['getText'] = async (target, options) => {
+    pages += 1;
+    return pages === 2
+      ? { kind: 'status', status: 503, retryAfterMs: null, error: null }
+      : whole.getText(target, options);
+  };
+  const { stream, seqs } = follow(url, { position: 0, http: { getText } });
+  await expect.poll(() => seqs().length).toBe(1_500);
+  expect([whole.asked, stream.position]).toEqual([['0 1000', '1000 1000'], 1_500]);
+});
+
+test('a position that the stream refuses although the export has nothing after it is given up', async () => {
+  const { url, cursors } = await directory((peer, cursor) => {
+    if (cursor !== null) peer.close(1000, 'OutdatedCursor');
+    else peer.send(operation(99));
+  });
+  const { asked, getText } = exportOf(12);
+  const { seqs, warnings } = follow(url, { position: 12, http: { getText } });
+  await expect.poll(seqs).toEqual([99]);
+  expect([asked.length, cursors.length, warnings]).toMatchObject([10, 11, [{ why: 'OutdatedCursor' }]]);
+});
+
 test.each(['FutureCursor', 'OutdatedCursor'])(
-  'a position that is refused as %s is given up, with a warning',
+  'a position that is refused as %s is given up without an export, with a warning',
   async (name) => {
     const { url, cursors } = await directory((peer, cursor) => {
       if (cursor !== null) peer.close(1000, name);

@@ -1,10 +1,12 @@
 import { inputLimits } from '../../input/limits.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import type { HttpClient } from '../../network/http/http.ts';
 import { type DirectoryOperation, parseDirectoryOperation } from '../../network/identity/directory-operation.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import { type CloseInfo, type GuardedSocket, openSocket } from '../../network/websocket/websocket.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
+import { readDirectoryExport } from './directory-export.ts';
 
 /** Dependencies of following the directory's export stream. */
 export interface DirectoryStreamOptions {
@@ -14,6 +16,8 @@ export interface DirectoryStreamOptions {
   /** Sent with every handshake. */
   readonly userAgent: string;
   readonly resolve: Resolve;
+  /** Reads the paged export when the position is older than the stream. */
+  readonly http: Pick<HttpClient, 'getText'>;
   readonly random: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
@@ -34,32 +38,72 @@ export interface DirectoryStream {
 
 /** Names with which a directory closes the stream; the code is 1000 for each. */
 const closeNames = ['FutureCursor', 'OutdatedCursor', 'ConsumerTooSlow'] as const;
+/** Runs of the export without a new operation, after which the position is given up. */
+const maxEmptyRuns = 10;
 /** Wait after a host that has no such stream, as a replica, in milliseconds. */
 const noStreamMs = 3_600_000;
 
 /** Makes a follower that is not yet connected. */
 export function followDirectory(options: DirectoryStreamOptions): DirectoryStream {
-  const { policy, wait, log, onOperation } = options;
-  const { maxPerSecond = { messages: 1_000, bytes: 4_000_000 } } = options;
-  let { position } = options;
-  let hasFailed = false;
-  let socket: GuardedSocket | null = null;
-  const second = { messages: 0, bytes: 0, isOver: false };
+  return new DirectoryFollower(options);
+}
+
+class DirectoryFollower implements DirectoryStream {
+  position: number | null;
+  readonly #options: DirectoryStreamOptions;
+  readonly #maxPerSecond: { readonly messages: number; readonly bytes: number };
+  readonly #second = { messages: 0, bytes: 0, isOver: false };
+  #socket: GuardedSocket | null = null;
+  #hasFailed = false;
+  /** Runs of the export in a row that brought nothing. */
+  #emptyRuns = 0;
+
+  constructor(options: DirectoryStreamOptions) {
+    this.#options = options;
+    this.#maxPerSecond = options.maxPerSecond ?? { messages: 1_000, bytes: 4_000_000 };
+    this.position = options.position;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { random, wait, log } = this.#options;
+    const patience = createBackoff({ firstMs: 1_000, capMs: 60_000, random });
+    while (!signal.aborted) {
+      const before = this.position;
+      let minMs = 500;
+      try {
+        await this.#judgeClose(await this.#readOnce(signal), signal);
+        if (this.position !== before) patience.reset();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof ConnectError)) throw error;
+        if (hasNoStream(error)) minMs = noStreamMs;
+        log.debug('the stream of the directory cannot be read', { why: error.message });
+      }
+      await wait(minMs + patience.next(), signal);
+    }
+  }
 
   /** A socket's callback must not throw: the following messages are read whatever this one contains. */
-  function read(data: Buffer, signal: AbortSignal): void {
+  #read(data: Buffer, signal: AbortSignal): void {
+    const second = this.#second;
     second.messages += 1;
     second.bytes += data.length;
-    if (second.messages >= maxPerSecond.messages || second.bytes >= maxPerSecond.bytes) void pause(signal);
+    const { messages, bytes } = this.#maxPerSecond;
+    if (second.messages >= messages || second.bytes >= bytes) void this.#pause(signal);
+    this.#pass(() => parseDirectoryOperation(data, { allowHttp: this.#options.policy.allowLoopback }));
+  }
+
+  #pass(parse: () => DirectoryOperation | null): void {
+    const { log, onOperation } = this.#options;
     try {
-      const operation = parseDirectoryOperation(data, { allowHttp: policy.allowLoopback });
+      const operation = parse();
       if (operation === null) return;
       onOperation(operation);
       // The newest, not the largest: a number that the directory takes back must not hide those that follow.
-      position = operation.seq;
+      this.position = operation.seq;
     } catch (error) {
-      if (!hasFailed) log.warn('an operation of the directory could not be read', errorFields(error));
-      hasFailed = true;
+      if (!this.#hasFailed) log.warn('an operation of the directory could not be read', errorFields(error));
+      this.#hasFailed = true;
     }
   }
 
@@ -67,23 +111,22 @@ export function followDirectory(options: DirectoryStreamOptions): DirectoryStrea
    * Stops reading for a second after so many messages, however long they took: a live stream hardly notices, and a flood
    * is bounded. The directory keeps a few hundred messages, and closes the stream beyond that.
    */
-  async function pause(signal: AbortSignal): Promise<void> {
+  async #pause(signal: AbortSignal): Promise<void> {
+    const second = this.#second;
     if (second.isOver) return;
     second.isOver = true;
-    socket?.pause();
-    await wait(1_000, signal);
+    this.#socket?.pause();
+    await this.#options.wait(1_000, signal);
     Object.assign(second, { messages: 0, bytes: 0, isOver: false });
-    socket?.resume();
+    this.#socket?.resume();
   }
 
   /** Reads one connection to its end. */
-  async function readOnce(signal: AbortSignal): Promise<CloseInfo> {
-    socket = await openSocket(
+  async #readOnce(signal: AbortSignal): Promise<CloseInfo> {
+    const { directory, policy, userAgent, resolve } = this.#options;
+    const socket = await openSocket(
       {
-        url: streamUrl(options.directory, position),
-        policy,
-        userAgent: options.userAgent,
-        resolve: options.resolve,
+        ...{ url: streamUrl(directory, this.position), policy, userAgent, resolve },
         handshakeMs: 20_000,
         closeMs: 2_000,
         closeNames,
@@ -92,52 +135,48 @@ export function followDirectory(options: DirectoryStreamOptions): DirectoryStrea
         pongMs: 20_000,
         idleMs: 3_600_000,
         partialMs: 30_000,
-        onFrame: (data) => read(data, signal),
+        onFrame: (data) => this.#read(data, signal),
       },
       signal,
     );
+    this.#socket = socket;
     // The first messages may have exceeded the rate before there was a socket to pause.
-    if (second.isOver) socket.pause();
+    if (this.#second.isOver) socket.pause();
     const info = await socket.closed;
-    socket = null;
+    this.#socket = null;
     return info;
   }
 
-  /** Gives up a position that the directory does not accept; the stream then begins with the next operation. */
-  function judgeClose(info: CloseInfo): void {
+  async #judgeClose(info: CloseInfo, signal: AbortSignal): Promise<void> {
     const name = info.reason === 'remote_close' ? info.name : undefined;
-    if (name !== 'FutureCursor' && name !== 'OutdatedCursor') return;
-    log.warn(
-      'the directory does not accept the position in its stream: labelers that it named meanwhile may be missing',
-      {
-        why: name,
-      },
-    );
-    position = null;
+    if (name === 'OutdatedCursor' && this.position !== null) await this.#catchUp(this.position, signal);
+    else if (name === 'FutureCursor' || name === 'OutdatedCursor') this.#giveUpPosition(name);
   }
 
-  return {
-    get position() {
-      return position;
-    },
-    async run(signal) {
-      const patience = createBackoff({ firstMs: 1_000, capMs: 60_000, random: options.random });
-      while (!signal.aborted) {
-        const before = position;
-        let leastMs = 500;
-        try {
-          judgeClose(await readOnce(signal));
-          if (position !== before) patience.reset();
-        } catch (error) {
-          if (signal.aborted) return;
-          if (!(error instanceof ConnectError)) throw error;
-          if (hasNoStream(error)) leastMs = noStreamMs;
-          log.debug('the stream of the directory cannot be read', { why: error.message });
-        }
-        await wait(leastMs + patience.next(), signal);
-      }
-    },
-  };
+  /**
+   * Reads what the stream no longer holds from the paged export. The position moves with each operation, so that the
+   * next connection, or the next process, goes on from there; the stream is tried again after each run.
+   */
+  async #catchUp(position: number, signal: AbortSignal): Promise<void> {
+    const { directory, http, policy, wait, log } = this.#options;
+    if (this.#emptyRuns === 0) log.info("the position is older than the directory's stream: reading its export");
+    const onOperation = (operation: DirectoryOperation): void => this.#pass(() => operation);
+    const options = { directory, http, allowHttp: policy.allowLoopback, wait, onOperation };
+    const result = await readDirectoryExport(options, position, signal);
+    if (signal.aborted) return;
+    this.#emptyRuns = this.position === position ? this.#emptyRuns + 1 : 0;
+    if (result === 'absent' || this.#emptyRuns >= maxEmptyRuns) this.#giveUpPosition('OutdatedCursor');
+  }
+
+  /** Gives up a position that the directory does not accept; the stream then begins with the next operation. */
+  #giveUpPosition(why: string): void {
+    this.#options.log.warn(
+      'the directory does not accept the position in its stream: labelers that it named meanwhile may be missing',
+      { why },
+    );
+    this.position = null;
+    this.#emptyRuns = 0;
+  }
 }
 
 function streamUrl(directory: string, position: number | null): string {

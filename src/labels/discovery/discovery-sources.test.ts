@@ -3,13 +3,13 @@ import { countByDiscoverySource, countDirectoryOnly } from './discovery-sources.
 
 const found = (...names: string[]) => ({ provenance: new Set(names) });
 
-test('a labeler counts for each way in which it was found, however many hosts named it', () => {
+test('a labeler counts once for each kind of source that named it', () => {
   const labelers = [
     found('seeds', 'relay a.example', 'relay b.example'),
     found('relay a.example', 'jetstream', 'directory plc.example'),
     found('directory plc.example'),
     found('directory plc.example', 'directory other.example'),
-    found('a way of a later version'),
+    found('a source of a later version'),
   ];
   expect(countByDiscoverySource(labelers)).toEqual({ seeds: 1, relay: 2, jetstream: 1, directory: 3 });
   expect(countDirectoryOnly(labelers)).toBe(2);

@@ -39,7 +39,7 @@ function pausedAcceptance(change: Partial<AcceptanceOptions> = {}): PageAcceptan
   });
 }
 
-test('a page beyond a batch is split, and only its last part has its positions, refusals and refused rows', () => {
+test('a page larger than a batch is split, and only the last part has its positions, refusals and refused rows', () => {
   const label = { src: 'did:plc:a', uri: 'did:plc:b', val: 'spam', cts: '' };
   const observations = Array.from({ length: 2 * maxBatchRows + 1 }, () => ({ label, signature: 'unsigned' as const }));
   const positions = [{ source: 'did:plc:a', endpoint: 'e', value: '9' }];
@@ -62,7 +62,7 @@ test('a page of large labels is split by their bytes', () => {
   expect(parts.reduce((sum, part) => sum + part.observations.length, 0)).toBe(maxBatchRows);
 });
 
-test('a page that was judged by a clock that was set since is given back to be judged again', async () => {
+test('a page is rejected with ClockChanged if the clock was set after it was judged', async () => {
   let appended = 0;
   const acceptance = pausedAcceptance({
     checkPreconditions: () => ({ pause: null, gap: null, since: null }),
@@ -85,7 +85,7 @@ test('a page that was judged by a clock that was set since is given back to be j
   await running;
 });
 
-test('the gap of a pause reaches to the instant at which acceptance goes on', async () => {
+test('the gap of a pause ends when acceptance resumes', async () => {
   let now = 1_000;
   let pauses = 3;
   const gaps: Interval[] = [];
@@ -114,7 +114,7 @@ test('the gap of a pause reaches to the instant at which acceptance goes on', as
   await running;
 });
 
-test('a group and a gap that the store could not take for now are the next to be written', async () => {
+test('a group and a gap that the store rejected temporarily are written next', async () => {
   const written: string[] = [];
   let refusals = 2;
   const refuse = (): Promise<never> => {
@@ -150,7 +150,7 @@ test('a group and a gap that the store could not take for now are the next to be
   expect(written.filter((one) => !one.startsWith('gap from 1'))).toEqual(['gap from -10', '3 rows']);
 });
 
-test('a page that waits in a pause is refused at the end, and so is one that comes after it', async () => {
+test('a page that waits in a pause is rejected at the stop, and so is a later one', async () => {
   const acceptance = pausedAcceptance();
   const ends = new AbortController();
   const running = acceptance.run(ends.signal);
@@ -164,14 +164,14 @@ test('a page that waits in a pause is refused at the end, and so is one that com
 });
 
 test.each([
-  ['acceptance looks at it first', false],
-  ['a heartbeat has looked at it, three seconds before', true],
-])('a pause begins where the gap of a clock that was set ends: %s', async (_, beatFirst) => {
+  ['acceptance detects the step', false],
+  ['a heartbeat detected the step three seconds earlier', true],
+])('a pause begins where the gap of a clock step ends: %s', async (_, beatFirst) => {
   const gaps: StoredGap[] = [];
   let elapsed = 0;
   let suspended = 0;
   const clocks = {
-    // A millisecond passes between two looks.
+    // A millisecond passes between two readings.
     wall: () => {
       elapsed += 1_000;
       return micros(elapsed + suspended);
@@ -217,7 +217,7 @@ test.each([
   expect(gaps.some(({ start }) => start === stepped?.start)).toBe(!beatFirst);
 });
 
-test('a pause for a clock that was put right and is doubted anew begins then, not where the first step ended', () => {
+test('a pause after a second clock step begins at the end of that step, not of the first one', () => {
   let suspended = 0;
   const clocks = { wall: () => micros(day + suspended), monotonic: () => day };
   const preconditions = watchPreconditions(clocks, { ...disk, askTime: () => undefined });
@@ -230,7 +230,7 @@ test('a pause for a clock that was put right and is doubted anew begins then, no
   expect(preconditions.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });
 });
 
-/** An acceptance whose store takes commits one by one, and keeps whose rows each held. */
+/** An acceptance whose store records the source of each row of each commit. */
 function counting(shareOf: AcceptanceOptions['shareOf']) {
   const commits: string[][] = [];
   const acceptance = pausedAcceptance({
@@ -252,7 +252,7 @@ function pageOf(source: string, rows: number, bytes: number): AcceptedPage {
   return { ...page, source, observations: Array.from({ length: rows }, () => ({ label, signature: 'unsigned' })) };
 }
 
-test('pages of many that flood do not hold up the page of a seeded source: it is in the first commit', async () => {
+test('the page of a seeded source is in the first commit while 200 new sources flood', async () => {
   const { commits, acceptance } = counting((source) => ({
     priority: source === 'seed' ? 'seeded' : 'new',
     domain: source,
@@ -264,7 +264,7 @@ test('pages of many that flood do not hold up the page of a seeded source: it is
   const running = acceptance.run(ends.signal);
   await honest;
   expect(commits).toHaveLength(1);
-  // A commit is small enough not to hold up the process either.
+  // A commit is small enough not to block the process.
   expect(commits[0]?.length).toBeLessThan(600);
   await Promise.all(flood);
   ends.abort();
@@ -272,7 +272,7 @@ test('pages of many that flood do not hold up the page of a seeded source: it is
   expect(commits.flat()).toHaveLength(20_001);
 });
 
-test('a new source with small pages is not held up by others of its class with large ones, nor by a crowd of one domain', async () => {
+test('the small page of a new source is in the first commit while 400 sources of one domain send large pages', async () => {
   const { commits, acceptance } = counting((source) => ({
     priority: 'new',
     domain: source.replace(/\d+$/, ''),
@@ -289,7 +289,7 @@ test('a new source with small pages is not held up by others of its class with l
   await running;
 });
 
-test('the gaps that a page implies, and that of a clock that was set, are durable before it is', async () => {
+test('the gap of a clock step and the pending gaps of a source are durable before its page', async () => {
   const order: string[] = [];
   const acceptance = pausedAcceptance({
     checkPreconditions: () => ({ pause: null, gap: { start: micros(1), end: micros(2) }, since: null }),

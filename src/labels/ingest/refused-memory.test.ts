@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { maxRefusedRowsLength } from '../../store/refused-rows.ts';
-import { type Coming, RefusedMemory } from './refused-memory.ts';
+import { type Delivery, RefusedMemory } from './refused-memory.ts';
 
 const hour = 3_600_000_000;
 const now = 490_000 * hour;
@@ -23,11 +23,11 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
     },
     take(
       rows: readonly string[],
-      transport: Coming['transport'],
-      more: Partial<Coming> & { at?: number; source?: string } = {},
+      transport: Delivery['transport'],
+      more: Partial<Delivery> & { at?: number; source?: string } = {},
     ) {
-      const { at = now, source = did, anew = false, again = false } = more;
-      const taken = memory.take(source, at, { transport, anew, again });
+      const { at = now, source = did, startsOver = false, again = false } = more;
+      const taken = memory.take(source, at, { transport, startsOver, again });
       const counted = rows.map((row) => taken.counts(printOf(row)));
       for (const { source: of, bucket, rows: packed } of taken.changes) {
         if (packed === null) stored.delete(`${of} ${bucket}`);
@@ -42,34 +42,34 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
 const many = (count: number, name = 'row') => Array.from({ length: count }, (_, i) => `${name} ${i}`);
 
 describe('the memory of refused rows', () => {
-  test('counts a row that came by both ways once, and equal rows as often as one way gave them', () => {
+  test('counts a row of both transports once, and equal rows as often as one transport delivered them', () => {
     const { take } = kept();
-    const ways = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
-    expect(ways.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
+    const transports = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
+    expect(transports.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
   });
 
-  test('counts what a way gives again, from its beginning or out of order, once', () => {
+  test('counts a row once if a transport delivers it again', () => {
     const { take } = kept();
-    expect(take(['a', 'b', 'b', 'c'], 'poll', { anew: true })).toBe(4);
-    expect(take(['a', 'b', 'b'], 'poll', { anew: true })).toBe(0);
+    expect(take(['a', 'b', 'b', 'c'], 'poll', { startsOver: true })).toBe(4);
+    expect(take(['a', 'b', 'b'], 'poll', { startsOver: true })).toBe(0);
     expect(take(['c', 'd'], 'poll')).toBe(1);
     expect(take(['b', 'd', 'e'], 'poll', { again: true })).toBe(1);
     expect(take(['b'], 'poll')).toBe(1);
   });
 
-  test('counts nothing again after a restart, and goes on to number equal rows', () => {
+  test('counts no row again after a restart, and continues to number equal rows', () => {
     const before = kept();
     before.take(['a', 'same', 'same'], 'stream');
     const { take } = before.restarted();
-    expect(take(['a', 'same', 'same'], 'poll', { anew: true })).toBe(0);
+    expect(take(['a', 'same', 'same'], 'poll', { startsOver: true })).toBe(0);
     expect(take(['same', 'b'], 'stream')).toBe(2);
   });
 
-  test('remembers nothing of a take that was not committed', () => {
+  test('remembers no row of a batch that was not committed', () => {
     const memory = new RefusedMemory();
-    const coming = { transport: 'poll', anew: false, again: false } as const;
-    expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
-    expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
+    const delivery = { transport: 'poll', startsOver: false, again: false } as const;
+    expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
+    expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
   });
 
   test('keeps the newest of very many rows, within the length of a bucket, and those of other sources', () => {
@@ -86,7 +86,7 @@ describe('the memory of refused rows', () => {
     expect(take(many(500, 'page 1'), 'poll')).toBe(500);
   });
 
-  test('forgets the source that has most of all beyond its bound, also where it is kept', () => {
+  test('forgets the largest source when it exceeds its bound, also in the store', () => {
     const { take, stored } = kept(new RefusedMemory(20_000));
     take(['a', 'b'], 'stream', { source: 'did:plc:o' });
     take(many(1_000), 'stream');
@@ -95,14 +95,14 @@ describe('the memory of refused rows', () => {
     expect(take(['a', 'b'], 'poll', { source: 'did:plc:o' })).toBe(0);
   });
 
-  test('forgets what a protected source gave only once there is nothing else to forget', () => {
+  test('forgets the rows of a protected source last', () => {
     const { take } = kept(new RefusedMemory(60_000, (source) => source === 'did:plc:seed'));
     take(many(1_000), 'stream', { source: 'did:plc:seed' });
     for (let i = 0; i < 100; i += 1) take(many(100, `flood ${i}`), 'stream', { source: `did:plc:flood${i}` });
     expect(take(many(1_000), 'poll', { source: 'did:plc:seed' })).toBe(0);
   });
 
-  test('forgets what is too old to come again, where nothing more is refused too', () => {
+  test('forgets rows that are too old to arrive again', () => {
     const { take, stored } = kept();
     take(['a', 'b', 'c'], 'stream');
     take([], 'stream', { at: now + 50 * hour });

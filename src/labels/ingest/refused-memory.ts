@@ -27,12 +27,12 @@ export interface RefusedTake {
   committed(): void;
 }
 
-/** Transport of rows. */
-export interface Coming {
+/** Delivery of rows by a transport. */
+export interface Delivery {
   readonly transport: Transport;
-  /** This transport starts over: earlier rows may arrive again. */
-  readonly anew: boolean;
-  /** This transport may have delivered some of these rows just before: an equal row is the same row. */
+  /** True if the transport starts over, so that earlier rows may arrive again. */
+  readonly startsOver: boolean;
+  /** True if the transport may have delivered some of these rows just before: an equal row is then the same row. */
   readonly again: boolean;
 }
 
@@ -60,7 +60,7 @@ export class RefusedMemory {
   #forgotten: readonly RefusedRowsChange[] = [];
   #characters = 0;
 
-  /** `isProtected` selects the sources whose rows are forgotten last. */
+  /** Creates a memory of `max` characters. Rows of protected sources are forgotten last. */
   constructor(max = maxCharacters, isProtected: (source: string) => boolean = () => false) {
     this.#maxCharacters = max;
     this.#isProtected = isProtected;
@@ -71,8 +71,8 @@ export class RefusedMemory {
     this.#put(source, bucket, rows);
   }
 
-  /** Begins to take rows of a source at `now`, in microseconds. One take of a source at a time. */
-  take(source: string, now: number, { transport, anew, again }: Coming): RefusedTake {
+  /** Begins a batch of a source at `now`, in microseconds. A source may have one batch at a time. */
+  take(source: string, now: number, { transport, startsOver, again }: Delivery): RefusedTake {
     const hour = Math.floor(now / 3_600_000_000);
     const kept = this.#sources.get(source) ?? new Map<number, string>();
     const open = new Map<number, Map<string, Known>>();
@@ -82,7 +82,7 @@ export class RefusedMemory {
       return rows;
     };
     for (const [at, text] of kept) {
-      if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [transport]: 0 });
+      if (startsOver) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [transport]: 0 });
       else if (hourOf(text) < hour - maxHours) opened(at);
     }
     const times = new Map<string, number>();
@@ -94,7 +94,7 @@ export class RefusedMemory {
       times.set(short, time);
       const number = again ? Math.max(before[transport], time) : before[transport] + 1;
       const counted = Math.max(before.counted, number);
-      // Moves to the end of the map: the oldest rows are forgotten first.
+      // Reinserted at the end, because the oldest are forgotten first.
       rows.delete(short);
       rows.set(short, { ...before, [transport]: number, counted, hour });
       return counted > before.counted;
@@ -154,7 +154,7 @@ export class RefusedMemory {
 
 const rowPattern = /^([\w-]{11})([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)$/;
 
-/** Returns the rows of a text, oldest first, without those before `since`; omits rows that it cannot parse. */
+/** Parses the rows of a text, oldest first. Omits rows from before `since`, and unreadable ones. */
 function readText(text: string, since: number): Map<string, Known> {
   const rows = new Map<string, Known>();
   for (const line of text.split(' ')) {

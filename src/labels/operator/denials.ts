@@ -10,11 +10,11 @@ import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
 
 /** Dependencies of applying the operator's denials. */
 export interface DenialsOptions {
-  /** Directory of the store: the list is in it. */
+  /** Directory of the store, which contains the list. */
   readonly folder: string;
-  /** Labelers that are known now. */
+  /** Returns the labelers that are known now. */
   readonly labelers: () => Iterable<KnownLabeler>;
-  /** A labeler was denied or allowed: stop or resume reading it. */
+  /** Called when a labeler was denied or allowed, to stop or resume reading it. */
   readonly changed: (labeler: KnownLabeler) => void;
   readonly store: Pick<StoreWriter, 'changeGaps'>;
   readonly clock: () => Micros;
@@ -22,11 +22,11 @@ export interface DenialsOptions {
   readonly telemetry: Pick<Telemetry, 'denyListDamaged'>;
 }
 
-/** Applies the operator's list of denied labelers to those that are known, and records what is not observed of them. */
+/** Applies the operator's list of denied labelers to the known ones, and records the gaps of denied labelers. */
 export class Denials {
   readonly #options: DenialsOptions;
   #list: DenyList = emptyDenyList;
-  /** The message of the last damaged reading; null where the last one was good. */
+  /** Defect of the list at the last reading; null if it was valid. */
   #damage: string | null = null;
 
   constructor(options: DenialsOptions) {
@@ -46,7 +46,7 @@ export class Denials {
     return this.#list.entryFor({ did, endpoint: null }) !== null;
   }
 
-  /** Marks a labeler as denied or not by what is known of it now. */
+  /** Updates whether a labeler is denied, by its DID and endpoint. */
   judge(labeler: KnownLabeler): void {
     labeler.denied = this.#list.entryFor(labeler) !== null;
   }
@@ -64,8 +64,8 @@ export class Denials {
   }
 
   /**
-   * Reads the file and applies what changed: reading of a denied labeler stops before any write. A damaged file, or one
-   * that is gone, leaves the list in force; the operator's commands never remove it.
+   * Reads the file and applies changes: reading of a denied labeler stops before any write. A damaged or missing file
+   * leaves the list in force, because the operator's commands never remove the file.
    */
   async refresh(): Promise<void> {
     const { folder, log, telemetry } = this.#options;
@@ -79,13 +79,13 @@ export class Denials {
     if (reading.kind === 'list') await this.#apply(reading.list);
   }
 
-  /** Takes over a list without recording gaps: at a start, before anything is read. */
+  /** Sets the list without recording gaps: at a start, before anything is read. */
   load(list: DenyList): void {
     this.#list = list;
     for (const labeler of this.#options.labelers()) this.judge(labeler);
   }
 
-  /** Records, for every denied labeler that was ever observed, that it is not observed up to now. */
+  /** Records a gap up to now for every denied labeler that was ever observed. */
   async recordGaps(): Promise<void> {
     await this.#record([...this.#options.labelers()].filter(({ denied }) => denied));
   }
@@ -110,7 +110,7 @@ export class Denials {
       denied: changed.filter(({ denied }) => denied).length,
       allowed: changed.filter(({ denied }) => !denied).length,
     });
-    // What is denied stops at once, whether or not the disk takes a gap; what is allowed begins behind its gap.
+    // Denied labelers stop at once, even if the gap cannot be written; allowed ones begin after their gap.
     for (const labeler of changed) if (labeler.denied) this.#options.changed(labeler);
     await this.#record(
       wereDenied.filter(({ denied }) => !denied),
@@ -134,7 +134,7 @@ export class Denials {
   }
 }
 
-/** Only what was once observed can be interrupted. What it gave before it was denied is stored. */
+/** Returns the gap of a denied labeler. A labeler that was never observed has none; earlier labels are stored. */
 function gapOf({ did, tracker }: KnownLabeler, { since }: DenyEntry, now: Micros): StoredGap[] {
   const { lastAnswered } = tracker.tracked;
   if (lastAnswered === null) return [];

@@ -27,20 +27,20 @@ export interface PublisherOptions {
   readonly pace: Pace;
   readonly gaps: GapWriter;
   readonly shareOf: (source: string) => ShareKey;
-  /** Bytes that may be added today. */
+  /** Returns the bytes that may be added today. */
   readonly budgetBytes: () => number;
   /** Returns true if a labeler waits because the maximum number is being read. */
   readonly waits: (labeler: KnownLabeler) => boolean;
-  /** Why acceptance stands still, or null. */
+  /** Returns the reason for a pause of acceptance, or null. */
   readonly paused: () => string | null;
-  /** Number of labelers that the operator denies. */
+  /** Returns the number of labelers that the operator denies. */
   readonly denied: () => number;
   readonly clock: () => Micros;
   readonly log: Log;
   readonly telemetry: Telemetry;
 }
 
-/** Makes and writes the overview; a failure leaves the artifact that stands, which ages. */
+/** Returns a function that writes the overview. After a failure the previous artifact stays, and ages. */
 export function publisher(options: PublisherOptions): () => Promise<void> {
   const { settings, store, roster, cap, clock, log, telemetry } = options;
   return async () => {
@@ -94,7 +94,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
   };
 }
 
-/** Gaps that the store cannot take just now are written later, and the overview is made without them. */
+/** Writes pending gaps. If the store rejects them temporarily, the overview is made without them. */
 async function flushed(gaps: GapWriter): Promise<void> {
   try {
     await gaps.flush();
@@ -103,18 +103,18 @@ async function flushed(gaps: GapWriter): Promise<void> {
   }
 }
 
-/** Sources that are paused or wait because a share is used up, by class. */
+/** Counts sources that are paused or waiting because a share is used up, by class. */
 function throttled({ cap, pace, shareOf }: PublisherOptions): Record<PriorityClass, number> {
   const counts = { ...pace.throttled };
   for (const source of cap.pausedSources) counts[shareOf(source).priority] += 1;
   return counts;
 }
 
-/** States that failures which may pass lead to. */
+/** States that result from transient failures. */
 const passing: ReadonlySet<SourceState> = new Set(['probing', 'unavailable']);
 
-function divide<T>(all: readonly T[], apart: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(apart), all.filter((one) => !apart(one))];
+function divide<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 function inStates(sources: readonly EnrolledSource[]): Record<SourceState, number> {

@@ -7,21 +7,21 @@ import type { ReadingEvent } from '../state/reading-events.ts';
 export type Presence = 'read' | 'waiting' | 'gone';
 
 /**
- * The absence of a labeler, as an event of its reading: nothing is known of what it gives since it was last read to its
- * end. Null while it is read, and while its document is not known.
+ * Returns the absence of a labeler as an event of its reading: its labels since it was last read to its end are unknown.
+ * Null while it is read, and while its document is not known.
  */
 export function absenceOf(
   { resolutionStatus, denied, tracker }: KnownLabeler,
   presence: Presence,
   now: Micros,
 ): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
-  // A denial records its own gap, from its moment on. After a crash the document may have to be read again before the labeler counts as gone.
+  // A denial records its own gap. After a crash the document must be read again before the labeler counts as gone.
   if (denied || resolutionStatus === 'unresolved') return null;
   if (presence === 'waiting') return { kind: 'displaced', now };
   return presence === 'gone' || !tracker.enrolled(now) ? { kind: 'left', now } : null;
 }
 
-/** Records the gaps of all that have left. */
+/** Records the gaps of all labelers that are absent. */
 export async function recordDepartures(
   labelers: Iterable<KnownLabeler>,
   presence: (labeler: KnownLabeler) => Presence,

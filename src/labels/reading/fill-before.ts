@@ -13,11 +13,11 @@ export interface Filled {
   readonly joined: boolean;
   readonly reset: boolean;
   readonly fault: SourceFault | null;
-  /** Cursor from which the stream itself replays what polls cannot return; null if there is none. */
+  /** Cursor from which the stream replays labels that polls cannot return; null if there is none. */
   readonly replayFrom: number | null;
 }
 
-/** Fills in what lies before a connection. What cannot be filled in, and is not resumed by the stream, is a gap. */
+/** Fills in the time before a connection. Time that can be neither filled in nor resumed by the stream is a gap. */
 export async function fillBefore(
   source: Source,
   intake: SourceIntake,
@@ -28,7 +28,7 @@ export async function fillBefore(
   const { since } = before;
   const round = () => pollRound(source, intake, ports, { before, signal }).catch(() => null);
   let outcome = await round();
-  // Our own limits cost the source nothing: live frames come meanwhile, and what lies before is asked for again.
+  // Our own limits are no failure of the source: the stream is read meanwhile, and the pages are requested again.
   while (outcome?.kind === 'fault' && outcome.fault === null && !signal.aborted) {
     await ports.time.wait(ports.time.random() * ports.time.timings.pollMs, signal);
     outcome = await round();
@@ -41,7 +41,7 @@ export async function fillBefore(
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
   if (resumed) return { joined: false, reset: false, fault: outcome, replayFrom: null };
-  // Live only: the labels between the last read row and the first frame are unknown.
+  // Only live labels arrive: those between the last read row and the first frame are unknown.
   if (since < openedAt) {
     await note(source, ports.gaps, { kind: 'not_filled_in', since, opened: openedAt });
     const passing = outcome.fault === 'failed';
@@ -49,7 +49,7 @@ export async function fillBefore(
     if (replayFrom !== null) source.apply({ kind: 'replay_started', since });
     if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };
   }
-  // What came since it opened is there.
+  // Labels since the stream opened are stored.
   source.apply({ kind: 'fill_in_abandoned', through: ports.time.clock() });
   await intake.applyInTurn({ kind: 'joined' });
   return { joined: false, reset: false, fault: outcome, replayFrom: null };

@@ -9,26 +9,26 @@ import { recordCaughtUp, unread } from './catch-up.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
 import { streamSession } from './stream-session.ts';
 
-/** Least wait between two connections to one source, in milliseconds, however well the last one went. */
+/** Minimum wait between two connections to one source, in milliseconds, even after a success. */
 const minWaitMs = 100;
 
 /**
- * Reads one source until the signal aborts, with pauses while it has given too much for a day. Resolves then; rejects
- * only when the writer does.
+ * Reads one source until the signal aborts, and pauses while the source has used up its share of the day. Rejects only if
+ * the writer does.
  */
 export async function readSource(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const full = new AbortController();
     const intake = createIntake(source, ports, () => full.abort());
     const reading = AbortSignal.any([signal, full.signal]);
-    await readOn(source, intake, ports, reading).catch((error: unknown) => {
+    await readByTransports(source, intake, ports, reading).catch((error: unknown) => {
       if (!(error instanceof CapReached)) throw error;
     });
     if (full.signal.aborted && !signal.aborted) await pauseUntilNextDay(source, ports, signal);
   }
 }
 
-/** Waits for the next day. The gap so far is recorded again and again, so that a crash does not hide it. */
+/** Waits for the next day, and records the growing gap repeatedly, so that a crash does not hide it. */
 async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   const { did } = source;
   const { gaps, report } = ports;
@@ -44,12 +44,17 @@ async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: Abo
   await record();
 }
 
-/** Reads by the stream while there is one, else by polls, and again by the stream when there is one later. */
-async function readOn(source: Source, intake: SourceIntake, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
+/** Reads by the stream while it works, otherwise by polls, and tries the stream again later. */
+async function readByTransports(
+  source: Source,
+  intake: SourceIntake,
+  ports: ReaderPorts,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock, timings, wait } = ports.time;
-  const backoff = { firstMs: timings.firstRetryMs, capMs: timings.maxRetryMs, random: ports.time.random };
-  const patience = createBackoff(backoff);
-  const afterReset = resetWaits(createBackoff(backoff), ports.time);
+  const backoffOptions = { firstMs: timings.firstRetryMs, capMs: timings.maxRetryMs, random: ports.time.random };
+  const backoff = createBackoff(backoffOptions);
+  const afterReset = resetWaits(createBackoff(backoffOptions), ports.time);
   let streamFault: SourceFault | null = null;
   let streamDue = 0;
   while (!signal.aborted) {
@@ -64,14 +69,14 @@ async function readOn(source: Source, intake: SourceIntake, ports: ReaderPorts, 
           await wait(afterReset(), signal);
           continue;
         }
-        if (session.progress) patience.reset();
-        // A stream that opens and says nothing is no answer.
+        if (session.progress) backoff.reset();
+        // A stream that opens and sends nothing is not a response.
         else if (session.poll) await failed(source, ports, null, session.poll);
-        await wait(minWaitMs + (session.progress ? 0 : patience.next()), signal);
+        await wait(minWaitMs + (session.progress ? 0 : backoff.next()), signal);
         continue;
       }
       streamFault = session;
-      // Our own limits may have room again soon; what the source says of streams seldom changes.
+      // Our own limits may allow a stream again soon; the source's support of streams rarely changes.
       if (session.fault === null) streamDue = now + timings.pollMs;
       else if (session.fault !== 'failed') streamDue = now + timings.streamRetryMs;
     }
@@ -79,22 +84,22 @@ async function readOn(source: Source, intake: SourceIntake, ports: ReaderPorts, 
     const round: RoundOutcome = await pollRound(source, intake, ports, { before, signal });
     if (signal.aborted) return;
     if (round.kind === 'fault') await failed(source, ports, streamFault, round);
-    else patience.reset();
+    else backoff.reset();
     if (round.kind === 'quiet') await recordCaughtUp(source, ports, before);
-    const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, patience.next);
+    const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, backoff.next);
     await wait(pause, signal);
   }
 }
 
 /** Waits after resets: the first reset is read at once, repeated ones at growing intervals. */
-function resetWaits(patience: Backoff, { clock, timings }: ReaderTime): () => number {
+function resetWaits(backoff: Backoff, { clock, timings }: ReaderTime): () => number {
   let last = Number.NEGATIVE_INFINITY;
   return () => {
     const now = clock() / 1000;
     const again = now - last < timings.tailMs;
     last = now;
-    if (again) return minWaitMs + patience.next();
-    patience.reset();
+    if (again) return minWaitMs + backoff.next();
+    backoff.reset();
     return minWaitMs;
   };
 }
@@ -130,7 +135,7 @@ function waitAfter(
   next: () => number,
 ): number {
   const { timings, clock, random } = ports.time;
-  // Our own limits: asked again soon, and not more rarely for it. Chance keeps those that wait apart.
+  // After our own limits the wait is short and does not grow; it is random, so that sources do not retry together.
   if (round.kind === 'fault' && round.fault === null) return minWaitMs + random() * timings.pollMs;
   if (round.kind === 'quiet') return round.rows > 0 ? Math.min(minWaitMs, timings.pollMs) : timings.pollMs;
   if (!source.tracker.enrolled(clock())) return timings.notEnrolledMs;

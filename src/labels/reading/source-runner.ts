@@ -16,26 +16,26 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** Endpoints of a labeler whose positions are kept: the newest, so that one that moves back goes on where it was. */
+/** Maximum endpoints of a labeler whose positions are kept, so that one that moves back is resumed at its old position. */
 const maxEndpoints = 4;
-/** Positions that are forgotten in one commit. */
+/** Maximum positions that one commit removes. */
 const maxForgotten = 500;
 
 /** Keeps one reader for each labeler that has an endpoint, and none for the others. */
 export class SourceRunner {
   readonly #ports: ReaderPorts;
   readonly #signal: AbortSignal;
-  /** Positions as of the start; readers then keep their own. */
+  /** Positions at the last start of each reader, which then keeps its own. */
   readonly #positions = new Map<string, ReadPosition>();
-  /** Endpoints of each labeler for which a position may be kept, the newest last. */
+  /** Endpoints of each labeler that may have a stored position, the newest last. */
   readonly #endpoints = new Map<string, string[]>();
   readonly #running = new Map<string, Running>();
-  /** Readers that were stopped and have not ended yet; another one of the same labeler begins after it. */
+  /** Readers that were stopped and have not ended yet; the next reader of the labeler starts after it. */
   readonly #endings = new Map<string, Promise<void>>();
   readonly #failed: (error: unknown) => void;
   readonly #places: Places;
 
-  /** `failed` is called when a reader fails because the store does; an error that a source's data causes stays with the source. */
+  /** Calls `failed` when a reader fails because the store fails; errors that a source's data causes do not count. */
   constructor(ports: ReaderPorts, signal: AbortSignal, failed: (error: unknown) => void, maxReaders = maxEnrolled) {
     this.#ports = ports;
     this.#signal = signal;
@@ -43,33 +43,33 @@ export class SourceRunner {
     this.#places = new Places(maxReaders, ports.time.clock);
   }
 
-  /** Takes over a stored position of a source and endpoint; those of one source in the order of their age. */
+  /** Loads a stored position of a source and endpoint; the positions of one source must be loaded by age, oldest first. */
   keep(did: string, endpoint: string, position: ReadPosition): void {
     this.#positions.set(`${did} ${endpoint}`, position);
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []), endpoint]);
   }
 
-  /** Brings the reader of a labeler in line with what is known of it now. */
+  /** Starts, moves or stops the reader of a labeler by its present document. */
   follow(labeler: KnownLabeler): void {
     if (this.#signal.aborted) return;
     const { did, endpoint, resolutionStatus, denied, tracker } = labeler;
     const running = this.#running.get(did);
-    const wanted = resolutionStatus === 'labeler' && !denied ? endpoint : null;
-    if (running?.endpoint === wanted && running !== undefined) return;
+    const target = resolutionStatus === 'labeler' && !denied ? endpoint : null;
+    if (running?.endpoint === target && running !== undefined) return;
     if (running) this.#stop(did, running);
     if (resolutionStatus === 'bad_endpoint' && !denied) {
       tracker.apply({ kind: 'asked', now: this.#ports.time.clock() });
       tracker.apply({ kind: 'failed', now: this.#ports.time.clock(), fault: 'refusing' });
     }
-    if (wanted !== null) {
-      this.#seat(labeler, wanted, running ?? null);
+    if (target !== null) {
+      this.#start(labeler, target, running ?? null);
       return;
     }
     this.#places.release(did);
     if (running) this.fillPlaces();
   }
 
-  /** Gives free places to those that wait, some of which may have gained the right to one since they asked. */
+  /** Gives free places to waiting labelers; the priority of some may have risen since they asked. */
   fillPlaces(): void {
     for (let next = this.#places.next(); next !== null; next = this.#places.next()) {
       this.follow(next);
@@ -88,10 +88,10 @@ export class SourceRunner {
     return this.#places.waits(did) ? 'waiting' : 'gone';
   }
 
-  #seat(labeler: KnownLabeler, endpoint: string, before: Running | null): void {
-    const seating = this.#places.take(labeler, endpoint);
-    if (seating.kind === 'waiting') return;
-    const { displaced } = seating;
+  #start(labeler: KnownLabeler, endpoint: string, before: Running | null): void {
+    const outcome = this.#places.take(labeler, endpoint);
+    if (outcome.kind === 'waiting') return;
+    const { displaced } = outcome;
     const displacedReader = displaced && this.#running.get(displaced.did);
     if (displaced && displacedReader) {
       this.#stop(displaced.did, displacedReader);
@@ -101,7 +101,7 @@ export class SourceRunner {
       });
     }
     if (before) labeler.tracker.apply({ kind: 'moved', now: this.#ports.time.clock() });
-    this.#start(labeler, endpoint, before?.done ?? this.#endings.get(labeler.did) ?? Promise.resolve());
+    this.#startReader(labeler, endpoint, before?.done ?? this.#endings.get(labeler.did) ?? Promise.resolve());
   }
 
   /** Returns true if a reader of the labeler runs or has not stopped yet. */
@@ -114,7 +114,7 @@ export class SourceRunner {
     await Promise.all([...this.#endings.values(), ...[...this.#running.values()].map(({ done }) => done)]);
   }
 
-  #start(labeler: KnownLabeler, endpoint: string, before: Promise<void>): void {
+  #startReader(labeler: KnownLabeler, endpoint: string, before: Promise<void>): void {
     const { did, tracker } = labeler;
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
@@ -160,7 +160,7 @@ export class SourceRunner {
           clockGeneration: this.#ports.acceptance.clockGeneration(),
         });
       } catch (error) {
-        // No clock has a say in what is forgotten.
+        // A removal does not depend on the clock.
         if (error instanceof ClockChanged) continue;
         throw error;
       }

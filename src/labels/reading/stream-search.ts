@@ -48,7 +48,7 @@ export async function findStreamStart(
     return found.kind === 'found' ? await start(found.cursor) : null;
   } catch (error) {
     if (error instanceof ConnectError || error instanceof SearchTooLong) return null;
-    // The connection under way was given up with the search.
+    // The open connection ended with the search.
     if (over.signal.aborted && !signal.aborted) return null;
     throw error;
   } finally {
@@ -63,26 +63,26 @@ interface SearchPorts {
   readonly time: Pick<ReaderTime, 'timings' | 'wait' | 'clock' | 'epoch'>;
 }
 
-/** The search took too long, or too much memory. */
+/** Thrown when the search takes too long, or too much memory. */
 class SearchTooLong extends Error {}
 
 interface Sample {
   readonly labels: readonly unknown[];
-  /** Number of its last frame; null where none came. */
+  /** Number of its last frame; null if it has none. */
   readonly newest: number | null;
   /** Bytes of its frames. */
   readonly bytes: number;
 }
 
-/** Frames of a sample, whatever they hold. */
+/** Maximum frames of a sample. */
 const maxFrames = 1_000;
-/** Bytes of all samples of a search. */
+/** Maximum bytes of all samples of a search. */
 const maxHeldBytes = 4 * maxWaitingBytes;
-/** A sample takes no longer than this many times what a stream is called quiet after, and a search than that many. */
+/** Maximum duration of a sample and of a search, in multiples of the time after which a stream counts as quiet. */
 const maxSampleQuietPeriods = 3;
 const maxQuietPeriods = 60;
 
-/** As many labels behind a cursor as a page would hold, or what came until the stream was live or quiet. */
+/** Reads as many labels after a cursor as a page has, or those until the stream is live or quiet. */
 async function sample(
   source: StreamOwner,
   cursor: number,
@@ -101,10 +101,10 @@ async function sample(
     cursor,
     {
       onFrame: (data) => {
-        // Frames still arrive while the connection closes; a whole history of them would take the memory of the search.
+        // Frames still arrive while the connection closes, and must not use more memory.
         if (enough.signal.aborted) return;
         const { fault, elements } = scanFrame(data);
-        // Others wait for memory: the search is given up.
+        // Without memory the search is abandoned, because other sources wait for memory too.
         hasMemory = fault !== null || held.tryTake(decodedCost(data.byteLength, elements));
         if (!hasMemory) return enough.abort();
         const frame: LabelFrame = fault === null ? decodeFrame(data) : { kind: 'malformed' };
@@ -112,7 +112,7 @@ async function sample(
         bytes += data.byteLength;
         const full = bytes >= maxWaitingBytes || count >= maxFrames;
         if (full || frame.kind === 'future_cursor') enough.abort();
-        // What holds no label says nothing of how far the labels reach: the stream is as quiet as without it.
+        // A frame without labels does not count: the stream is as quiet as without it.
         if (frame.kind !== 'labels') return;
         frames.push(frame);
         labels += frame.labels.length;

@@ -12,7 +12,7 @@ import { streamSession } from './stream-session.ts';
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const closed = { code: 1000, reason: 'remote_close' } as const;
 
-/** One session of a source with one place for a stream, and whether the place is free behind it. */
+/** Runs one session with a single stream slot; returns its outcome and whether the slot is free afterwards. */
 async function sessionWith(openStream: OpenStream, over = new AbortController().signal) {
   const streams = createSlots({ perHost: 1, total: 1, maxWaiting: 0 });
   const memory = createInputMemory();
@@ -34,7 +34,7 @@ test.each<[string, OpenStream, unknown]>([
     () => Promise.reject(new ConnectError('dns', 'no such name')),
     expect.objectContaining({ kind: 'fault', fault: 'failed' }),
   ],
-  ['meets a fault of ours', () => Promise.reject(new Error('ours')), new Error('ours')],
+  ['fails by a bug of ours', () => Promise.reject(new Error('ours')), new Error('ours')],
   [
     'is closed at once',
     (_source, _cursor, { onFrame }) => {
@@ -44,13 +44,13 @@ test.each<[string, OpenStream, unknown]>([
     },
     expect.objectContaining({ kind: 'ended' }),
   ],
-])('the place of a stream is free again after a session that %s', async (_, openStream, expected) => {
+])('the slot of a stream is free after a session that %s', async (_, openStream, expected) => {
   const { outcome, isFree } = await sessionWith(openStream);
   expect(outcome).toEqual(expected);
   expect(isFree).toBe(true);
 });
 
-test('the place of a stream is free again after a stop while it opens', async () => {
+test('the slot of a stream is free after a stop while it opens', async () => {
   const stop = new AbortController();
   const opening: OpenStream = (_source, _cursor, _events, signal) =>
     new Promise((_resolve, reject) => {

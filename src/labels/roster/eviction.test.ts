@@ -19,7 +19,7 @@ function labelerWith(did: string, over: Partial<KnownLabeler> = {}, tracked: Par
 
 const answered = (days: number) => ({ firstAnswered: ago(days), lastAnswered: now });
 
-test('who failed its trial goes first, then who is no labeler; seeds, established and answering ones stay', () => {
+test('labelers that failed their trial are evicted first, then those without a labeler service; seeds, established and responding ones stay', () => {
   const labelers = [
     labelerWith('did:plc:seed', { origin: 'seeded', resolutionStatus: 'no_labeler' }, { firstAsked: ago(9) }),
     labelerWith('did:plc:failed', {}, { firstAsked: ago(1) }),
@@ -35,7 +35,7 @@ test('who failed its trial goes first, then who is no labeler; seeds, establishe
   });
 });
 
-test('of a domain that holds more than its share the newest go, be it that of did:web, endpoint or records', () => {
+test('the newest labelers of a domain beyond its share are evicted, for the domain of did:web, endpoint or records', () => {
   const labelers = [
     ...Array.from({ length: 7 }, (_, i) => labelerWith(`did:web:l${i}.crowd.example`, {}, answered(1))),
     ...Array.from({ length: 7 }, (_, i) => labelerWith(`did:plc:e${i}`, { endpoint: `https://l${i}.other.example` })),

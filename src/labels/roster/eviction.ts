@@ -6,37 +6,37 @@ import { isSeeded, type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
 /**
- * Shares of the roster that new labelers of one group keep while it is full: of the domain of their did:web, of their
- * endpoint, and of the host of their records, which honest labelers have in common most.
+ * Maximum shares of a full roster for new labelers with the same domain of their did:web, of their endpoint, or of the host
+ * of their records, which many honest labelers share.
  */
 const shares = { did: 1 / 20, endpoint: 1 / 20, pds: 1 / 4 } as const;
 
-/** Labelers that give up their place in a full roster. Of each list the last one is the first to go. */
+/** Labelers that lose their place in a full roster; of each list the last one first. */
 export interface EvictionCandidates {
-  /** Those that never answered in their trial, then those whose document names no labeler. */
+  /** Labelers whose document declares no labeler, and labelers that never responded in their trial, which go first. */
   readonly unused: string[];
-  /** The newest of groups that hold more than their share. */
+  /** Newest labelers of groups that exceed their share. */
   readonly surplus: string[];
-  /** Domains of did:web that hold their share: one more of them displaces no surplus. */
+  /** Domains of did:web that have used up their share: a further labeler of them evicts no surplus. */
   readonly crowded: ReadonlySet<string>;
 }
 
-/** No labeler is dispensable. */
+/** No candidates. */
 export const noEvictionCandidates: EvictionCandidates = { unused: [], surplus: [], crowded: new Set() };
 
 /** Selects the labelers that lose their place in a full roster. Seeded and established labelers never do. */
 export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number, now: Micros): EvictionCandidates {
   const failed: string[] = [];
-  const none: string[] = [];
+  const withoutService: string[] = [];
   const others: KnownLabeler[] = [];
   for (const labeler of labelers) {
     if (!isEvictable(labeler, now)) continue;
     if (hasFailedTrial(labeler, now)) failed.push(labeler.did);
     else if (labeler.resolutionStatus === 'no_labeler' && labeler.tracker.tracked.lastAnswered === null)
-      none.push(labeler.did);
+      withoutService.push(labeler.did);
     else others.push(labeler);
   }
-  return { unused: [...none.reverse(), ...failed.reverse()], ...surplusOf(others, max) };
+  return { unused: [...withoutService.reverse(), ...failed.reverse()], ...surplusOf(others, max) };
 }
 
 /** Returns true if a labeler may lose its place. */
@@ -50,7 +50,7 @@ function hasFailedTrial(labeler: KnownLabeler, now: Micros): boolean {
   return !isSeeded(labeler) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
 }
 
-/** Those beyond the share of a group that they are in, in the order in which they came to be known. */
+/** Returns the labelers that exceed the share of one of their groups, in the order of their discovery. */
 function surplusOf(labelers: readonly KnownLabeler[], max: number): Pick<EvictionCandidates, 'surplus' | 'crowded'> {
   const counts = new Map<string, number>();
   const surplus: string[] = [];

@@ -22,7 +22,7 @@ const labeler = (over: Partial<KnownLabeler> = {}): KnownLabeler => ({
   ...over,
 });
 
-test('a labeler comes back as it was kept, with the last page that its rows prove', () => {
+test('a labeler is loaded as it was stored, with the time of the last page according to the rows', () => {
   const kept = labeler();
   kept.tracker.apply(asked(now));
   kept.tracker.apply(answered(now, { dated: 2, undated: 1 }));
@@ -32,7 +32,7 @@ test('a labeler comes back as it was kept, with the last page that its rows prov
   expect(tracker.tracked).toEqual({ ...kept.tracker.tracked, lastAnswered: later });
 });
 
-test('what was complete comes back no later than the last page that its rows prove', () => {
+test('a loaded labeler is complete no later than the last page according to the rows', () => {
   const kept = labeler();
   kept.tracker.apply(answered(now, { dated: 1, undated: 0 }));
   const complete = (answered: number | null, row = rowOf(kept, now)) =>
@@ -54,7 +54,7 @@ test('a row without a first answer takes the last one, if there was an answer', 
   ]);
 });
 
-test('a labeler is seeded when the seeds file names it, whoever named it first', () => {
+test('a labeler is seeded if the seeds file names it, even if another source named it first', () => {
   const named = (...provenance: string[]) => priorityInput(labeler({ provenance: new Set(provenance) })).seeded;
   expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);
 });
@@ -72,11 +72,11 @@ test.each([
   ['bad_endpoint', true],
   ['no_labeler', false],
   ['unresolved', false],
-] as const)('whose document says %s is enrolled: %s', (resolutionStatus, enrolled) => {
+] as const)('the enrolment of a labeler with the resolution status %s is %s', (resolutionStatus, enrolled) => {
   expect(isEnrolled(labeler({ resolutionStatus }), now)).toBe(enrolled);
 });
 
-test('a position comes back as it was written; anything else is none', () => {
+test('a position is read as it was written, and any other text as null', () => {
   const position = { seq: 7, seqTail: 'ab', cursor: 9, cursorTail: null };
   expect([readPosition(writePosition(position)), readPosition(writePosition(noPosition))]).toEqual([
     position,
@@ -95,7 +95,7 @@ test('a position comes back as it was written; anything else is none', () => {
   expect(others.map(readPosition)).toEqual(others.map(() => null));
 });
 
-test('a denied labeler is not enrolled, whatever its state', () => {
+test('a denied labeler is not enrolled in any state', () => {
   const answering = labeler();
   answering.tracker.apply(answered(now, { dated: 1, undated: 0 }));
   expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([true, true]);

@@ -8,21 +8,21 @@ import type { TrackedState } from '../state/reading-state.ts';
 import { sourceStateOf } from '../state/source-state.ts';
 import { Tracker } from '../state/tracker.ts';
 
-/** Most labelers that are enrolled. */
+/** Maximum number of enrolled labelers. */
 export const maxEnrolled = 5_000;
 
-/** Resolution status of a labeler's document. */
+/** All resolution statuses. */
 export const resolutionStatuses = [
-  /** Nothing yet. */
+  /** The document was not read yet. */
   'unresolved',
-  /** A labeler endpoint. */
+  /** The document declares a labeler service. */
   'labeler',
-  /** A labeler service whose endpoint is no https address. */
+  /** The document declares a labeler service whose endpoint is not an https address. */
   'bad_endpoint',
-  /** No document, or none with a labeler service. */
+  /** There is no document, or it declares no labeler service. */
   'no_labeler',
 ] as const;
-/** One of them. */
+/** Resolution status of a labeler's document. */
 export type ResolutionStatus = (typeof resolutionStatuses)[number];
 
 /** A labeler that is known, enrolled or not. */
@@ -35,8 +35,9 @@ export interface KnownLabeler {
   endpoint: string | null;
   /** Origin of the host of its records, as its document names it. */
   pds: string | null;
-  /** The name that its document claims; it is its own only once that name was seen to answer for it too. */
+  /** Handle that its document claims; see `handleConfirmed`. */
   handle: string | null;
+  /** True if the handle was seen to resolve to this labeler. */
   handleConfirmed: boolean;
   /** True if the operator denies it: it is neither enrolled nor read. */
   denied: boolean;
@@ -57,12 +58,12 @@ export function isSeeded({ origin, provenance }: Pick<KnownLabeler, 'origin' | '
   return origin === 'seeded' || provenance.has('seeds');
 }
 
-/** Input for a labeler's priority. */
+/** Returns the facts that decide a labeler's priority class. */
 export function priorityInput(labeler: KnownLabeler): PriorityInput {
   return { seeded: isSeeded(labeler), ...labeler.tracker.tracked };
 }
 
-/** Returns the roster row of a labeler. */
+/** Converts a labeler to its row in the store. */
 export function rowOf(labeler: KnownLabeler, now: Micros): RosterRow {
   const { did, origin, endpoint, resolutionStatus, handle, handleConfirmed } = labeler;
   return {
@@ -74,7 +75,7 @@ export function rowOf(labeler: KnownLabeler, now: Micros): RosterRow {
   };
 }
 
-/** The gap of a labeler that left the enrolment, in the interval; null where there is none. */
+/** Returns the gap of a labeler that left the enrolment, within the interval; null if there is none. */
 export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGap | null {
   if (labeler.tracker.tracked.lastAnswered === null) return null;
   return departureGap(rowOf(labeler, interval.end), interval);

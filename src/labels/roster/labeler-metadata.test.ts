@@ -43,7 +43,7 @@ function labelerWith(over: Partial<KnownLabeler> = {}): KnownLabeler {
   return Object.assign(labeler, { pds: pds.origin, handle: 'mod.example.com', ...over });
 }
 
-/** Asks as if `dns` were what the name says, and the document what the directory has. */
+/** Fetches the metadata of a labeler with this DNS response and its own document. */
 function ask(labeler: KnownLabeler, dns: () => Promise<string[][]>) {
   const document = { did, handle: labeler.handle, labelerDeclared: true, labelerEndpoint: null, pds: null };
   const resolution: Resolution = { kind: 'resolved', document: { ...document, labelKeys: [] } };
@@ -67,7 +67,7 @@ function askAll(
     store: { putDefinitions },
     labeler: (asked) => labelers.get(asked),
     clock: () => micros(time * 1000),
-    // A wait is over at once, so that the next look sees the time that a test set.
+    // Waits end at once, so that the next fetch uses the time that a test set.
     wait: (_, signal) => wait(1, signal),
     log: silentLog,
     sourceFailed: () => undefined,
@@ -83,13 +83,13 @@ const names = (found: string) => async () => [[`did=${found}`]];
 const asked = () => pds.asked.get(did) ?? 0;
 const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 5 }).toBe(true);
 
-test('definitions come from the labeler’s own host, with their date, and again a week later', async () => {
+test('definitions are fetched from the labeler’s host, and again a week later', async () => {
   pds.records.set(did, record('spam'));
   const metadata = ask(labelerWith(), names(did));
   metadata.resolved(labelerWith());
   await until(() => kept.length === 1);
   expect(kept).toEqual([{ did, seenAt: micros(time * 1000), content: content('spam') }]);
-  // The same document again is no reason to ask.
+  // The same document causes no fetch.
   metadata.resolved(labelerWith());
   time += 7 * 86_400_000 - 1;
   await wait(50, stop.signal);
@@ -100,7 +100,7 @@ test('definitions come from the labeler’s own host, with their date, and again
   expect(kept[1]).toEqual({ did, seenAt: micros(time * 1000), content: content('rude') });
 });
 
-test('a record that is written without end is taken once in ten minutes, and then as it stands', async () => {
+test('a record that is rewritten constantly is accepted once in ten minutes, in its present form', async () => {
   const metadata = ask(labelerWith({ handle: null }), names(did));
   for (let i = 0; i < 500; i++) await metadata.written(did, content(`${i}`));
   expect(kept.map((one) => one.content)).toEqual([content('0')]);
@@ -110,7 +110,7 @@ test('a record that is written without end is taken once in ten minutes, and the
   expect(kept[1]?.content).toBe(content('499'));
 });
 
-test('nobody’s definitions are kept but a known labeler’s', async () => {
+test('only definitions of known labelers are stored', async () => {
   await ask(labelerWith(), names(did)).written('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', content('spam'));
   expect(kept).toEqual([]);
 });
@@ -120,7 +120,7 @@ test.each([
   ['a record of something else', { text: 'hello' }],
   ['a record beyond the bound', record('x'.repeat(2_000_000))],
   ['definitions beyond the bound', record('x'.repeat(300_000))],
-])('%s gives none', async (_, value) => {
+])('%s gives no definitions', async (_, value) => {
   if (value) pds.records.set(did, value);
   ask(labelerWith(), names(did)).resolved(labelerWith());
   await until(() => asked() === 1);
@@ -130,9 +130,9 @@ test.each([
 
 test.each([
   ['names the labeler', names(did), true],
-  ['names somebody else', names('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'), false],
-  ['cannot be asked', () => Promise.reject(Object.assign(new Error(), { code: 'ESERVFAIL' })), false],
-])('a name that %s is confirmed: %s', async (_, dns, confirmed) => {
+  ['names another account', names('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'), false],
+  ['cannot be resolved', () => Promise.reject(Object.assign(new Error(), { code: 'ESERVFAIL' })), false],
+])('the confirmation of a handle that %s is %s', async (_, dns, confirmed) => {
   const labeler = labelerWith();
   ask(labeler, dns).resolved(labeler);
   await until(() => asked() === 1);
@@ -140,7 +140,7 @@ test.each([
   expect(labeler.handleConfirmed).toBe(confirmed);
 });
 
-test('a record nested 5,000 levels deep, or an error that its data causes, stops nothing for the other labelers', async () => {
+test('a record nested 5,000 levels deep, or an error that its data causes, does not affect other labelers', async () => {
   const levels = 5_000;
   const value = `{"policies":{"labelValues":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
   const host = createServer((_, response) => {
@@ -160,7 +160,7 @@ test('a record nested 5,000 levels deep, or an error that its data causes, stops
   const labelers = new Map([deep, throwing, honest].map((labeler) => [labeler.did, labeler]));
   const failures: string[] = [];
   const { running, metadata } = askAll(labelers, { sourceFailed: (what) => void failures.push(what) });
-  // In the order in which they are asked: two at a time.
+  // In the order of the fetches.
   for (const labeler of [deep, labelerWith({ did: throwing.did }), honest]) metadata.resolved(labeler);
   try {
     await until(() => kept.length === 1);
@@ -174,7 +174,7 @@ test('a record nested 5,000 levels deep, or an error that its data causes, stops
   }
 });
 
-test('a store that cannot be trusted ends it', async () => {
+test('a permanent error of the store rejects', async () => {
   pds.records.set(did, record('spam'));
   const failing = () => Promise.reject(new StoreError('damaged', 'the files are inconsistent'));
   const { running, metadata } = askAll(new Map([[did, labelerWith({ handle: null })]]), {}, failing);

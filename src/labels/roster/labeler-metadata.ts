@@ -18,32 +18,32 @@ import { definitionsOf } from './service-events.ts';
 export interface LabelerMetadataOptions {
   readonly http: HttpClient;
   readonly identities: Pick<IdentityResolver, 'resolve'>;
-  /** Asks DNS for the texts of a name; null: no handle is confirmed. */
+  /** Looks up the TXT records of a name; null confirms no handle. */
   readonly resolveTxt: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly store: Pick<StoreWriter, 'putDefinitions'>;
   readonly labeler: (did: string) => KnownLabeler | undefined;
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
-  /** Called when an error that one labeler's data caused ends the look at this labeler. */
+  /** Called when an error that a labeler's data caused ends the fetch for this labeler. */
   readonly sourceFailed: (part: SourcePart) => void;
   readonly timeoutMs: number;
-  /** A labeler is asked about itself again after this long (7 days). */
+  /** Interval between two fetches for a labeler (7 days). */
   readonly refreshMs?: number;
-  /** And after this long where it could not be asked (1 day). */
+  /** Interval after a failed fetch (1 day). */
   readonly retryMs?: number;
-  /** Definitions of one labeler are taken at most this often (10 minutes): records that are rewritten without end were seen. */
+  /** Minimum interval between two accepted definitions of a labeler (10 minutes): some labelers rewrite their record constantly. */
   readonly minIntervalMs?: number;
-  /** The same for labelers that are neither seeded nor long established: there may be any number of these (1 hour). */
+  /** Minimum interval for labelers that are not privileged (1 hour). */
   readonly newMinIntervalMs?: number;
   readonly shareOf: (source: string) => ShareKey;
 }
 
-/** Labelers asked at a time: this must not hold up the reading of labels. */
+/** Maximum concurrent fetches, which must not delay the reading of labels. */
 const atOnce = 8;
 /** Timeout for a host, in milliseconds: a host that hangs delays the next one. */
 const maxWaitMs = 10_000;
-/** Labelers that are named in the log for an error. */
+/** Maximum labelers whose errors are logged. */
 const maxLogged = 1_000;
 
 /** Fetches labelers' metadata: their label definitions from their own hosts, and the confirmation of their handles. */
@@ -57,9 +57,9 @@ export class LabelerMetadata {
   readonly #due = new Map<string, number>();
   /** Time at which definitions were last accepted, in milliseconds. */
   readonly #taken = new Map<string, number>();
-  /** The name and host that each was last asked about under. */
+  /** Handle and host of each labeler at its last fetch. */
   readonly #known = new Map<string, string>();
-  /** Labelers whose data caused an error that was logged: once for each. */
+  /** Labelers with a logged error: one line for each. */
   readonly #logged = new Set<string>();
 
   constructor(options: LabelerMetadataOptions) {
@@ -71,21 +71,21 @@ export class LabelerMetadata {
     this.#newMinIntervalMs = options.newMinIntervalMs ?? 6 * this.#minIntervalMs;
   }
 
-  /** A labeler's document was read. */
+  /** Call when a labeler's document was read. Schedules a fetch if its handle or host changed. */
   resolved({ did, handle, pds }: KnownLabeler): void {
-    const place = `${handle} ${pds}`;
-    if (this.#known.get(did) === place) return;
-    this.#known.set(did, place);
+    const identity = `${handle} ${pds}`;
+    if (this.#known.get(did) === identity) return;
+    this.#known.set(did, identity);
     this.#due.set(did, this.#now);
   }
 
-  /** A labeler is no longer asked; once it is resolved again it is asked as one that is new. */
+  /** Ends the fetches for a labeler; after its next resolution it is treated as new. */
   forget(did: string): void {
     this.#known.delete(did);
     this.#due.delete(did);
   }
 
-  /** A labeler wrote its record, with these definitions. Rejects when the store does. */
+  /** Call when a labeler wrote its record with these definitions. Rejects if the store does. */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.labeler(did)) return;
     const minInterval = isPrivileged(this.#options.shareOf(did).priority)
@@ -93,11 +93,11 @@ export class LabelerMetadata {
       : this.#newMinIntervalMs;
     const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + minInterval;
     if (this.#now >= next) await this.#take(did, content);
-    // Too often: its host is asked later, for what the record says by then.
+    // Too soon: the definitions are fetched from its host later.
     else this.#due.set(did, Math.min(next, this.#due.get(did) ?? next));
   }
 
-  /** Asks those that are due until the signal aborts. Rejects when the store does. */
+  /** Fetches metadata that is due until the signal aborts. Rejects if the store does. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const due = this.#nextDue();
@@ -106,7 +106,7 @@ export class LabelerMetadata {
     }
   }
 
-  /** Those that are asked now: seeded and established labelers before new ones, however many of these there are. */
+  /** Returns the labelers to fetch now, privileged ones first. */
   #nextDue(): string[] {
     const due = [...this.#due].filter(([, at]) => at <= this.#now).map(([did]) => did);
     return [...due.filter((did) => this.#isPrivileged(did)), ...due.filter((did) => !this.#isPrivileged(did))].slice(
@@ -124,7 +124,7 @@ export class LabelerMetadata {
     return this.#options.clock() / 1000;
   }
 
-  /** Asks one labeler. An error that its data causes is counted, and does not reach the others. */
+  /** Fetches the metadata of one labeler. Counts an error that its data causes; the others are not affected. */
   async #contained(did: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#ask(did, signal);
@@ -152,7 +152,7 @@ export class LabelerMetadata {
     this.#due.set(did, this.#now + (confirmed && answered ? this.#refreshMs : this.#retryMs));
   }
 
-  /** Resolves whether its handle is its own; returns false if that could not be resolved. */
+  /** Checks whether its handle resolves to it; returns false if the handle could not be resolved. */
   async #confirm(labeler: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { identities: identity, resolveTxt } = this.#options;
     const http = this.#clientFor(labeler.did);
@@ -160,14 +160,14 @@ export class LabelerMetadata {
     if (handle === null || resolveTxt === null) return true;
     const resolution = await resolveHandle(handle, { http, identity, resolveTxt }, signal);
     if (resolution.kind === 'failed') return false;
-    // It may have another name by now.
+    // The handle may have changed meanwhile.
     if (labeler.handle === handle) {
       labeler.handleConfirmed = resolution.kind === 'resolved' && resolution.did === labeler.did;
     }
     return true;
   }
 
-  /** Returns true if its host responded, even without a record. */
+  /** Fetches its record. Returns true if its host responded, even without a record. */
   async #fetch({ did, pds }: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { log } = this.#options;
     const http = this.#clientFor(did);

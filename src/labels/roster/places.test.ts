@@ -26,13 +26,13 @@ function labelerWith(
 function placesOf(max: number) {
   const places = new Places(max, () => now);
   const take = ({ labeler, endpoint }: ReturnType<typeof labelerWith>) => {
-    const seating = places.take(labeler, endpoint);
-    return seating.kind === 'placed' ? (seating.displaced?.did ?? 'placed') : 'waiting';
+    const outcome = places.take(labeler, endpoint);
+    return outcome.kind === 'placed' ? (outcome.displaced?.did ?? 'placed') : 'waiting';
   };
   return { places, take };
 }
 
-test('a new source waits when the places are taken, and displaces nobody', () => {
+test('a new source waits if no place is free, and displaces no other source', () => {
   const { places, take } = placesOf(2);
   const late = labelerWith('late');
   expect([take(labelerWith('a')), take(labelerWith('b')), take(late)]).toEqual(['placed', 'placed', 'waiting']);
@@ -54,7 +54,7 @@ test.each([
   expect(take(labelerWith('last', priority))).toBe('waiting');
 });
 
-test('a place that becomes free goes to the one that waits and has answered for longest', () => {
+test('a free place goes to the waiting source that responded first', () => {
   const { places, take } = placesOf(1);
   const first = labelerWith('first');
   const waiting = [
@@ -67,10 +67,10 @@ test('a place that becomes free goes to the one that waits and has answered for 
   expect(places.next()?.did).toBe('did:web:old.example');
 });
 
-test('new sources of one domain hold a tenth of the places, and established ones as many as there are', () => {
+test('new sources of one domain get at most a tenth of the places, and established ones any number', () => {
   const { places, take } = placesOf(1_000);
   const crowd = Array.from({ length: 101 }, (_, i) => labelerWith(`c${i}`, { domain: 'crowd.example' }));
-  expect(crowd.map(take).filter((seating) => seating === 'waiting')).toHaveLength(1);
+  expect(crowd.map(take).filter((outcome) => outcome === 'waiting')).toHaveLength(1);
   expect(places.next()).toBe(null);
   expect(take(labelerWith('other'))).toBe('placed');
   expect(take(labelerWith('e', { domain: 'crowd.example', answeredDays: 8 }))).toBe('placed');

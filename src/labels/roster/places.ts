@@ -3,13 +3,13 @@ import { registrableDomain } from '../../network/guard/registrable-domain.ts';
 import { comparePriority, isPrivileged, priorityOf } from '../state/priority.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 
-/** New sources of one registrable domain hold at most this share of the places: honest platforms host hundreds. */
+/** Maximum share of the places for new sources of one registrable domain; honest platforms host hundreds. */
 const domainShare = 0.1;
-/** But no fewer than this, however few places there are. */
+/** Minimum number of places for new sources of one domain. */
 const minDomainPlaces = 16;
 
-/** Result of requesting a place. `displaced` lost its place to the requester, and waits now. */
-export type Seating =
+/** Result of requesting a place. `displaced` is the labeler that lost its place to the requester, and waits now. */
+export type PlaceOutcome =
   | { readonly kind: 'placed'; readonly displaced: KnownLabeler | null }
   | { readonly kind: 'waiting' };
 
@@ -19,15 +19,15 @@ interface Holder {
 }
 
 /**
- * The places of those that are read at once. A seeded or established source never loses its place, and takes that of the
- * youngest new one when none is free; new ones wait for a free place, those of one domain up to its share.
+ * Places for the sources that are read at once. A privileged source never loses its place, and takes the place of the
+ * youngest new source if none is free. New sources wait for a free place, within the share of their domain.
  */
 export class Places {
   readonly #max: number;
   readonly #clock: () => Micros;
   readonly #holders = new Map<string, Holder>();
   readonly #byDomain = new Map<string, Set<string>>();
-  /** In the order in which they came. */
+  /** Waiting sources, in the order of their requests. */
   readonly #waiting = new Map<string, Holder>();
 
   constructor(max: number, clock: () => Micros) {
@@ -35,14 +35,14 @@ export class Places {
     this.#clock = clock;
   }
 
-  /** Asks for a place for the source at this endpoint; one that it holds already is kept. */
-  take(labeler: KnownLabeler, endpoint: string): Seating {
+  /** Requests a place for a source at this endpoint; a source keeps a place that it has. */
+  take(labeler: KnownLabeler, endpoint: string): PlaceOutcome {
     const { did } = labeler;
     this.#waiting.delete(did);
     const domain = domainOf(endpoint);
     if (this.#holders.has(did)) {
-      this.#leave(did);
-      this.#sit(labeler, domain);
+      this.#vacate(did);
+      this.#assign(labeler, domain);
       return { kind: 'placed', displaced: null };
     }
     const displaced = this.#holders.size < this.#max ? null : this.#youngestNew(labeler);
@@ -52,20 +52,20 @@ export class Places {
       return { kind: 'waiting' };
     }
     if (displaced !== null) {
-      const domainLeft = this.#leave(displaced.did);
+      const domainLeft = this.#vacate(displaced.did);
       this.#waiting.set(displaced.did, { labeler: displaced, domain: domainLeft ?? domain });
     }
-    this.#sit(labeler, domain);
+    this.#assign(labeler, domain);
     return { kind: 'placed', displaced };
   }
 
-  /** Gives up the place of a source, or its wait for one. */
+  /** Releases the place of a source, or ends its wait for one. */
   release(did: string): void {
     this.#waiting.delete(did);
-    this.#leave(did);
+    this.#vacate(did);
   }
 
-  /** The source that is to have the place that is free; null where none is, or none that waits may have it. */
+  /** Returns the source that gets the next free place; null if no place is free, or no waiting source may have it. */
   next(): KnownLabeler | null {
     if (this.#holders.size >= this.#max) return null;
     const now = this.#clock();
@@ -116,15 +116,15 @@ export class Places {
     return count < share;
   }
 
-  #sit(labeler: KnownLabeler, domain: string): void {
+  #assign(labeler: KnownLabeler, domain: string): void {
     this.#holders.set(labeler.did, { labeler, domain });
     const dids = this.#byDomain.get(domain) ?? new Set();
     dids.add(labeler.did);
     this.#byDomain.set(domain, dids);
   }
 
-  /** Gives the domain that the source had its place under; null where it had none. */
-  #leave(did: string): string | null {
+  /** Releases a place; returns the domain under which it counted, or null if the source had none. */
+  #vacate(did: string): string | null {
     const holder = this.#holders.get(did);
     if (!holder) return null;
     this.#holders.delete(did);

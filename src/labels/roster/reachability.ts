@@ -6,7 +6,7 @@ import { isEnrolled, type KnownLabeler } from './known-labeler.ts';
 
 /**
  * Returns true if a labeler left the enrolment because it has not responded for 7 days, although it once did. Its rows
- * stay, its gap goes on, and it is tried daily.
+ * stay, its gap grows, and it is tried daily.
  */
 export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
   const { denied, resolutionStatus, tracker } = labeler;
@@ -24,7 +24,7 @@ export class Reachability {
     this.#log = log;
   }
 
-  /** Takes over the labelers that had left when the last run ended, so that their return is logged too. */
+  /** Loads the labelers that had left when the last run ended, so that their return is logged too. */
   load(rows: readonly RosterRow[], labeler: (did: string) => KnownLabeler | undefined): void {
     for (const { did, enrolled } of rows) {
       const tracked = labeler(did)?.tracker.tracked;
@@ -34,7 +34,7 @@ export class Reachability {
     }
   }
 
-  /** Compares the labelers with the last look, and logs what changed. */
+  /** Compares the labelers with the last call, and logs changes. */
   look(labelers: Iterable<KnownLabeler>, now: Micros): void {
     for (const labeler of labelers) {
       const { did, denied, resolutionStatus, tracker } = labeler;

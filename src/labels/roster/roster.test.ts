@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => stop.abort());
 
-/** A roster over a directory that answers as it is told, one answer after the other, the last one again and again. */
+/** A roster over a directory with these answers, one after the other; it repeats the last one. */
 function rosterOver(...answers: Resolution[]) {
   const time = { ms: Date.UTC(2026, 5, 1) };
   const requests: boolean[] = [];
@@ -49,7 +49,7 @@ function rosterOver(...answers: Resolution[]) {
 }
 const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 2 }).toBe(true);
 
-test('naming a labeler again adds who named it, and touches nothing else', () => {
+test('a labeler that is named again gains only a provenance', () => {
   const { roster } = rosterOver(failed);
   roster.add(did, 'seeded', 'seeds');
   const before = roster.labeler(did)?.tracker;
@@ -58,7 +58,7 @@ test('naming a labeler again adds who named it, and touches nothing else', () =>
   expect(roster.labeler(did)?.tracker).toBe(before);
 });
 
-test('a directory that does not answer changes nothing and is requests again; a document is read again daily', async () => {
+test('a failed resolution changes nothing and is retried, and a document is read again daily', async () => {
   const { roster, time, requests, changed } = rosterOver(failed, labelerDocument);
   roster.add(did, 'seeded', 'seeds');
   void roster.run(stop.signal);
@@ -78,11 +78,11 @@ test('a directory that does not answer changes nothing and is requests again; a 
   expect(requests).toHaveLength(2);
   time.ms += 1;
   await until(() => requests.length === 3);
-  // An answer that is kept would not do for a refresh.
+  // A refresh bypasses the cache.
   expect(requests).toEqual([false, true, true]);
 });
 
-test('rows are given to be kept only where something changed', async () => {
+test('only changed rows are returned to be stored', async () => {
   const { roster, changed } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   expect(roster.takeChanged().map((row) => row.enrolled)).toEqual([false]);
@@ -98,14 +98,14 @@ test('rows are given to be kept only where something changed', async () => {
   expect(again.labeler(did)).toMatchObject({ resolutionStatus: 'labeler', handle: 'mod.example.com' });
 });
 
-test('more labelers than are kept are counted, and those that are known stay', () => {
+test('labelers beyond the maximum are counted, and known ones stay', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown + 3; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.add('did:web:l0.example.com', 'discovered', 'seeds');
   expect([[...roster.labelers].length, roster.dropped]).toEqual([maxKnown, 3]);
 });
 
-test('a full roster knows every seed, and counts who was named beyond it once', () => {
+test('a full roster accepts every seed, and counts each labeler beyond the maximum once', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.takeChanged();
@@ -117,7 +117,7 @@ test('a full roster knows every seed, and counts who was named beyond it once', 
   expect(roster.dropped).toBe(1);
 });
 
-test('whoever never answered in its trial gives up its place, and is read no more; who answered and seeds stay', () => {
+test('a labeler that never responded in its trial is evicted and no longer read; responding labelers and seeds stay', () => {
   const { roster, time, changed } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   roster.add('did:web:seed.example.com', 'seeded', 'seeds');
@@ -135,7 +135,7 @@ test('whoever never answered in its trial gives up its place, and is read no mor
   expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
-test('labelers that strangers name by the ten thousands displace no seed and no established labeler', () => {
+test('tens of thousands of strangers’ labelers evict no seed and no established labeler', () => {
   const { roster, time } = rosterOver(failed);
   const kept = Array.from({ length: 50 }, (_, i) => `did:plc:${String(i).padStart(24, 'a')}`);
   for (const [i, one] of kept.entries()) {
@@ -151,7 +151,7 @@ test('labelers that strangers name by the ten thousands displace no seed and no 
   expect([...roster.labelers]).toHaveLength(maxKnown);
 });
 
-test('labelers of another domain take the places that one domain holds beyond its share', () => {
+test('labelers of other domains evict those that one domain has beyond its share', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.crowd.example`, 'discovered', 'jetstream');
   roster.add('did:web:late.crowd.example', 'discovered', 'jetstream');
@@ -160,7 +160,7 @@ test('labelers of another domain take the places that one domain holds beyond it
   expect([honest.length, roster.labeler('did:web:late.crowd.example'), roster.dropped]).toEqual([100, undefined, 1]);
 });
 
-test('a host of did:web that cannot be requests is requests more and more rarely; the directory is not', async () => {
+test('a failing host of did:web is asked at growing intervals, and the directory at constant ones', async () => {
   const { roster, time, requests } = rosterOver(failed);
   roster.add(did, 'discovered', 'jetstream');
   roster.add('did:web:hanging.example', 'discovered', 'jetstream');
@@ -178,7 +178,7 @@ test('a host of did:web that cannot be requests is requests more and more rarely
   expect(counts).toEqual([2, 1, 2, 1, 1, 1, 2, 1]);
 });
 
-test('a document that is said to change again and again is requests for anew once a minute', async () => {
+test('a document with constant reports of changes is read at most once a minute', async () => {
   const { roster, time, requests } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   void roster.run(stop.signal);
@@ -186,7 +186,7 @@ test('a document that is said to change again and again is requests for anew onc
   roster.documentChanged(did);
   await until(() => requests.length === 2);
   for (let i = 0; i < 5; i++) roster.documentChanged(did);
-  // Whoever is named now is resolved after that one, were it due.
+  // If that document were due, it would be resolved before this labeler.
   roster.add('did:web:other.example.com', 'discovered', 'jetstream');
   await until(() => requests.length === 3);
   expect(requests).toEqual([false, true, false]);
@@ -195,7 +195,7 @@ test('a document that is said to change again and again is requests for anew onc
   expect(requests).toEqual([false, true, false, true]);
 });
 
-test('a labeler whose document names no labeler for a while has a gap for that time', async () => {
+test('a labeler whose document temporarily declares no labeler service has a gap for that time', async () => {
   const { roster, time, requests } = rosterOver(labelerDocument, { kind: 'not_found', status: 404 }, labelerDocument);
   roster.add(did, 'seeded', 'seeds');
   void roster.run(stop.signal);

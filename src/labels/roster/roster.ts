@@ -9,7 +9,7 @@ import { evictionCandidates, isEvictable, noEvictionCandidates } from './evictio
 import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
 import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
 
-/** Most labelers that are known. */
+/** Maximum number of known labelers. */
 export const maxKnown = 20_000;
 
 /** Dependencies of the roster; times in milliseconds. */
@@ -17,19 +17,19 @@ export interface RosterOptions {
   readonly identities: Pick<IdentityResolver, 'resolve'>;
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** A known labeler's document is read again after this long. */
+  /** Interval between two reads of a known labeler's document. */
   readonly refreshMs: number;
-  /** And after this long, where none could be had. */
+  /** Interval after a failed read. */
   readonly retryMs: number;
   /** Minimum interval between refreshes of a document after change events. */
   readonly freshMs: number;
-  /** Returns true if a labeler's document may be resolved now; others wait until it does. Default: always. */
+  /** Returns true if a labeler's document may be resolved now; otherwise it is tried again later. Default: always. */
   readonly mayResolve?: (did: string) => boolean;
-  /** A document was read: start, move or leave the source as it is. */
+  /** Called when a document was read, to start, move or keep the source. */
   readonly changed: (labeler: KnownLabeler) => void;
 }
 
-/** The labelers that are known, and what their documents say. */
+/** Known labelers with the content of their documents. */
 export class Roster {
   readonly #options: RosterOptions;
   readonly #labelers = new Map<string, KnownLabeler>();
@@ -38,22 +38,22 @@ export class Roster {
   readonly #webFailures = new Map<string, number>();
   /** Time at which a document was last requested without the cache, in milliseconds. */
   readonly #freshAt = new Map<string, number>();
-  /** Rows as they were last taken, as text. */
+  /** Rows at the last `takeChanged`, as text. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
-  /** Those that were named beyond the bound on how many are known, up to as many again. */
+  /** Labelers that were named beyond the maximum; at most as many again. */
   readonly #dropped = new Set<string>();
-  /** Those that give up their place to others, as of the last look. */
+  /** Candidates for eviction, computed at most once a minute. */
   #candidates = noEvictionCandidates;
   #candidatesAt = Number.NEGATIVE_INFINITY;
-  /** Those that gave up their place since rows were last taken. */
-  #gone: string[] = [];
+  /** Labelers evicted since the last `takeEvicted`. */
+  #evicted: string[] = [];
 
   constructor(options: RosterOptions) {
     this.#options = options;
   }
 
-  /** Labelers that were named beyond the bound on how many are known; counted up to as many again. */
+  /** Number of labelers that were named beyond the maximum; counted up to as many again. */
   get dropped(): number {
     return this.#dropped.size;
   }
@@ -66,12 +66,12 @@ export class Roster {
     return this.#labelers.get(did);
   }
 
-  /** Those that stand to be enrolled, in the order in which they came to be known. */
+  /** Returns the enrolled labelers, in the order of their discovery. */
   enrolled(now: Micros): KnownLabeler[] {
     return [...this.#labelers.values()].filter((labeler) => isEnrolled(labeler, now));
   }
 
-  /** Takes over what the last run knew; `answered` says when the last page of each was accepted. */
+  /** Loads the labelers of the last run; `answered` has the time of the last accepted page of each. */
   load(rows: readonly RosterRow[], answered: ReadonlyMap<string, Micros>): void {
     const now = this.#options.clock();
     for (const row of rows) {
@@ -82,7 +82,7 @@ export class Roster {
     }
   }
 
-  /** Names a labeler. Known ones only gain a provenance; nothing that is known of them changes. */
+  /** Adds a labeler that a source named. A known labeler only gains a provenance. */
   add(did: string, origin: KnownLabeler['origin'], provenance: string): void {
     const known = this.#labelers.get(did);
     if (known) {
@@ -157,26 +157,26 @@ export class Roster {
     this.#kept.delete(did);
     this.#freshAt.delete(did);
     this.#webFailures.delete(did);
-    this.#gone.push(did);
+    this.#evicted.push(did);
     labeler.resolutionStatus = 'no_labeler';
     labeler.endpoint = null;
     labeler.pds = null;
     this.#options.changed(labeler);
   }
 
-  /** Those whose rows are to be removed: they gave up their place since the last call. */
+  /** Returns the labelers that were evicted since the last call; their rows must be removed. */
   takeEvicted(): string[] {
-    const gone = this.#gone.filter((did) => !this.#labelers.has(did));
-    this.#gone = [];
+    const gone = this.#evicted.filter((did) => !this.#labelers.has(did));
+    this.#evicted = [];
     return gone;
   }
 
-  /** Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong. */
+  /** Reads a known labeler's document soon; `fresh` bypasses the cache. */
   resolveSoon(did: string, fresh: boolean): void {
     this.#resolveAt(did, 0, fresh);
   }
 
-  /** A stream says that a document changed, which anybody may make it say as often as they like: it waits its time. */
+  /** Call when a stream reports a change of a document. Anyone can cause such reports, so reads have a minimum interval. */
   documentChanged(did: string): void {
     const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
     const due = this.#due.get(did);
@@ -191,7 +191,7 @@ export class Roster {
     this.#wake?.();
   }
 
-  /** Rows to keep: those that changed since the last call, and those whose state moves by itself. */
+  /** Returns the rows that changed since the last call. */
   takeChanged(): RosterRow[] {
     const now = this.#options.clock();
     const rows: RosterRow[] = [];
@@ -205,7 +205,7 @@ export class Roster {
     return rows;
   }
 
-  /** Resolves what is due until the signal aborts, some at a time. */
+  /** Resolves documents that are due until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       for (const due of this.#due.take(this.#options.clock() / 1000)) {
@@ -233,7 +233,7 @@ export class Roster {
     }
     if (fresh) this.#freshAt.set(did, clock() / 1000);
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
-    // It may have given up its place meanwhile.
+    // The labeler may have been evicted meanwhile.
     if (signal.aborted || this.#labelers.get(did) !== labeler) return;
     const again = clock() / 1000 + this.#nextAfter(labeler, resolution);
     if (this.#due.get(did) === null)
@@ -246,8 +246,8 @@ export class Roster {
   }
 
   /**
-   * Time of a document's next resolution. A directory that is down is retried at the usual interval; a host that hangs
-   * is not.
+   * Returns the time until a document's next resolution. A failing directory is retried at a constant interval, a failing
+   * host of a did:web at a growing one.
    */
   #nextAfter(labeler: KnownLabeler, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;
@@ -263,7 +263,7 @@ export class Roster {
   }
 }
 
-/** A host of did:web that hangs is asked at least this often: the wait doubles up to an hour and four minutes. */
+/** Maximum doublings of the wait for a failing host of did:web: up to 64 minutes. */
 const maxDoublings = 6;
 
 /** Applies a resolution; returns true if it changed anything. A directory that does not respond changes nothing. */

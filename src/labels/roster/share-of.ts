@@ -4,10 +4,10 @@ import type { ShareKey } from '../shares/shares.ts';
 import { priorityOf } from '../state/priority.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 
-/** Domains of endpoints that are remembered. */
+/** Maximum remembered domains of endpoints. */
 const maxDomains = 20_000;
 
-/** Finds whose share a source counts against. A source that is not known any more counts as new, and for itself. */
+/** Returns a function that finds the share of a source. An unknown source counts as new, in a domain of its own. */
 export function createShareOf(
   labeler: (did: string) => KnownLabeler | undefined,
   clock: () => Micros,

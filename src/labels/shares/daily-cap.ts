@@ -8,13 +8,13 @@ import { type PriorityClass, priorityClasses } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
 import { priorityWeights, type ShareKey } from './shares.ts';
 
-/** Most rows of one source in one UTC day of our clock. */
+/** Maximum rows of one source in one UTC day of our clock. */
 export const maxDailyRows = 2_000_000;
-/** Most bytes of one source in one UTC day of our clock: 1 GB. */
+/** Maximum bytes of one source in one UTC day of our clock: 1 GB. */
 export const maxDailyBytes = 1_000_000_000;
 /** Measured mean size of a row: the size assumed for rows that a day held before a restart. */
 const meanRowBytes = 205;
-/** Measured size of a row besides its label's fields, in an open day: indexes, counters, its identity. */
+/** Measured overhead of a row in an open day, in bytes: indexes, counters, its identity. */
 const rowOverheadBytes = 64;
 /** Maximum number of sources whose bytes are stored for the next start; those of others count at the mean. */
 const maxSavedSources = 5_000;
@@ -23,7 +23,7 @@ const maxSavedSources = 5_000;
 interface SourceShare {
   readonly rows: number;
   readonly bytes: number;
-  /** Upper bound of its bytes, and of those of its registrable domain, as parts of the budget of the day. */
+  /** Maximum bytes of the source, and of its registrable domain, as fractions of the day's budget. */
   readonly part: number;
   readonly domainPart: number;
 }
@@ -41,7 +41,7 @@ interface ClassShare {
   readonly atOnce: number;
 }
 
-/** Shares of one source by class. */
+/** Shares of one source, by class. */
 export const sourceShares: Readonly<Record<PriorityClass, SourceShare>> = {
   seeded: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.4, domainPart: 0.5 },
   established: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.15, domainPart: 0.2 },
@@ -55,16 +55,16 @@ export const classShares: Readonly<Record<PriorityClass, ClassShare>> = {
   new: { part: 0.2, maxPart: 0.2, atOnce: 0.125 },
 };
 
-/** Why a source is paused: its own share or that of its domain is used up, that of its class is, or the disk is short. */
+/** Reason for a pause of a source: its own share, that of its domain or of its class is used up, or the disk is nearly full. */
 export type CapReason = 'source' | 'domain' | 'class' | 'disk';
 
-/** Rows, and the bytes that they take in the store. */
+/** Number of rows, and their bytes in the store. */
 export interface DayCost {
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** Thrown where a source may give no more for now. */
+/** Thrown when no more labels of a source may be stored for now. */
 export class CapReached extends Error {
   constructor() {
     super('no more labels of this source are stored for now');
@@ -80,20 +80,20 @@ export interface DailyCapOptions {
   readonly budgetBytes: () => number;
   /** Returns true if the disk has so little space that only privileged sources are stored. */
   readonly isTight: () => boolean;
-  /** Most rows of any source: 2 M, lower in tests. */
+  /** Maximum rows of any source: 2 M; tests lower it. */
   readonly maxRows?: number;
 }
 
-/** Storage cost of rows. */
+/** Returns the storage cost of rows. */
 export function costOf(observations: readonly NewObservation[]): DayCost {
   const bytes = observations.reduce((sum, { label }) => sum + labelBytes(label) + rowOverheadBytes, 0);
   return { rows: observations.length, bytes };
 }
 
 /**
- * Shares out what may be added to a day, by class, registrable domain and source. A source that used up its own share or
- * its domain's pauses until midnight. One whose class used up what is open of the class's share waits, and the waiting
- * ones take turns in fair order as more of it opens. Paused sources are then read on from where they were.
+ * Divides the daily budget by class, registrable domain and source. A source that used up its own share, or that of its
+ * domain, pauses until midnight. If the available share of its class is used up, it waits, and waiting sources continue in
+ * fair order as more becomes available. Paused sources later resume at their position.
  */
 export class DailyCap {
   readonly limit: number;
@@ -102,9 +102,9 @@ export class DailyCap {
   readonly #domains = new Map<string, number>();
   readonly #classes: Record<PriorityClass, number> = { seeded: 0, established: 0, new: 0 };
   readonly #paused = new Map<string, CapReason>();
-  /** Sources that wait for a share of their class, with what they wanted to add. */
+  /** Sources that wait for the share of their class, with the size of their next page. */
   #waiting = emptyQueues();
-  /** Bytes that waiting sources were granted and have not used yet. */
+  /** Bytes granted to waiting sources and not used yet. */
   readonly #granted = new Map<string, number>();
   #day = Number.NEGATIVE_INFINITY;
 
@@ -115,7 +115,7 @@ export class DailyCap {
 
   /** Loads what the current day holds: its rows, and their bytes if `save` returned them on the same day. */
   load(counts: readonly LabelerCount[], saved: DailyBytes | null = null): void {
-    this.#turn();
+    this.#updateDay();
     const bytes = saved?.day === this.#day ? saved.bytes : new Map<string, number>();
     for (const { labeler, applied, removed } of counts) {
       const rows = applied + removed;
@@ -125,7 +125,7 @@ export class DailyCap {
 
   /** Returns the bytes of the current day for the next start: those of the sources that used the most. */
   save(): DailyBytes {
-    this.#turn();
+    this.#updateDay();
     const largest = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes).slice(0, maxSavedSources);
     return { day: this.#day, bytes: new Map(largest.map(([source, { bytes }]) => [source, Math.round(bytes)])) };
   }
@@ -150,14 +150,14 @@ export class DailyCap {
     return false;
   }
 
-  /** Gives back what was admitted and not stored. */
+  /** Refunds rows that were admitted and not stored. */
   refund(source: string, { rows, bytes }: DayCost): void {
     this.#add(source, { rows: -rows, bytes: -bytes });
   }
 
   /** Returns true if no more labels of a source are stored for now. */
   isPaused(source: string): boolean {
-    this.#turn();
+    this.#updateDay();
     const { priority } = this.#options.shareOf(source);
     if (priority === 'new' && this.#options.isTight()) {
       if (!this.#paused.has(source)) this.#paused.set(source, 'disk');
@@ -168,21 +168,21 @@ export class DailyCap {
     return this.#paused.has(source);
   }
 
-  /** Why a source is paused; null while it is not. */
+  /** Returns why a source is paused; null if it is not. */
   reasonOf(source: string): CapReason | null {
     return this.#paused.get(source) ?? null;
   }
 
-  /** The sources that are paused now. */
+  /** Sources that are paused now. */
   get pausedSources(): readonly string[] {
-    this.#turn();
+    this.#updateDay();
     for (const priority of priorityClasses) this.#grant(priority);
     return [...this.#paused.keys()];
   }
 
   /** Bytes that were added today, by class. */
   get usedBytes(): Readonly<Record<PriorityClass, number>> {
-    this.#turn();
+    this.#updateDay();
     return { ...this.#classes };
   }
 
@@ -192,7 +192,7 @@ export class DailyCap {
     return Math.max(0, dayStart(dayOf(now) + 1) - now) / 1000;
   }
 
-  /** A source is not read any more: it keeps what it used, and waits for nothing. */
+  /** Ends the pause and the wait of a source that is no longer read; its usage stays. */
   forget(source: string): void {
     this.#paused.delete(source);
     this.#granted.delete(source);
@@ -213,15 +213,15 @@ export class DailyCap {
     const granted = this.#granted.get(source) ?? 0;
     if (granted > 0) {
       this.#granted.delete(source);
-      // It was charged when it was granted.
+      // The class was charged when the bytes were granted.
       this.#classes[priority] -= granted;
       return null;
     }
-    return this.#waiting[priority].size > 0 || this.#open(priority) <= 0 ? 'class' : null;
+    return this.#waiting[priority].size > 0 || this.#availableBytes(priority) <= 0 ? 'class' : null;
   }
 
-  /** Bytes that are open to a class now. */
-  #open(priority: PriorityClass): number {
+  /** Returns the bytes available to a class now. */
+  #availableBytes(priority: PriorityClass): number {
     const { part, maxPart, atOnce } = classShares[priority];
     const budget = this.#options.budgetBytes();
     const others = priorityClasses.reduce((sum, one) => sum + (one === priority ? 0 : this.#classes[one]), 0);
@@ -234,11 +234,11 @@ export class DailyCap {
     return share * opened - this.#classes[priority];
   }
 
-  /** Lets waiting sources of a class go on, in fair order, as far as its share is open. */
+  /** Resumes waiting sources of a class, in fair order, as far as its share is available. */
   #grant(priority: PriorityClass): void {
     const queue = this.#waiting[priority];
     for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
-      if (this.#open(priority) <= 0) return;
+      if (this.#availableBytes(priority) <= 0) return;
       queue.shift();
       this.#paused.delete(next.source);
       this.#classes[priority] += next.bytes;
@@ -259,8 +259,8 @@ export class DailyCap {
     return this.#domains.get(`${priority} ${domain}`) ?? 0;
   }
 
-  /** A clock that is set back does not open a day's shares again. */
-  #turn(): void {
+  /** Resets the usage when a new day begins. A clock that is set back does not reset it. */
+  #updateDay(): void {
     const today = dayOf(this.#options.clock());
     if (today <= this.#day) return;
     this.#day = today;

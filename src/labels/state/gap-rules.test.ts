@@ -22,7 +22,7 @@ function documented(): string[][] {
 
 test('the table of the documentation has these rows, in this order, and no others', () => {
   const rows = gapRules.map(({ event, when, change, reason, from, until }) => [
-    ...[event, when.words, `${change} ${reason}`, from.words, until.words],
+    ...[event, when.text, `${change} ${reason}`, from.text, until.text],
   ]);
   expect(documented()).toEqual(rows);
 });
@@ -32,7 +32,7 @@ const never = readingOf(untracked(t(-100)));
 const answered: ReadingState = readingOf({
   ...{ ...never.tracked, state: 'established', firstAnswered: t(-50), lastAnswered: t(0), completeThrough: t(-5) },
 });
-const failing: ReadingState = { ...answered, failing: { since: t(1), tries: 1 } };
+const failing: ReadingState = { ...answered, failing: { since: t(1), attempts: 1 } };
 const behind: ReadingState = { ...failing, outageSince: t(-5) };
 /** As a version without `completeThrough` left it. */
 const incomplete: ReadingState = { ...failing, tracked: { ...failing.tracked, completeThrough: null } };
@@ -174,7 +174,7 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
   }
 }
 
-test('whatever happens, what is complete never becomes less, and what is taken back was recorded', () => {
+test('after any events, the complete time never decreases, and only recorded gaps are withdrawn', () => {
   fc.assert(
     fc.property(events, (happened) => {
       let state = never;

@@ -29,7 +29,7 @@ test.each([
   expect(priorityOf(facts(over), now)).toBe(priority);
 });
 
-test('a state that its own answers put it in ends the privileges of a source; failing to answer does not', () => {
+test('a source with useless responses loses its privileges, and one that fails to respond keeps them', () => {
   const kept = sourceStates.filter((state) => isPrivileged(priorityOf(facts({ state }), now)));
   expect(kept).toEqual(['unstarted', 'probing', 'established', 'unavailable']);
 });

@@ -18,26 +18,26 @@ function progressWith(stream: Partial<StreamProgress>, seq: number | null = 5): 
 
 describe('the silence of a stream', () => {
   test.each([
-    ['asks the pages, where there are any', { resumed: true, expected }, open, true, 'ask_pages'],
+    ['is confirmed by pages, if there are any', { resumed: true, expected }, open, true, 'ask_pages'],
     ['means another database while its last frame is missing', { resumed: true, expected }, open, false, 'start_over'],
     ['ends a replay', { resumed: true }, open, false, 'catch_up'],
-    ['is looked into by another connection', { resumed: true }, whole, false, 'reconnect'],
+    ['causes a new connection', { resumed: true }, whole, false, 'reconnect'],
   ] as const)('%s', (_, stream, reading, pages, act) => {
     expect(afterQuiet(progressWith(stream), reading, pages)).toBe(act);
   });
 
-  test('means nothing where nothing was ever given', () => {
+  test('is accepted if the source never sent anything', () => {
     expect(afterQuiet(progressWith({}, null), whole, false)).toBe('stay');
   });
 });
 
 describe('a quiet stream is confirmed', () => {
   test.each([
-    ['at leisure once it is live', { resumed: true }, whole, true],
-    ['at leisure while pages fill in what lies before', {}, behind, true],
-    ['soon while its last frame has to show up', { resumed: true, expected }, whole, false],
+    ['late once it is live', { resumed: true }, whole, true],
+    ['late while pages fill in the time before', {}, behind, true],
+    ['soon until it repeats its last frame', { resumed: true, expected }, whole, false],
     ['soon while it replays', { resumed: true, liveFrom: now }, open, false],
-    ['soon while it makes up for an outage', { resumed: true }, { ...whole, outageSince: now }, false],
+    ['soon while it fills in an outage', { resumed: true }, { ...whole, outageSince: now }, false],
   ] as const)('%s', (_, stream, reading, settled) => {
     expect(isSettled(progressWith(stream), reading)).toBe(settled);
   });

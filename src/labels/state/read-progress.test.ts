@@ -28,18 +28,18 @@ describe('a frame', () => {
     expect(moved(joined, { kind: 'frames', last: frame(12) }).position.seq).toBe(12);
   });
 
-  test('moves the number alone, until numbers and cursors were seen to be one', () => {
+  test('moves only the number, until numbers and cursors are known to be the same', () => {
     const apart = initialProgress({ ...streamed, cursor: 5, cursorTail: 'p5' });
     expect(moved(apart, frames).position).toEqual({ seq: 9, seqTail: 'f9', cursor: 5, cursorTail: 'p5' });
     const aligned = moved(apart, { kind: 'align', seq: 5 });
     expect(moved(aligned, frames).position).toEqual({ seq: 9, seqTail: 'f9', cursor: 9, cursorTail: 'f9' });
   });
 
-  test('whose numbers all fall moves nothing', () => {
+  test('with a decreasing number does not move the position', () => {
     expect(moved(initialProgress(streamed), { kind: 'frames', last: null }).position).toEqual(streamed);
   });
 
-  test('behind which the stream has not come yet does not join', () => {
+  test('older than the position does not move the position back', () => {
     const progress = { ...initialProgress(streamed), live: frame(3) };
     expect(progressAfter(progress, { kind: 'joined' }).position).toEqual(streamed);
   });
@@ -55,18 +55,18 @@ describe('a page', () => {
     expect(moved(progress, { kind: 'page', cursor: 6, tail: 'f6' }).position.cursor).toBe(7);
   });
 
-  test('whose last row the stream gave under that number shows that cursors are numbers', () => {
+  test('whose last row the stream sent with that number shows that cursors are numbers', () => {
     const progress = moved(progressAfter(initialProgress(streamed), seen), { kind: 'frames', last: frame(8) });
     expect(moved(progress, page).position).toEqual({ seq: 8, seqTail: 'f8', cursor: 8, cursorTail: 'f8' });
   });
 
-  test('shows nothing of frames from before a reset', () => {
+  test('is not compared with frames from before a reset', () => {
     const reset: ReadingEvent = { kind: 'reset', now, epoch: now, live: false };
     const progress = moved(after(initialProgress(streamed), seen, reset), { kind: 'frames', last: frame(8) });
     expect(moved(progress, page).position).toMatchObject({ seq: 8, cursor: 7 });
   });
 
-  test('without a position leaves the cursor where it is, or at the start', () => {
+  test('without a usable cursor keeps the cursor, or sets it to the start', () => {
     const unplaced: PositionMove = { kind: 'unplaced', start: 40 };
     expect(moved(initialProgress(noPosition), unplaced).position.cursor).toBe(40);
     expect(moved(initialProgress({ ...noPosition, cursor: 50 }), unplaced).position.cursor).toBe(50);
@@ -74,13 +74,13 @@ describe('a page', () => {
 });
 
 describe('a connection to the stream', () => {
-  test('resumes one frame before the last, which has to show up', () => {
+  test('resumes one frame before the last, which it must repeat', () => {
     const { stream, contiguous } = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
     expect(stream).toEqual({ cursor: 4, resumed: true, expected: frame(5), joined: false, liveFrom: null });
     expect(contiguous).toBe(true);
   });
 
-  test('is live where nothing is known, and replays from where samples showed', () => {
+  test('is live without a position, and replays from a sampled cursor', () => {
     const live = progressAfter(initialProgress(noPosition), { kind: 'stream_opening' });
     expect(live.stream).toMatchObject({ cursor: null, resumed: false, expected: null });
     const replay = after(live, { kind: 'replay_found', cursor: 30 }, { kind: 'stream_opening' });
@@ -88,13 +88,13 @@ describe('a connection to the stream', () => {
     expect(progressAfter(replay, { kind: 'stream_opened' }).replayFrom).toBe(null);
   });
 
-  test('that was cut is live from then on', () => {
+  test('is live after a reset during the connection', () => {
     const open = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
     const cut = progressAfter(open, { kind: 'reset', now, epoch: now, live: true });
     expect([cut.stream.resumed, cut.position]).toEqual([false, streamed]);
   });
 
-  test('fills in until it was live where pages do not', () => {
+  test('fills in the time until it is live if pages do not', () => {
     const open = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
     const filled = (joined: boolean) => progressAfter(open, { kind: 'filled_in', joined, opened: now }).stream;
     expect([filled(true).liveFrom, filled(false).liveFrom]).toEqual([null, now]);
@@ -106,7 +106,7 @@ describe('a connection to the stream', () => {
     expect(seen).toEqual(frames.slice(88));
   });
 
-  test('goes on elsewhere without its number, and a reset database without any position', () => {
+  test('loses its number if the stream continues elsewhere, and all positions if the database is reset', () => {
     const progress = { ...initialProgress({ ...streamed, cursor: 3, cursorTail: 'p3' }), live: frame(5) };
     const elsewhere = progressAfter(progress, { kind: 'number_forgotten' });
     expect([elsewhere.position, elsewhere.live]).toEqual([{ ...noPosition, cursor: 3, cursorTail: 'p3' }, null]);
@@ -115,7 +115,7 @@ describe('a connection to the stream', () => {
   });
 });
 
-test('the last row is looked for once in a while after two looks that missed it, and always after one that found it', () => {
+test('the last row is checked rarely after two checks without it, and always after one that found it', () => {
   const missed: ReadingEvent = { kind: 'tail_missed', now };
   const once = progressAfter(initialProgress(streamed), missed);
   const twice = progressAfter(once, missed);

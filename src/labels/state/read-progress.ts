@@ -2,13 +2,13 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { noPosition, type ReadPosition } from '../label/position.ts';
 import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
 
-/** A stream while it is connected. */
+/** Progress of one connection to the stream. */
 export interface StreamProgress {
-  /** The cursor with which it is opened: one before the last frame, so that it comes again; null: live. */
+  /** Cursor with which it is opened: one before the last frame, which is then repeated; null for live. */
   readonly cursor: number | null;
   /** True if everything after the last read row arrives on this connection. */
   readonly resumed: boolean;
-  /** The frame that was read last, while it still has to show up. */
+  /** The last frame that was read, until the connection repeats it; else null. */
   readonly expected: LastFrame | null;
   /** True if pages have reached the first live frame. */
   readonly joined: boolean;
@@ -16,37 +16,37 @@ export interface StreamProgress {
   readonly liveFrom: Micros | null;
 }
 
-/** The place at which the reading of a source goes on at one endpoint, as a value: only `progressAfter` makes the next one. */
+/** Progress of reading a source at one endpoint: an immutable value that only `progressAfter` changes. */
 export interface ReadProgress {
-  /** The resume position: that of what is committed. */
+  /** Committed resume position. */
   readonly position: ReadPosition;
   /** Cursor of the next stream connection, if it must replay earlier frames; null to resume from the last one. */
   readonly replayFrom: number | null;
-  /** Rows of the last page that gave no position: it is read again, and its rows are known then. */
+  /** Fingerprints of the last page without a usable cursor: it is read again, and these rows are skipped. */
   readonly unplaced: ReadonlySet<string>;
-  /** Rows of the last page, by the first digits of their fingerprints: pages without an order overlap. Null before the first. */
+  /** First digits of the fingerprints of the last page, because unordered pages overlap. Null before the first page. */
   readonly lastPage: ReadonlySet<number> | null;
-  /** Looks for the last row that missed it, one after the other, and when the last of them was. */
+  /** Number of consecutive checks that did not find the last row, and the time of the latest; null if there are none. */
   readonly missedTailChecks: { readonly count: number; readonly at: Micros } | null;
-  /** The stream's newest frames with labels, without a hole between them, the oldest first. A list: it is copied with each batch. */
+  /** The stream's newest consecutive frames with labels, oldest first. */
   readonly seen: readonly LastFrame[];
-  /** The stream's newest frame that is committed, of the last connection; null where there is none. */
+  /** Newest committed frame of the last connection; null if there is none. */
   readonly live: LastFrame | null;
-  /** True if everything before the stream's frames is stored, or a gap: until then no frame number is a resume position. */
+  /** True if everything before the stream's frames is stored or a gap; only then is a frame number a resume position. */
   readonly contiguous: boolean;
-  /** The last connection of the stream. */
+  /** Progress of the last connection. */
   readonly stream: StreamProgress;
 }
 
-/** Frames whose numbers are remembered. */
+/** Maximum frames whose numbers are remembered. */
 const maxSeen = 512;
-/** Looks that miss the last row, one after the other, before it is looked for once in a while. */
+/** Consecutive checks without the last row after which checks become rare. */
 const maxMissedChecks = 2;
 
 const unseen: readonly LastFrame[] = [];
 const unopened: StreamProgress = { cursor: null, resumed: false, expected: null, joined: false, liveFrom: null };
 
-/** The place of a reader that begins at a position. */
+/** Returns the progress of a reader that begins at a position. */
 export function initialProgress(position: ReadPosition): ReadProgress {
   return {
     ...{ position, replayFrom: null, unplaced: new Set<string>(), lastPage: null, missedTailChecks: null },
@@ -54,7 +54,7 @@ export function initialProgress(position: ReadPosition): ReadProgress {
   };
 }
 
-/** The place after an event; events that concern the state of the source alone leave it as it is. */
+/** Returns the progress after an event; unchanged for events that concern only the state of the source. */
 export function progressAfter(progress: ReadProgress, event: ReadingEvent): ReadProgress {
   switch (event.kind) {
     case 'stream_opening':
@@ -62,12 +62,12 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
     case 'stream_opened':
       return { ...progress, replayFrom: null };
     case 'filled_in':
-      // Without pages it is the stream alone that fills in: up to where it is live.
+      // Without pages the stream itself fills in the time until it is live.
       return withStream(progress, { joined: event.joined, liveFrom: event.joined ? null : event.opened });
     case 'tail_settled':
       return withStream(progress, { expected: null });
     case 'reset':
-      // The stream's earlier rows no longer join what follows.
+      // Earlier frames are no longer consecutive with later ones.
       return withStream({ ...progress, seen: unseen }, event.live ? { resumed: false } : {});
     case 'replay_found':
       return { ...progress, replayFrom: event.cursor };
@@ -92,7 +92,7 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
   }
 }
 
-/** A stream that is resumed is asked for its last frame again: another one in its place means another database. */
+/** Starts a connection. A resumed stream must repeat its last frame: another one in its place means another database. */
 function opening(progress: ReadProgress): ReadProgress {
   const { seq, seqTail } = progress.position;
   const cursor = seq === null ? progress.replayFrom : Math.max(0, seq - 1);
@@ -102,7 +102,7 @@ function opening(progress: ReadProgress): ReadProgress {
   return { ...progress, seen, contiguous: resumed, live: null, stream: { ...unopened, cursor, resumed, expected } };
 }
 
-/** Everything before the live frames is stored, or a gap: from now on their numbers are the resume position. */
+/** Makes the live frames' numbers the resume position, because everything before them is stored or a gap. */
 function joined(progress: ReadProgress): ReadProgress {
   const { live, position } = progress;
   const isBehind = live === null || live.seq < (position.seq ?? 0);
@@ -127,19 +127,19 @@ function newestOf(move: PositionMove): LastFrame | null {
   return move.kind === 'frames' ? move.last : null;
 }
 
-/** Returns true if the numbers of a source's frames and the cursors of its pages were seen to be the same. */
+/** Returns true if the source's frame numbers and page cursors are known to be the same. */
 export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
   return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
 }
 
-/** Returns true if the last row is looked for now. A labeler that never shows it again has pages of another kind. */
+/** Returns true if the last row should be checked now. The pages of some labelers never show it again. */
 export function shouldCheckTail({ missedTailChecks }: ReadProgress, now: Micros, pauseMs: number): boolean {
   return (
     missedTailChecks === null || missedTailChecks.count < maxMissedChecks || now - missedTailChecks.at >= pauseMs * 1000
   );
 }
 
-/** The resume position once the rows of a move are durable. */
+/** Returns the resume position once the rows of a move are durable. */
 export function positionAfter(progress: ReadProgress, move: PositionMove): ReadPosition {
   const { position } = progress;
   switch (move.kind) {
@@ -163,11 +163,11 @@ export function positionAfter(progress: ReadProgress, move: PositionMove): ReadP
 function afterFrames({ position, contiguous }: ReadProgress, last: LastFrame | null): ReadPosition {
   if (last === null || (position.seq === null && !contiguous)) return position;
   const moved = { ...position, seq: last.seq, seqTail: last.tail };
-  // Where numbers and cursors were seen to be one, they move as one.
+  // If numbers and cursors are the same, both move.
   return aligned(position) ? { ...moved, cursor: last.seq, cursorTail: last.tail } : moved;
 }
 
-/** The position after a page. Where the stream gave the same row under that number, numbers and cursors are one. */
+/** Returns the position after a page. If the stream had the same row with this number, numbers and cursors are the same. */
 function afterPage({ position, seen, live }: ReadProgress, cursor: number, cursorTail: string): ReadPosition {
   const seq = position.seq ?? live?.seq ?? null;
   const seqTail = position.seq === null ? (live?.tail ?? null) : position.seqTail;

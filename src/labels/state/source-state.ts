@@ -45,8 +45,8 @@ const defaultRow = {
 } as const satisfies Row;
 
 /**
- * The one transition table. Only `established` gives coverage; a try that merely begins takes nothing from what is
- * known, and one more failure of a source that is unavailable does not make it look better.
+ * The transition table. Only `established` gives coverage. The start of an attempt does not change what is known, and a
+ * further failure does not improve the state of an unavailable source.
  */
 export const transitions: Readonly<Record<SourceState, Row>> = {
   unstarted: { ...defaultRow, restarted: 'unstarted', moved: 'unstarted' },
@@ -59,7 +59,7 @@ export const transitions: Readonly<Record<SourceState, Row>> = {
   unavailable: { ...defaultRow, asked: 'unavailable', failed: 'unavailable', restarted: 'unavailable' },
 };
 
-/** The state after an event. */
+/** Returns the state after an event. */
 export function transition(state: SourceState, event: SourceEvent): SourceState {
   return transitions[state][event];
 }

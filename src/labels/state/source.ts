@@ -5,17 +5,17 @@ import { initialProgress, progressAfter, type ReadProgress } from './read-progre
 import type { ReadingEvent } from './reading-events.ts';
 import type { Tracker } from './tracker.ts';
 
-/** A source by name. */
+/** Identity of a source. */
 interface SourceName {
   readonly did: string;
   readonly endpoint: string;
-  /** On whose behalf its host is asked, and whether reserved slots may serve it just now. */
+  /** The source as the slots of its host identify it, with its current privilege. */
   readonly peer: Peer;
 }
 
 /**
- * A source while it is read at one endpoint, and the owner of its place: `apply` is the only way to change that. The
- * tracker outlives it, because a labeler may move.
+ * A source while it is read at one endpoint, with its progress, which only `apply` changes. The tracker outlives it,
+ * because a labeler may move.
  */
 export class Source implements SourceName {
   readonly did: string;
@@ -32,13 +32,13 @@ export class Source implements SourceName {
     this.#progress = initialProgress(position);
   }
 
-  /** Takes an event into account. Returns the gap that is to be recorded or taken back now, or null. */
+  /** Applies an event. Returns the gap to record or withdraw now, or null. */
   apply(event: ReadingEvent): GapChange | null {
     this.#progress = progressAfter(this.#progress, event);
     return this.tracker.apply(event);
   }
 
-  /** The place at which reading goes on. */
+  /** Progress of reading at this endpoint. */
   get progress(): ReadProgress {
     return this.#progress;
   }

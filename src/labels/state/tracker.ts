@@ -5,7 +5,7 @@ import { isEnrolledAt, type ReadingState, readingOf, type TrackedState, unreadSi
 import type { SourceState } from './source-state.ts';
 import { step } from './step.ts';
 
-/** The owner of the reading state of one source: `apply` is the only way to change it. */
+/** Owner of the reading state of one source, which only `apply` changes. */
 export class Tracker {
   readonly did: string;
   #reading: ReadingState;
@@ -15,7 +15,7 @@ export class Tracker {
     this.#reading = readingOf(tracked);
   }
 
-  /** Takes an event into account. Returns the gap that is to be recorded or taken back now, or null. */
+  /** Applies an event. Returns the gap to record or withdraw now, or null. */
   apply(event: ReadingEvent): GapChange | null {
     const [reading, change] = step(this.did, this.#reading, event);
     this.#reading = reading;
@@ -40,7 +40,7 @@ export class Tracker {
     return this.#reading.failing !== null;
   }
 
-  /** Since when it is not known to be complete; null when it never answered. */
+  /** Time since which it is not known to be complete; null if it never responded. */
   get unreadSince(): Micros | null {
     return unreadSince(this.#reading);
   }
@@ -55,7 +55,7 @@ export class Tracker {
     return this.#reading.outageSince !== null;
   }
 
-  /** Time at which labels missed in an outage were last accepted, or at which it first responded again; null if nothing is missed. */
+  /** Time at which labels missed in an outage were last accepted, or it first responded again; null if none are missed. */
   get readAt(): Micros | null {
     return this.#reading.outageSince === null ? null : this.#reading.readAt;
   }

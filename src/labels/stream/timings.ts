@@ -1,31 +1,31 @@
 /** Intervals and timeouts of reading sources; all in milliseconds. Tests use shorter ones. */
 export interface Timings {
-  /** Between polls of a quiet source. */
+  /** Interval between polls of a quiet source. */
   readonly pollMs: number;
-  /** A stream that was quiet for this long is confirmed by a read of its tail. */
+  /** Silence after which a stream is confirmed by a read of its last row. */
   readonly confirmMs: number;
-  /** Between looks for the remembered tail of a polled source. */
+  /** Interval between checks of the last row of a polled source. */
   readonly tailMs: number;
-  /** A resumed stream shows what it last gave within this time, or it is missing. */
+  /** Time within which a resumed stream must repeat its last frame. */
   readonly resumeMs: number;
-  /** A source that knows no stream is asked for one this often. */
+  /** Interval between attempts to open a stream of a source that rejects streams. */
   readonly streamRetryMs: number;
-  /** First and longest wait after a failure, of an enrolled source. */
+  /** Minimum and maximum wait after a failure of an enrolled source. */
   readonly firstRetryMs: number;
   readonly maxRetryMs: number;
-  /** Between tries of a source that is known but not enrolled. */
+  /** Interval between attempts for a source that is known but not enrolled. */
   readonly notEnrolledMs: number;
-  /** For a request, and for a connection to open. */
+  /** Timeout of a request, and of opening a connection. */
   readonly requestMs: number;
-  /** Between heartbeats and looks at the disk. */
+  /** Interval between heartbeats and checks of the disk. */
   readonly heartbeatMs: number;
-  /** Between runs of the store's upkeep. */
+  /** Interval between runs of the store's upkeep. */
   readonly upkeepMs: number;
-  /** A start waits this long for an upstream's time. */
+  /** Maximum wait of a start for an upstream's time. */
   readonly clockMs: number;
 }
 
-/** The timings against the live network. */
+/** Timings for the live network. */
 export const liveTimings: Timings = {
   pollMs: 30_000,
   // Below the coverage tolerance of 10 minutes: a quiet network is confirmed before its silence counts as a gap.

@@ -48,7 +48,9 @@ export const demoCommand: Command = {
             await startObservatory({
               name: 'demo',
               data: folder.path,
-              endpoint: network.jetstream,
+              endpoints: [network.jetstream],
+              // A simulated network has no hosts that an operator could check.
+              tryHosts: async () => [],
               parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network)),
               remarks: (urls) => [
                 'SIMULATED: none of this data is real',

@@ -1,6 +1,7 @@
 import { integer, optionalInteger, optionalText, text, toggle } from '../../ops/setting.ts';
 import { defaultData, factsSettings, freshnessSettings } from '../facts/facts-settings.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
+import { weatherSettings } from '../weather/weather-settings.ts';
 
 /** Settings of `almanac doctor`: those of the commands that it checks. */
 export const doctorSettings = {
@@ -18,7 +19,7 @@ export const doctorSettings = {
     { min: 1, max: 65_000 },
     'first of the four metrics ports (facts, weather, labels, account); default: not checked',
   ),
-  jetstream: labelsSettings.jetstream,
+  jetstream: weatherSettings.jetstream,
   relay: labelsSettings.relay,
   plc: labelsSettings.plc,
   seeds: labelsSettings.seeds,

@@ -9,6 +9,8 @@ import { type Finding, type Level, line, worst } from './finding.ts';
 /** Exit codes of `almanac doctor`: 1 also means an invalid setting. */
 const exitCodes = { ok: 0, fail: 1, warn: 2 } as const satisfies Record<Level, number>;
 
+type DoctorValues = Values<typeof doctorSettings>;
+
 /** `almanac doctor`: checks this machine's set-up and suggests what to do. */
 export const doctorCommand: Command = {
   summary: "checks this machine's set-up: upstreams, clock, disk, stores, artifacts, ports",
@@ -31,90 +33,103 @@ export const doctorCommand: Command = {
 };
 
 /** Runs all checks, the slow ones concurrently. Takes at most 10 s, even if nothing responds. */
-async function examine(values: Values<typeof doctorSettings>): Promise<Finding[]> {
-  // Loaded on demand: other commands do not need the store and the websocket.
-  const [
-    upstreams,
-    { checkClock },
-    { checkFolder, checkSpace },
-    stores,
-    { checkArtifacts },
-    ports,
-    { readsStore, servesArtifacts },
-    { checkRuntime },
-    seeds,
-    { checkDenied },
-    { checkProxyTrust },
-    { checkContact },
-  ] = await Promise.all([
+async function examine(values: DoctorValues): Promise<Finding[]> {
+  const asked = examineUpstreams(values);
+  const here = examineMachine(values);
+  const listeners = here.then(({ generation }) => examinePorts(values, generation));
+  const { findings, offsets, network } = await asked;
+  const { checkClock } = await import('./clock.ts');
+  return [
+    ...(await here).findings,
+    ...(await listeners),
+    ...findings,
+    ...(network === null ? [] : [network]),
+    checkClock(offsets),
+  ];
+}
+
+/** Contacts the hosts of both instruments. */
+async function examineUpstreams(values: DoctorValues) {
+  // Loaded on demand, here and below: other commands do not need the store and the websocket.
+  const [{ checkUpstreams, networkFinding }, { readSeeds }] = await Promise.all([
     import('./upstreams.ts'),
-    import('./clock.ts'),
-    import('./disk.ts'),
-    import('./stores.ts'),
-    import('./artifacts.ts'),
-    import('./ports.ts'),
-    import('./whose.ts'),
-    import('./runtime.ts'),
     import('../../labels/roster/seeds.ts'),
-    import('./denied.ts'),
-    import('./proxy-trust.ts'),
-    import('./contact.ts'),
   ]);
-  const { data, host, port, basePath, accountPort, metricsPort } = values;
-  const artifacts = values.artifacts ?? join(data, 'artifacts');
-  const storeUrl = values.store ?? `sqlite:${join(data, 'labels')}`;
-  const [did = ''] = await seeds.readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
-  const asked = upstreams.checkUpstreams(
-    {
-      jetstream: values.jetstream,
-      relays: values.relay,
-      directories: values.plc,
-      userAgent: userAgentFor(values),
-      did,
-    },
+  const { jetstream, relay: relays, plc: directories } = values;
+  const [did = ''] = await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
+  const upstreams = { jetstream, relays, directories, userAgent: userAgentFor(values), did };
+  const { findings, offsets, tried } = await checkUpstreams(
+    upstreams,
     { allowLoopback: values.allowLoopback },
     Date.now,
   );
-  const store = stores.checkStore(storeUrl, Date.now());
-  const factsAt = { host, port, flag: 'port', of: artifacts };
-  const accountAt = { host, port: accountPort, flag: 'account-port', of: storeUrl };
-  const listeners = Promise.all([
-    ports.checkPort(
-      ports.servicePort(
-        'facts port',
-        'almanac-facts',
-        { ...factsAt, isOurs: servesArtifacts(artifacts, values.maxArtifactBytes, basePath) },
-        basePath,
-      ),
-    ),
-    ports.checkPort(
-      ports.servicePort('account port', 'almanac-account', { ...accountAt, isOurs: readsStore(store.generation) }),
-    ),
-    ...(metricsPort === null
-      ? []
-      : ['facts', 'weather', 'labels', 'account'].map((part, i) =>
-          ports.checkPort(ports.metricsPort(part, metricsPort + i)),
-        )),
+  return { findings, offsets, network: networkFinding(tried) };
+}
+
+/** Checks the runtime, the directories, the stores and the artifacts. */
+async function examineMachine(values: DoctorValues) {
+  const [
+    { checkFolder, checkSpace },
+    stores,
+    { checkArtifacts },
+    { checkRuntime },
+    { checkDenied },
+    { checkContact },
+    { checkPublishedHost },
+  ] = await Promise.all([
+    import('./disk.ts'),
+    import('./stores.ts'),
+    import('./artifacts.ts'),
+    import('./runtime.ts'),
+    import('./denied.ts'),
+    import('./contact.ts'),
+    import('./published-host.ts'),
   ]);
-  const here = [
+  const { data, maxAgeSeconds, maxArtifactBytes } = values;
+  const artifacts = artifactsOf(values);
+  const store = stores.checkStore(storeOf(values), Date.now());
+  const bounds = { maxAgeSeconds, collectionMaxAgeSeconds: values.collectionMaxAgeSeconds ?? maxAgeSeconds };
+  const findings = [
     checkRuntime(),
     checkContact(values.contact),
     checkFolder('data directory', data),
     checkSpace(data, values.minFreeMegabytes * 1_000_000, store.bytes),
     ...store.findings,
-    ...(await checkDenied(storeUrl)),
+    ...(await checkDenied(storeOf(values))),
     stores.checkWeatherStore(data),
-    ...checkArtifacts(
-      artifacts,
-      values.maxArtifactBytes,
-      {
-        maxAgeSeconds: values.maxAgeSeconds,
-        collectionMaxAgeSeconds: values.collectionMaxAgeSeconds ?? values.maxAgeSeconds,
-      },
-      Date.now(),
-    ),
+    ...checkArtifacts(artifacts, maxArtifactBytes, bounds, Date.now()),
+    ...checkPublishedHost(artifacts, maxArtifactBytes, values.jetstream),
   ];
+  return { findings, generation: store.generation };
+}
+
+/** Checks the ports of both servers, and those of the metrics if they are set. */
+async function examinePorts(values: DoctorValues, generation: string | null): Promise<Finding[]> {
+  const [ports, { readsStore, servesArtifacts }, { checkProxyTrust }] = await Promise.all([
+    import('./ports.ts'),
+    import('./whose.ts'),
+    import('./proxy-trust.ts'),
+  ]);
+  const { host, port, basePath, accountPort, metricsPort, maxArtifactBytes } = values;
+  const artifacts = artifactsOf(values);
+  const isOurFacts = servesArtifacts(artifacts, maxArtifactBytes, basePath);
+  const facts = { host, port, flag: 'port', of: artifacts, isOurs: isOurFacts };
+  const isOurAccount = readsStore(generation);
+  const account = { host, port: accountPort, flag: 'account-port', of: storeOf(values), isOurs: isOurAccount };
+  const metrics = metricsPort === null ? [] : ['facts', 'weather', 'labels', 'account'];
+  const listeners = await Promise.all([
+    ports.checkPort(ports.servicePort('facts port', 'almanac-facts', facts, basePath)),
+    ports.checkPort(ports.servicePort('account port', 'almanac-account', account)),
+    ...metrics.map((part, i) => ports.checkPort(ports.metricsPort(part, (metricsPort ?? 0) + i))),
+  ]);
   const trust = metricsPort === null ? null : await checkProxyTrust(metricsPort + 3);
-  const { findings, offsets } = await asked;
-  return [...here, ...(await listeners), ...(trust ? [trust] : []), ...findings, checkClock(offsets)];
+  return [...listeners, ...(trust ? [trust] : [])];
+}
+
+function artifactsOf({ artifacts, data }: DoctorValues): string {
+  return artifacts ?? join(data, 'artifacts');
+}
+
+function storeOf({ store, data }: DoctorValues): string {
+  return store ?? `sqlite:${join(data, 'labels')}`;
 }

@@ -7,15 +7,17 @@ import { openSocket } from '../../network/websocket/websocket.ts';
 import { describeCode, OperatorError } from '../../ops/errors.ts';
 import { type Endpoint, parseEndpoint, refusalWords, subscribeUrl } from '../../weather/window/endpoint.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { describeTried, type HostService, type TriedHost } from './tried-hosts.ts';
 
-/** Timeout of every upstream, in milliseconds: the doctor completes within 10 s. */
-const patienceMs = 8_000;
+/** Default timeout of every upstream, in milliseconds: the doctor completes within 10 s. */
+const doctorTimeoutMs = 8_000;
 /** Maximum size of a response; the requested ones are small. */
 const maxBytes = 256 * 1024;
 
 /** The upstreams of both instruments. */
 export interface Upstreams {
-  readonly jetstream: string;
+  /** Addresses of the Jetstream hosts, the preferred one first. */
+  readonly jetstream: readonly string[];
   readonly relays: readonly string[];
   /** Directories of did:plc, the primary one first. */
   readonly directories: readonly string[];
@@ -23,6 +25,8 @@ export interface Upstreams {
   readonly userAgent: string;
   /** A DID to request from the directory. */
   readonly did: string;
+  /** Timeout of every upstream, in milliseconds; 8,000 by default. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -35,45 +39,58 @@ export type Offset = number;
 export interface UpstreamFindings {
   readonly findings: readonly Finding[];
   readonly offsets: readonly Offset[];
+  /** Every host that was contacted, and whether it answered. */
+  readonly tried: readonly TriedHost[];
 }
 
 interface Asked {
   readonly finding: Finding;
   readonly offset: Offset | null;
+  readonly tried: TriedHost;
+}
+
+/** Options of one contact. */
+interface Contact {
+  readonly clock: () => number;
+  readonly timeoutMs: number;
 }
 
 /** Contacts all upstreams concurrently, once each, through the guard that the instruments use. Never rejects. */
 export async function checkUpstreams(
-  { jetstream, relays, directories, userAgent, did }: Upstreams,
+  { jetstream, relays, directories, userAgent, did, timeoutMs = doctorTimeoutMs }: Upstreams,
   policy: AddressPolicy,
   clock: () => number,
 ): Promise<UpstreamFindings> {
   const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
   const http = createHttpClient({ policy, userAgent, resolve });
+  const contact = { clock, timeoutMs };
   try {
-    const documents = directories.map((directory) => ask(http, 'directory', directory, `/${did}`, clock));
+    const documents = directories.map((directory) => ask(http, 'directory', directory, `/${did}`, contact));
     const listings = relays.map((relay) =>
       ask(
         http,
         'relay',
         relay,
         `/xrpc/com.atproto.sync.listReposByCollection?collection=${labelerCollection}&limit=1`,
-        clock,
+        contact,
       ),
     );
-    const stream = jetstream === '' ? [] : [checkStream(jetstream, { policy, userAgent, resolve })];
-    const [findings, listed, documented] = await Promise.all([
-      Promise.all(stream),
+    const streams = jetstream
+      .filter((address) => address !== '')
+      .map((address) => askStream(address, { policy, userAgent, resolve }, timeoutMs));
+    const [streamed, listed, documented] = await Promise.all([
+      Promise.all(streams),
       Promise.all(listings),
       Promise.all(documents),
     ]);
     return {
       findings: [
-        ...findings,
+        ...orWarnings(streamed, 'the other host is published while this one does not answer'),
         ...orWarnings(listed, 'another relay answers'),
         ...orWarnings(documented, 'another directory answers; only the primary has the stream of new labelers'),
       ],
       offsets: [...listed, ...documented].flatMap(({ offset }) => (offset === null ? [] : [offset])),
+      tried: [...streamed, ...listed, ...documented].map(({ tried }) => tried),
     };
   } finally {
     await http.close();
@@ -88,22 +105,37 @@ function orWarnings(asked: readonly Asked[], remedy: string): Finding[] {
   );
 }
 
-async function ask(http: HttpClient, check: string, origin: string, path: string, clock: () => number): Promise<Asked> {
+async function ask(
+  http: HttpClient,
+  check: HostService,
+  origin: string,
+  path: string,
+  { clock, timeoutMs }: Contact,
+): Promise<Asked> {
   const url = URL.parse(path, origin);
-  if (!url) return { finding: fail(check, `${origin} is not a URL`, 'correct the setting'), offset: null };
+  const silent = { service: check, host: url?.host ?? origin, answers: false };
+  if (!url)
+    return { finding: fail(check, `${origin} is not a URL`, 'correct the setting'), offset: null, tried: silent };
   const before = clock();
-  const answer = await http.getJson(url, { maxBytes, timeoutMs: patienceMs, signal: new AbortController().signal });
-  const { trouble, remedy } = troubleOf(answer);
-  if (trouble !== null) return { finding: fail(check, `${url.origin} ${trouble}`, remedy), offset: null };
+  const answer = await http.getJson(url, { maxBytes, timeoutMs, signal: new AbortController().signal });
+  const tried = { ...silent, answers: ['json', 'status', 'not_json', 'too_large'].includes(answer.kind) };
+  const { trouble, remedy } = troubleOf(answer, timeoutMs);
+  if (trouble !== null) return { finding: fail(check, `${url.origin} ${trouble}`, remedy), offset: null, tried };
   const date = answer.kind === 'json' ? answer.date : null;
   // The peer's `Date` covers one second, sampled between our two clock reads.
   const offset = date === null ? null : (before + clock()) / 2 - (date + 500);
-  return { finding: ok(check, `${url.origin} answers`), offset };
+  return { finding: ok(check, `${url.origin} answers`), offset, tried };
 }
 
 const reachIt = 'check the network, the resolver and the firewall (outbound TCP 443)';
 
-function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string } {
+/** Returns a failure that names every host that was contacted; null if any of them answered. */
+export function networkFinding(tried: readonly TriedHost[]): Finding | null {
+  if (tried.length === 0 || tried.some(({ answers }) => answers)) return null;
+  return fail('network', describeTried(tried), reachIt);
+}
+
+function troubleOf(answer: JsonAnswer, timeoutMs: number): { trouble: string | null; remedy: string } {
   switch (answer.kind) {
     case 'json':
       return { trouble: null, remedy: '' };
@@ -123,7 +155,7 @@ function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string
       return { trouble: `cannot be reached (${answer.kind}): ${describeCode(answer.code)}`, remedy: reachIt };
     case 'timeout':
       return {
-        trouble: `did not respond within ${patienceMs / 1000} s (stuck at ${answer.phase})`,
+        trouble: `did not respond within ${timeoutMs / 1000} s (stuck at ${answer.phase})`,
         remedy: reachIt,
       };
     case 'busy':
@@ -132,14 +164,28 @@ function troubleOf(answer: JsonAnswer): { trouble: string | null; remedy: string
   }
 }
 
+/** The way in which this machine connects. */
+interface Network {
+  readonly policy: AddressPolicy;
+  readonly userAgent: string;
+  readonly resolve: Resolve;
+}
+
+async function askStream(address: string, network: Network, timeoutMs: number): Promise<Asked> {
+  const { finding, answers } = await checkStream(address, network, timeoutMs);
+  const host = URL.parse(address)?.host ?? address;
+  return { finding, offset: null, tried: { service: 'jetstream', host, answers } };
+}
+
 /** Connects like the weather instrument and waits for one frame, because a host may accept and send nothing. */
 async function checkStream(
   address: string,
-  network: { readonly policy: AddressPolicy; readonly userAgent: string; readonly resolve: Resolve },
-): Promise<Finding> {
+  network: Network,
+  timeoutMs: number,
+): Promise<{ readonly finding: Finding; readonly answers: boolean }> {
   const check = 'jetstream';
   const stop = new AbortController();
-  const deadline = setTimeout(() => stop.abort(), patienceMs);
+  const deadline = setTimeout(() => stop.abort(), timeoutMs);
   let endpoint: Endpoint | null = null;
   try {
     endpoint = parseEndpoint(address, network.policy);
@@ -148,12 +194,12 @@ async function checkStream(
       {
         url: subscribeUrl(endpoint, { cursor: null, dictionary: null }),
         ...network,
-        handshakeMs: patienceMs - 2_000,
+        handshakeMs: 0.75 * timeoutMs,
         closeMs: 500,
         maxFrameBytes: 16 * 1024 * 1024,
-        pingMs: patienceMs,
-        pongMs: patienceMs,
-        idleMs: patienceMs,
+        pingMs: timeoutMs,
+        pongMs: timeoutMs,
+        idleMs: timeoutMs,
         onFrame: () => frame.resolve(true),
       },
       stop.signal,
@@ -161,18 +207,26 @@ async function checkStream(
     const came = await Promise.race([frame.promise, socket.closed.then(() => false)]);
     stop.abort();
     await socket.closed;
-    if (came) return ok(check, `${endpoint.name} sends events`);
-    return fail(
-      check,
-      `${endpoint.name} accepts connections, but sends no events`,
-      'choose another host with --jetstream',
-    );
+    const finding = came
+      ? ok(check, `${endpoint.name} sends events`)
+      : fail(
+          check,
+          `${endpoint.name} accepts connections, but sends no events`,
+          'choose another host with --jetstream',
+        );
+    return { finding, answers: true };
   } catch (error) {
-    if (error instanceof OperatorError) return fail(check, error.message, 'correct the setting');
+    if (error instanceof OperatorError)
+      return { finding: fail(check, error.message, 'correct the setting'), answers: false };
     if (!(error instanceof ConnectError)) throw error;
+    const answers = error.status !== null;
     const words = endpoint ? refusalWords(endpoint, error.status) : null;
-    if (words !== null) return fail(check, words, 'name that address, or another host, with --jetstream');
-    return fail(check, error.message, error.kind === 'refused_address' ? 'name a public host' : reachIt);
+    const remedy = error.kind === 'refused_address' ? 'name a public host' : reachIt;
+    const finding =
+      words === null
+        ? fail(check, error.message, remedy)
+        : fail(check, words, 'name that address, or another host, with --jetstream');
+    return { finding, answers };
   } finally {
     clearTimeout(deadline);
     stop.abort();

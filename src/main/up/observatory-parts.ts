@@ -105,7 +105,7 @@ export function storeOf(data: string): string {
 }
 
 /** Returns the flag for the config file, from which the parts read their own settings. */
-function configOf(args: readonly string[]): string[] {
+export function configOf(args: readonly string[]): string[] {
   const at = args.findLastIndex((word) => word === '--config' || word.startsWith('--config='));
   if (at < 0) return [];
   return args[at] === '--config' ? ['--config', args[at + 1] ?? ''] : [args[at] ?? ''];

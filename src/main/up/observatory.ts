@@ -4,14 +4,18 @@ import { recogniseLabels, recogniseWeather } from '../../artifact/recognise.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import { defaultMaxArtifactBytes } from '../../contract/limits.ts';
 import { makeFolder } from '../../ops/folder.ts';
+import type { TriedHost } from '../doctor/tried-hosts.ts';
 import type { Running } from '../serve.ts';
 import { readReport, type WeatherReport } from '../weather/weather-report.ts';
+import { createHostCheck } from './host-check.ts';
 import type { ObservatoryLog } from './observatory-log.ts';
 import { listeningAt } from './observatory-parts.ts';
 import { type Display, plainDisplay, screenDisplay } from './screen.ts';
-import { statusOf } from './status.ts';
+import { isUnanswered, statusOf } from './status.ts';
 import { type SupervisedPart, supervise } from './supervisor.ts';
 
+/** Interval between checks of the hosts while the parts start, in milliseconds. */
+const checkMs = 250;
 /** Interval between checks of the state, in milliseconds. */
 const lookMs = 1_000;
 
@@ -21,8 +25,10 @@ export interface ObservatoryOptions {
   readonly name: string;
   /** Directory of all data. */
   readonly data: string;
-  /** Address of the Jetstream host, for messages. */
-  readonly endpoint: string;
+  /** Addresses of the Jetstream hosts, for messages. */
+  readonly endpoints: readonly string[];
+  /** Contacts each host of the network once, to name those that do not answer. Never rejects. */
+  readonly tryHosts: () => Promise<readonly TriedHost[]>;
   readonly parts: readonly SupervisedPart[];
   /** Lines above the state, with the URLs of the listening parts by name. */
   readonly remarks: (urls: ReadonlyMap<string, string>) => readonly string[];
@@ -34,55 +40,42 @@ export interface ObservatoryOptions {
 
 /** Runs the parts of an observatory and shows their state. */
 export async function startObservatory(options: ObservatoryOptions): Promise<Running> {
-  const { name, data, endpoint, parts, screen, print, log } = options;
+  const { data, endpoints, parts, log } = options;
   const artifacts = join(data, 'artifacts');
   makeFolder(artifacts);
   let report: WeatherReport | null = null;
   const startedAt = Date.now();
+  const { weather, labels } = artifactSources(artifacts);
+  const hosts = createHostCheck(options.tryHosts);
+  // From the start: the parts may take seconds to be ready, and an unreachable network is reported within ten.
+  const checkHosts = (): readonly TriedHost[] | null => {
+    const now = Date.now();
+    return hosts.look(isUnanswered({ report, labels: labels.read() }) ? now - startedAt : null, now);
+  };
+  const checking = setInterval(checkHosts, checkMs);
   const supervised = await supervise(parts, {
     log: log.log,
     stderr: log.stderr,
     onMessage: (part, message) => {
       if (part === 'weather') report = readReport(message) ?? report;
     },
-  }).catch((error: unknown) => {
-    // The reason for a failed start is only in the log file, which may be deleted soon.
-    for (const line of log.messages()) process.stderr.write(`${line}\n`);
-    throw error;
-  });
+  })
+    .finally(() => clearInterval(checking))
+    .catch((error: unknown) => {
+      // The reason for a failed start is only in the log file, which may be deleted soon.
+      for (const line of log.messages()) process.stderr.write(`${line}\n`);
+      throw error;
+    });
   const addresses = [...supervised.ready].flatMap(([part, line]) => addressOf(part, line));
   const remarks = options.remarks(new Map(addresses.map(({ part, url }) => [part, url])));
-  const head = [...remarks, ...addresses.map(({ part, url }) => `${part.padEnd(9)}${url}`)];
-  const display: Display = screen
-    ? screenDisplay(process.stdout, [
-        '',
-        `almanac ${name}`,
-        ...head,
-        ...(log.file === null ? [] : [`log      ${log.file}`]),
-      ])
-    : plainDisplay(print);
-  if (!screen) {
-    for (const line of supervised.ready.values()) print(line);
-    for (const remark of remarks) print(remark);
-    print(`almanac ${name} ${addresses[0] ? `listening on ${addresses[0].url}` : 'running'}`);
-  }
-  const common = { maxBytes: defaultMaxArtifactBytes, clock: Date.now };
-  const weather = fileSource({ ...common, path: join(artifacts, artifactNames.weather), recognise: recogniseWeather });
-  const labels = fileSource({ ...common, path: join(artifacts, artifactNames.labels), recognise: recogniseLabels });
+  const display = openDisplay(options, { ready: supervised.ready, addresses, remarks });
   const look = (): void => {
     const states = supervised.states();
-    const alive = states.some((part) => part.name === 'weather' && part.state === 'running');
-    display.show(
-      statusOf({
-        now: Date.now(),
-        startedAt,
-        endpoint,
-        weather: weather.read(),
-        labels: labels.read(),
-        report: alive ? report : null,
-        parts: states,
-      }),
-    );
+    const isAlive = states.some((part) => part.name === 'weather' && part.state === 'running');
+    const now = Date.now();
+    if (!isAlive) report = null;
+    const read = { weather: weather.read(), labels: labels.read(), report };
+    display.show(statusOf({ ...read, now, startedAt, endpoints, parts: states, tried: checkHosts() }));
   };
   look();
   const looking = setInterval(look, lookMs);
@@ -92,6 +85,35 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
       await supervised.stop();
     },
   };
+}
+
+function artifactSources(folder: string) {
+  const common = { maxBytes: defaultMaxArtifactBytes, clock: Date.now };
+  return {
+    weather: fileSource({ ...common, path: join(folder, artifactNames.weather), recognise: recogniseWeather }),
+    labels: fileSource({ ...common, path: join(folder, artifactNames.labels), recognise: recogniseLabels }),
+  };
+}
+
+/** Opens the screen, or prints the first plain lines. */
+function openDisplay(
+  { name, screen, print, log }: ObservatoryOptions,
+  head: {
+    readonly ready: ReadonlyMap<string, string>;
+    readonly addresses: readonly { readonly part: string; readonly url: string }[];
+    readonly remarks: readonly string[];
+  },
+): Display {
+  const { ready, addresses, remarks } = head;
+  if (screen) {
+    const lines = [...remarks, ...addresses.map(({ part, url }) => `${part.padEnd(9)}${url}`)];
+    const file = log.file === null ? [] : [`log      ${log.file}`];
+    return screenDisplay(process.stdout, ['', `almanac ${name}`, ...lines, ...file]);
+  }
+  for (const line of ready.values()) print(line);
+  for (const remark of remarks) print(remark);
+  print(`almanac ${name} ${addresses[0] ? `listening on ${addresses[0].url}` : 'running'}`);
+  return plainDisplay(print);
 }
 
 function addressOf(part: string, line: string): { part: string; url: string }[] {

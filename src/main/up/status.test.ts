@@ -1,4 +1,9 @@
 import { expect, it } from 'vitest';
+import { fixture } from '../../../harness/artifacts/fixtures.ts';
+import type { RecentOverview } from '../../artifact/recent-overview.ts';
+import type { WeatherSummary } from '../../artifact/weather-summary.ts';
+import type { TriedHost } from '../doctor/tried-hosts.ts';
+import type { HostReport, WeatherReport } from '../weather/weather-report.ts';
 import { plainDisplay, screenDisplay, showsScreen } from './screen.ts';
 import { duration, type Observed, statusOf } from './status.ts';
 
@@ -8,17 +13,39 @@ const running = ['facts', 'weather', 'labels'].map((name) => ({ name, state: 'ru
 
 /** Returns the state of an observatory that has just started. */
 function observed(changes: Partial<Observed> = {}): Observed {
-  const endpoint = 'wss://jetstream.example.com/subscribe';
   return {
     now: start,
     startedAt: start,
-    endpoint,
+    endpoints: ['wss://jetstream.example.com/subscribe'],
     weather: missing,
     labels: missing,
     report: null,
     parts: running,
+    tried: null,
     ...changes,
   };
+}
+
+/** Returns the reading of a weather artifact of this host; `days` of its baseline are observed, or all if absent. */
+function weatherReading(endpoint: string, days?: number): Extract<Observed['weather'], { kind: 'readable' }> {
+  const baseline = days === undefined ? {} : { baseline: { observed_days: days, required_days: 7 } };
+  const artifact = fixture('weather') as unknown as WeatherSummary;
+  const summary = { ...artifact, source: { ...artifact.source, endpoint }, ...baseline };
+  return { kind: 'readable', artifact: { schema: 'weather.summary.v1', summary }, digest: '', modifiedAt: start };
+}
+
+/** Returns the reading of a label artifact whose window began before the observation. */
+function labelsReading() {
+  const { coverage, ...rest } = fixture('recent') as unknown as RecentOverview;
+  const warmup = { start: '2026-06-04T12:00:00.000Z', end: '2026-07-02T12:00:00.000Z', reason: 'warmup' as const };
+  const overview = { ...rest, coverage: { ...coverage, observed_days: 2, warmup } };
+  const artifact = { schema: 'labels.recent-overview.v1' as const, overview };
+  return { kind: 'readable' as const, artifact, digest: '', modifiedAt: start };
+}
+
+/** Returns a report of the weather process on its hosts, of which the first is published. */
+function reportOf(...hosts: HostReport[]): WeatherReport {
+  return { report: 'weather', hosts, failoverSince: null };
 }
 
 function texts(of: Partial<Observed>): Record<string, string> {
@@ -31,7 +58,7 @@ it('reports an unreachable network and its cause after a short delay', () => {
     labels: 'nothing observed yet',
     parts: 'facts running; weather running; labels running',
   });
-  const report = { report: 'weather', connected: false, cause: 'dns', lagSeconds: null } as const;
+  const report = reportOf({ connected: false, cause: 'dns', lagSeconds: null });
   expect(texts({ now: start + 6_000, report })).toMatchObject({
     network:
       'cannot be reached: no connection to jetstream.example.com (the host name was not found), and no labeler answers; trying again',
@@ -41,11 +68,54 @@ it('reports an unreachable network and its cause after a short delay', () => {
 });
 
 it('does not report the network while one of its parts responds', () => {
-  const report = { report: 'weather', connected: true, cause: null, lagSeconds: 0.4 } as const;
+  const report = reportOf({ connected: true, cause: null, lagSeconds: 0.4 });
   expect(texts({ now: start + 60_000, report })).toMatchObject({
     weather: 'jetstream.example.com: connected, 0.4 s behind; nothing observed yet',
   });
   expect(texts({ now: start + 60_000, report })).not.toHaveProperty('network');
+});
+
+it('names the hosts that were tried, until the network answers', () => {
+  const tried: TriedHost[] = [
+    { service: 'jetstream', host: 'jetstream.example.com', answers: false },
+    { service: 'directory', host: 'plc.example.com', answers: false },
+  ];
+  expect(texts({ now: start + 8_000, tried }).hosts).toBe(
+    'tried jetstream.example.com (jetstream), plc.example.com (directory): none of them answers; ' +
+      '`almanac doctor` explains the causes and what to do',
+  );
+  const some = tried.map((host, i) => ({ ...host, answers: i === 1 }));
+  expect(texts({ now: start + 8_000, tried: some }).hosts).toMatch(
+    /^1 of 2 hosts do not answer: jetstream\.example\.com \(jetstream\);/,
+  );
+  const report = reportOf({ connected: true, cause: null, lagSeconds: 0.4 });
+  expect(texts({ now: start + 8_000, tried, report })).not.toHaveProperty('hosts');
+});
+
+it('shows both hosts, which of them is published, and since when', () => {
+  const endpoints = ['wss://one.example/subscribe', 'wss://two.example'];
+  const report: WeatherReport = {
+    ...reportOf(
+      { connected: false, cause: 'timeout', lagSeconds: 900 },
+      { connected: true, cause: null, lagSeconds: 0.4 },
+    ),
+    failoverSince: start - 3_600_000,
+  };
+  const weather = weatherReading('wss://two.example/xrpc/network.bsky.jetstream.subscribeEvents');
+  expect(texts({ endpoints, report, weather }).weather).toMatch(
+    /^one\.example: no connection \(the host does not respond in time\), trying again; two\.example \(published since 2026-07-04 11:00 UTC\): connected, 0\.4 s behind; /,
+  );
+  const before = { endpoints, report: { ...report, failoverSince: null }, weather: weatherReading(endpoints[0] ?? '') };
+  expect(texts(before).weather).toMatch(/^one\.example \(published\): .*; two\.example: connected/);
+});
+
+it('shows the progress of the baseline and of the label window until both are complete', () => {
+  const labels = labelsReading();
+  expect(texts({ weather: weatherReading('wss://one.example', 2), labels }).progress).toBe(
+    'conditions need 7 days of baseline: 2 of 7 days observed; ' +
+      'the label window needs 30 days: 2 of 30 days observed',
+  );
+  expect(texts({ weather: weatherReading('wss://one.example') })).not.toHaveProperty('progress');
 });
 
 it('reports a part that exited, and its number of restarts', () => {

@@ -4,20 +4,23 @@ import type { LabelArtifact, WeatherArtifact } from '../../artifact/recognise.ts
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { agreeing } from '../../web/format.ts';
-import type { WeatherReport } from '../weather/weather-report.ts';
+import { describeTried, type TriedHost } from '../doctor/tried-hosts.ts';
+import type { HostReport, WeatherReport } from '../weather/weather-report.ts';
 import type { PartState } from './supervisor.ts';
 
 /** Input for the state of an observatory. Instants in milliseconds since 1970. */
 export interface Observed {
   readonly now: number;
   readonly startedAt: number;
-  /** Address of the Jetstream host. */
-  readonly endpoint: string;
+  /** Addresses of the Jetstream hosts, the preferred one first. */
+  readonly endpoints: readonly string[];
   readonly weather: Reading<WeatherArtifact>;
   readonly labels: Reading<LabelArtifact>;
   /** Last report of the weather process; null before the first, and after the process ended. */
   readonly report: WeatherReport | null;
   readonly parts: readonly PartState[];
+  /** Hosts that were contacted because nothing answered; null before that, and while a part of the network answers. */
+  readonly tried: readonly TriedHost[] | null;
 }
 
 /** One line of the state. */
@@ -33,40 +36,94 @@ const patienceMs = 5_000;
 
 /** Describes the state of an observatory. */
 export function statusOf(observed: Observed): StatusLine[] {
-  return [networkLine(observed), weatherLine(observed), labelsLine(observed), partsLine(observed.parts)].filter(
-    (line) => line !== null,
-  );
+  const lines = [networkLine, hostsLine, weatherLine, labelsLine, progressLine].map((line) => line(observed));
+  return [...lines, partsLine(observed.parts)].filter((line) => line !== null);
+}
+
+/** Returns true while no part of the network answers. */
+export function isUnanswered({ report, labels }: Pick<Observed, 'report' | 'labels'>): boolean {
+  const overview = overviewOf(labels);
+  const isAnswering = overview !== null && overview.coverage.sources.established > 0;
+  return !isConnected(report) && !isAnswering;
+}
+
+function isConnected(report: WeatherReport | null): boolean {
+  return report?.hosts.some(({ connected }) => connected) === true;
 }
 
 /** Reports an unreachable network, the first thing that an operator has to know; null if any part responds. */
 function networkLine(observed: Observed): StatusLine | null {
-  const { now, startedAt, report, endpoint } = observed;
-  const overview = overviewOf(observed.labels);
-  const answering = overview !== null && overview.coverage.sources.established > 0;
-  if (report?.connected === true || answering || now - startedAt < patienceMs) return null;
-  const why = wordsOf(report?.cause ?? null);
+  const { now, startedAt, report, endpoints } = observed;
+  if (!isUnanswered(observed) || now - startedAt < patienceMs) return null;
+  const missing = endpoints.map((endpoint, place) => {
+    const why = describeCause(report?.hosts[place]?.cause ?? null);
+    return { host: `${hostOf(endpoint)} (${why})`, why };
+  });
   return {
     name: 'network',
-    text: `cannot be reached: no connection to ${hostOf(endpoint)} (${why}), and no labeler answers; trying again`,
-    news: `unreachable ${why}`,
+    text: `cannot be reached: no connection to ${missing.map(({ host }) => host).join(' or ')}, and no labeler answers; trying again`,
+    news: `unreachable ${missing.map(({ why }) => why).join()}`,
   };
 }
 
+/** Names every host that was tried; null unless nothing answers. */
+function hostsLine(observed: Observed): StatusLine | null {
+  const { tried } = observed;
+  if (tried === null || !isUnanswered(observed)) return null;
+  const text = `${describeTried(tried)}; \`almanac doctor\` explains the causes and what to do`;
+  return { name: 'hosts', text, news: text };
+}
+
+/** Reports how much of the baseline and of the label window is observed; null once both are complete. */
+function progressLine({ weather, labels }: Observed): StatusLine | null {
+  const summary = summaryOf(weather);
+  const overview = overviewOf(labels);
+  const parts = [
+    ...(summary?.baseline === undefined
+      ? []
+      : [
+          `conditions need ${summary.baseline.required_days} days of baseline: ` +
+            `${summary.baseline.observed_days} of ${summary.baseline.required_days} days observed`,
+        ]),
+    ...(overview === null || overview.coverage.warmup === null
+      ? []
+      : [
+          `the label window needs ${overview.window_days} days: ` +
+            `${overview.coverage.observed_days} of ${overview.window_days} days observed`,
+        ]),
+  ];
+  return parts.length === 0 ? null : { name: 'progress', text: parts.join('; '), news: parts.join() };
+}
+
 function weatherLine(observed: Observed): StatusLine {
-  const { report, endpoint, now, startedAt } = observed;
+  const { report, endpoints, now, startedAt } = observed;
   const summary = summaryOf(observed.weather);
-  const host = hostOf(endpoint);
-  const connection = describeConnection(report, now - startedAt);
+  const hosts = endpoints.map((endpoint, place) =>
+    describeHost(observed, { endpoint, place, published: summary?.source.endpoint }),
+  );
   const seen =
     summary === null || summary.window.observed_seconds === 0
       ? 'nothing observed yet'
       : `${percent(summary.window.coverage_ratio)} of the last 24 h observed, ${conditionOf(summary)}`;
-  const lag = report?.connected === true && report.lagSeconds !== null ? `, ${duration(report.lagSeconds)} behind` : '';
+  const connections = endpoints.map((_, place) => describeConnection(report?.hosts[place] ?? null, now - startedAt));
   return {
     name: 'weather',
-    text: `${host}: ${connection}${lag}; ${seen}`,
-    news: `${connection} ${summary?.conditions.state ?? ''}`,
+    text: `${hosts.join('; ')}; ${seen}`,
+    news: `${connections.join()} ${summary?.source.endpoint ?? ''} ${summary?.conditions.state ?? ''}`,
   };
+}
+
+/** Describes one Jetstream host; with two, also which of them is published. */
+function describeHost(
+  { report, endpoints, now, startedAt }: Observed,
+  { endpoint, place, published }: { endpoint: string; place: number; published: string | undefined },
+): string {
+  const host = hostOf(endpoint);
+  const state = report?.hosts[place] ?? null;
+  const isPublished = endpoints.length > 1 && published !== undefined && hostOf(published) === host;
+  const since = place === 1 && isPublished && report?.failoverSince ? ` since ${minuteOf(report.failoverSince)}` : '';
+  const lag = state?.connected === true && state.lagSeconds !== null ? `, ${duration(state.lagSeconds)} behind` : '';
+  return `${host}${isPublished ? ` (published${since})` : ''}: ${describeConnection(state, now - startedAt)}${lag}`;
 }
 
 function labelsLine({ labels, now }: Observed): StatusLine {
@@ -98,9 +155,9 @@ function partsLine(parts: readonly PartState[]): StatusLine {
   };
 }
 
-function describeConnection(report: WeatherReport | null, upMs: number): string {
-  if (report?.connected === true) return 'connected';
-  if (report?.cause) return `no connection (${wordsOf(report.cause)}), trying again`;
+function describeConnection(host: HostReport | null, upMs: number): string {
+  if (host?.connected === true) return 'connected';
+  if (host?.cause) return `no connection (${describeCause(host.cause)}), trying again`;
   return upMs < patienceMs ? 'connecting' : 'no connection (no answer yet), trying again';
 }
 
@@ -114,7 +171,7 @@ const causes: Readonly<Record<string, string>> = {
   silence: 'the host stopped sending',
 };
 
-function wordsOf(cause: string | null): string {
+function describeCause(cause: string | null): string {
   return cause === null ? 'no answer yet' : (causes[cause] ?? cause.replaceAll('_', ' '));
 }
 
@@ -148,6 +205,11 @@ function percent(ratio: number | null): string {
 
 function day(timestamp: string): string {
   return timestamp.slice(0, 10);
+}
+
+/** Formats an instant of a report to the minute, UTC. */
+function minuteOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 function secondsSince(timestamp: unknown, now: number): number | null {

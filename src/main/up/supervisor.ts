@@ -49,23 +49,23 @@ export interface Supervised {
  * part that exits later is restarted with growing delays, without effect on the others.
  */
 export async function supervise(parts: readonly SupervisedPart[], options: Supervision): Promise<Supervised> {
-  const keepers = parts.map((part) => createKeeper(part, options));
+  const children = parts.map((part) => new ChildSupervisor(part, options));
   const stop = async (): Promise<void> => {
-    for (const keeper of keepers) keeper.keepNoMore();
+    for (const child of children) child.endRestarts();
     for (const kind of ['instrument', 'server'] as const) {
-      await Promise.all(keepers.filter(({ part }) => part.kind === kind).map((keeper) => keeper.stop()));
+      await Promise.all(children.filter(({ part }) => part.kind === kind).map((child) => child.stop()));
     }
   };
   const ready = new Map<string, string>();
   try {
     const first = new Map(
-      keepers.filter(({ part }) => !part.after).map((keeper) => [keeper.part.name, keeper.start([])]),
+      children.filter(({ part }) => !part.after).map((child) => [child.part.name, child.start([])]),
     );
     const lines = await Promise.all(
-      keepers.map(async (keeper) => {
-        const { name, after } = keeper.part;
+      children.map(async (child) => {
+        const { name, after } = child.part;
         const line = await first.get(after?.part ?? name);
-        return after ? keeper.start(after.args(line ?? '')) : (line ?? '');
+        return after ? child.start(after.args(line ?? '')) : (line ?? '');
       }),
     );
     for (const [index, { name }] of parts.entries()) ready.set(name, lines[index] ?? '');
@@ -73,78 +73,92 @@ export async function supervise(parts: readonly SupervisedPart[], options: Super
     await stop();
     throw error;
   }
-  return { ready, states: () => keepers.map((keeper) => keeper.state()), stop };
+  return { ready, states: () => children.map((child) => child.state()), stop };
 }
 
-function createKeeper(part: SupervisedPart, { log, stderr, onMessage }: Supervision) {
-  const { name, kind, nodeFlags = [] } = part;
-  let { args } = part;
-  let current: PartProcess | null = null;
-  let waiting: NodeJS.Timeout | null = null;
-  let keeping = true;
-  let restarts = 0;
-  let state: PartState['state'] = 'starting';
-  let pauseMs: number = restart.firstMs;
+/** Runs one part, and restarts it when it exits. */
+class ChildSupervisor {
+  readonly part: SupervisedPart;
+  readonly #options: Supervision;
+  #args: readonly string[];
+  #current: PartProcess | null = null;
+  #waiting: NodeJS.Timeout | null = null;
+  #isRestarting = true;
+  #restarts = 0;
+  #state: PartState['state'] = 'starting';
+  #pauseMs: number = restart.firstMs;
 
-  function launch(): PartProcess {
-    const launched = startPart({ name, args, nodeFlags }, stderr);
-    launched.process.on('message', (message) => onMessage(name, message));
-    current = launched;
-    state = 'starting';
+  constructor(part: SupervisedPart, options: Supervision) {
+    this.part = part;
+    this.#options = options;
+    this.#args = part.args;
+  }
+
+  state(): PartState {
+    return { name: this.part.name, state: this.#state, restarts: this.#restarts };
+  }
+
+  /** Starts the part with further arguments; resolves with its first line. Rejects with OperatorError if it exits before. */
+  async start(more: readonly string[]): Promise<string> {
+    const { name } = this.part;
+    // Another part could not start while this one waited.
+    if (!this.#isRestarting) throw new OperatorError(`almanac ${name} was not started`);
+    this.#args = [...more, ...this.#args];
+    const launched = this.#launch();
+    const line = await launched.nextLine();
+    if (line === null) throw new OperatorError(`almanac ${name} could not start`);
+    this.#state = 'running';
+    this.#args = pinned(this.#args, line);
+    this.#watch(launched);
+    return line;
+  }
+
+  /** From now on, exited parts are not restarted. */
+  endRestarts(): void {
+    this.#isRestarting = false;
+    if (this.#waiting) clearTimeout(this.#waiting);
+  }
+
+  async stop(): Promise<void> {
+    await this.#current?.stop(killAfterMs[this.part.kind]);
+  }
+
+  #launch(): PartProcess {
+    const { name, nodeFlags = [] } = this.part;
+    const launched = startPart({ name, args: this.#args, nodeFlags }, this.#options.stderr);
+    launched.process.on('message', (message) => this.#options.onMessage(name, message));
+    this.#current = launched;
+    this.#state = 'starting';
     return launched;
   }
 
-  function watch({ process: watched }: PartProcess): void {
+  #watch({ process: watched }: PartProcess): void {
     // Monotonic, because the wall clock may be set.
     const since = performance.now();
     const died = (code: number | null, signal: string | null): void => {
-      if (!keeping) return;
-      if (performance.now() - since >= recoveredMs) pauseMs = restart.firstMs;
-      log.error('a part died and is being restarted', { part: name, code, signal, inMs: pauseMs });
-      state = 'waiting';
-      waiting = setTimeout(again, pauseMs);
-      pauseMs = Math.min(pauseMs * 2, restart.capMs);
+      if (!this.#isRestarting) return;
+      if (performance.now() - since >= recoveredMs) this.#pauseMs = restart.firstMs;
+      const fields = { part: this.part.name, code, signal, inMs: this.#pauseMs };
+      this.#options.log.error('a part died and is being restarted', fields);
+      this.#state = 'waiting';
+      this.#waiting = setTimeout(() => this.#restart(), this.#pauseMs);
+      this.#pauseMs = Math.min(this.#pauseMs * 2, restart.capMs);
     };
     // The part may have exited between its first line and this point.
     if (watched.exitCode !== null || watched.signalCode !== null) died(watched.exitCode, watched.signalCode);
     else watched.once('exit', died);
   }
 
-  function again(): void {
-    restarts += 1;
-    const launched = launch();
-    watch(launched);
+  #restart(): void {
+    this.#restarts += 1;
+    const launched = this.#launch();
+    this.#watch(launched);
     void launched.nextLine().then((line) => {
       if (line === null) return;
-      state = 'running';
-      log.info('a part is running again', { part: name });
+      this.#state = 'running';
+      this.#options.log.info('a part is running again', { part: this.part.name });
     });
   }
-
-  return {
-    part,
-    state: (): PartState => ({ name, state, restarts }),
-    async start(more: readonly string[]): Promise<string> {
-      // Another part could not start while this one waited.
-      if (!keeping) throw new OperatorError(`almanac ${name} was not started`);
-      args = [...more, ...args];
-      const launched = launch();
-      const line = await launched.nextLine();
-      if (line === null) throw new OperatorError(`almanac ${name} could not start`);
-      state = 'running';
-      args = pinned(args, line);
-      watch(launched);
-      return line;
-    },
-    /** From now on, exited parts are not restarted. */
-    keepNoMore(): void {
-      keeping = false;
-      if (waiting) clearTimeout(waiting);
-    },
-    async stop(): Promise<void> {
-      await current?.stop(killAfterMs[kind]);
-    },
-  };
 }
 
 /** A part that took a free port keeps it, so that its URL stays valid after a restart. */

@@ -8,6 +8,7 @@ import { startObservatory } from './observatory.ts';
 import { openLog } from './observatory-log.ts';
 import { dataSetting, observatoryParts, observatorySettings } from './observatory-parts.ts';
 import { showsScreen } from './screen.ts';
+import { hostTries } from './try-hosts.ts';
 
 const upSettings = { data: dataSetting, jetstream: weatherSettings.jetstream, ...observatorySettings };
 
@@ -18,6 +19,7 @@ export const upCommand: Command = {
   settings: upSettings,
   run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(upSettings, { args, env, knownFlags });
+    const tryHosts = hostTries(values, { args, env, knownFlags });
     const screen = showsScreen(process.stdout.isTTY, env);
     return serveUntilStopped({
       metricsPort: null,
@@ -30,7 +32,8 @@ export const upCommand: Command = {
         const running = await startObservatory({
           name: 'up',
           data: values.data,
-          endpoint: values.jetstream[0] ?? '',
+          endpoints: values.jetstream,
+          tryHosts,
           parts: observatoryParts(values, args, { weather: jetstream, labels: jetstream }),
           remarks: () => [],
           screen,

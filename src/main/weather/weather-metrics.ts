@@ -1,10 +1,19 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { WeatherTelemetry } from '../../weather/stream/telemetry.ts';
+import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
 import { type FrameOutcome, frameOutcomes } from '../../weather/window/track.ts';
 
 /** Registers the metrics of the weather process: bounded names and dimensions, without identities. */
 export function weatherMetrics(registry: Registry, clock: () => number = Date.now): WeatherTelemetry {
   const registers = [registry];
+  return { ...streamMetrics(registers), ...writingMetrics(registers, clock), ...hostMetrics(registers) };
+}
+
+type Registers = Registry[];
+
+/** Metrics of the first host's stream. */
+function streamMetrics(
+  registers: Registers,
+): Pick<WeatherTelemetry, 'frames' | 'lag' | 'connected' | 'disconnected' | 'gap' | 'positionReset'> {
   const frames = new Counter({
     name: 'almanac_weather_frames_total',
     help: 'Frames received, by outcome.',
@@ -39,6 +48,23 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
     help: 'Stream positions that were abandoned as impossible: the host lied, or was reset.',
     registers,
   });
+  return {
+    frames: (outcomes) => {
+      for (const [outcome, n] of Object.entries(outcomes) as [FrameOutcome, number][]) frames.inc({ outcome }, n);
+    },
+    lag: (seconds) => lag.set(seconds),
+    connected: (reader) => connections.inc({ reader }),
+    disconnected: (reader, cause) => reconnects.inc({ reader, cause }),
+    gap: (seconds) => gap.inc(seconds),
+    positionReset: () => resets.inc(),
+  };
+}
+
+/** Metrics of the store and the artifact. */
+function writingMetrics(
+  registers: Registers,
+  clock: () => number,
+): Pick<WeatherTelemetry, 'committed' | 'notWritten' | 'published'> {
   const windows = new Counter({
     name: 'almanac_weather_window_commits_total',
     help: 'Commits of window counts.',
@@ -66,14 +92,6 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
     },
   });
   return {
-    frames: (outcomes) => {
-      for (const [outcome, n] of Object.entries(outcomes) as [FrameOutcome, number][]) frames.inc({ outcome }, n);
-    },
-    lag: (seconds) => lag.set(seconds),
-    connected: (reader) => connections.inc({ reader }),
-    disconnected: (reader, cause) => reconnects.inc({ reader, cause }),
-    gap: (seconds) => gap.inc(seconds),
-    positionReset: () => resets.inc(),
     committed: (additions, milliseconds) => {
       windows.inc(additions);
       commits.observe(milliseconds / 1000);
@@ -81,6 +99,51 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
     notWritten: (what) => notWritten.inc({ what }),
     published: (atMs) => {
       publishedAt = atMs;
+    },
+  };
+}
+
+/** Metrics of both hosts, and of the choice between them. */
+function hostMetrics(registers: Registers): Pick<WeatherTelemetry, 'hostConnection' | 'hostLag' | 'publishedHost'> {
+  const connected = new Gauge({
+    name: 'almanac_weather_host_connected',
+    help: '1 while the live connection to the host is established, 0 otherwise.',
+    labelNames: ['host'],
+    registers,
+  });
+  const lag = new Gauge({
+    name: 'almanac_weather_host_lag_seconds',
+    help: "Time between the newest counted event of the host and this machine's clock.",
+    labelNames: ['host'],
+    registers,
+  });
+  const published = new Gauge({
+    name: 'almanac_weather_host_published',
+    help: '1 for the host that the artifact is of, 0 for the other.',
+    labelNames: ['host'],
+    registers,
+  });
+  const since = new Gauge({
+    name: 'almanac_weather_failover_timestamp_seconds',
+    help: 'Unix time since which the second host is published; 0 while the first is.',
+    registers,
+  });
+  const failovers = new Counter({
+    name: 'almanac_weather_failovers_total',
+    help: 'Changes of the published host since this process started, by the host that is published afterwards.',
+    labelNames: ['to'],
+    registers,
+  });
+  for (const to of hostPlaces) failovers.inc({ to }, 0);
+  let last: HostPlace | null = null;
+  return {
+    hostConnection: (host, { isConnected }) => connected.set({ host }, isConnected ? 1 : 0),
+    hostLag: (host, seconds) => lag.set({ host }, seconds),
+    publishedHost: (host, sinceMs) => {
+      for (const place of hostPlaces) published.set({ host: place }, place === host ? 1 : 0);
+      since.set(sinceMs === null ? 0 : sinceMs / 1000);
+      if (last !== null && last !== host) failovers.inc({ to: host });
+      last = host;
     },
   };
 }

@@ -1,13 +1,21 @@
-import type { WeatherTelemetry } from '../../weather/stream/telemetry.ts';
+import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
 
-/** Report of the weather process to its parent: information that no artifact contains. */
-export interface WeatherReport {
-  readonly report: 'weather';
+/** One observed host in a report. */
+export interface HostReport {
   readonly connected: boolean;
   /** Reason for the missing connection, as the telemetry names it; null before the first failure. */
   readonly cause: string | null;
   /** Seconds between the newest counted event and this machine's clock; null before the first. */
   readonly lagSeconds: number | null;
+}
+
+/** Report of the weather process to its parent: information that no artifact contains. */
+export interface WeatherReport {
+  readonly report: 'weather';
+  /** The observed hosts, the preferred one first. */
+  readonly hosts: readonly HostReport[];
+  /** Instant since which the second host is published, in milliseconds since 1970; null while the first is. */
+  readonly failoverSince: number | null;
 }
 
 /** Minimum interval of reports without news, in milliseconds. */
@@ -19,27 +27,35 @@ export function reportingTelemetry(
   send: (report: WeatherReport) => void,
   now: () => number,
 ): WeatherTelemetry {
-  let last: WeatherReport = { report: 'weather', connected: false, cause: null, lagSeconds: null };
+  const hosts = new Map<HostPlace, HostReport>();
+  let failoverSince: number | null = null;
   let sentAt = Number.NEGATIVE_INFINITY;
-  const update = (change: Partial<WeatherReport>, isNews: boolean): void => {
-    last = { ...last, ...change };
+  const update = (isNews: boolean): void => {
     if (!isNews && now() - sentAt < everyMs) return;
     sentAt = now();
-    send(last);
+    send({ report: 'weather', hosts: hostPlaces.flatMap((place) => hosts.get(place) ?? []), failoverSince });
+  };
+  const change = (host: HostPlace, part: Partial<HostReport>): void => {
+    hosts.set(host, { connected: false, cause: null, lagSeconds: null, ...hosts.get(host), ...part });
   };
   return {
     ...telemetry,
-    connected: (role) => {
-      telemetry.connected(role);
-      if (role === 'live') update({ connected: true, cause: null }, true);
+    hostConnection: (host, connection) => {
+      telemetry.hostConnection(host, connection);
+      const cause = connection.isConnected ? null : connection.cause;
+      change(host, { connected: connection.isConnected, cause });
+      update(true);
     },
-    disconnected: (role, cause) => {
-      telemetry.disconnected(role, cause);
-      if (role === 'live') update({ connected: false, cause }, true);
+    hostLag: (host, lagSeconds) => {
+      telemetry.hostLag(host, lagSeconds);
+      change(host, { lagSeconds });
+      update(false);
     },
-    lag: (lagSeconds) => {
-      telemetry.lag(lagSeconds);
-      update({ lagSeconds }, false);
+    publishedHost: (host, sinceMs) => {
+      telemetry.publishedHost(host, sinceMs);
+      const isNews = sinceMs !== failoverSince;
+      failoverSince = sinceMs;
+      if (isNews) update(true);
     },
   };
 }
@@ -47,11 +63,21 @@ export function reportingTelemetry(
 /** Reads a message of a part's channel; null for anything else. */
 export function readReport(message: unknown): WeatherReport | null {
   if (typeof message !== 'object' || message === null) return null;
-  const { report, connected, cause, lagSeconds } = message as Readonly<Record<string, unknown>>;
-  if (report !== 'weather' || typeof connected !== 'boolean') return null;
+  const { report, hosts, failoverSince } = message as Readonly<Record<string, unknown>>;
+  if (report !== 'weather' || !Array.isArray(hosts)) return null;
   return {
     report,
-    connected,
+    hosts: hosts.slice(0, hostPlaces.length).map(readHost),
+    failoverSince: typeof failoverSince === 'number' ? failoverSince : null,
+  };
+}
+
+function readHost(value: unknown): HostReport {
+  const { connected, cause, lagSeconds } = (typeof value === 'object' && value !== null ? value : {}) as Readonly<
+    Record<string, unknown>
+  >;
+  return {
+    connected: connected === true,
     cause: typeof cause === 'string' ? cause : null,
     lagSeconds: typeof lagSeconds === 'number' ? lagSeconds : null,
   };

@@ -40,6 +40,19 @@ export function parseDirectoryOperation(
   return { seq, did, isLabeler: isObject(operation) && declaresLabeler(operation, allowHttp) };
 }
 
+/** One page of the paged export: how many lines it has, and the operations that are within the limits, in order. */
+export interface DirectoryExportPage {
+  readonly lines: number;
+  readonly operations: readonly DirectoryOperation[];
+}
+
+/** Parses a page of the paged export, JSON lines of the same operations; other lines are left out. */
+export function parseDirectoryExport(text: string, options: { readonly allowHttp: boolean }): DirectoryExportPage {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const operations = lines.flatMap((line) => parseDirectoryOperation(Buffer.from(line), options) ?? []);
+  return { lines: lines.length, operations };
+}
+
 /** Only operations of type `plc_operation` have services; tombstones and those of the legacy type `create` have none. */
 function declaresLabeler({ type, services }: JsonObject, allowHttp: boolean): boolean {
   if (type !== 'plc_operation' || !isObject(services)) return false;

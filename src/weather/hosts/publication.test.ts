@@ -66,6 +66,7 @@ describe('of two hosts', () => {
     watch(one, -120, 60);
     watch(two, -120, 60);
     expect(sourceAt(60)).toBe(one);
+    expect(publication.failoverSinceUs()).toBeNull();
     for (let at = 61; at < 75; at += 1) {
       watch(two, at - 1, at);
       expect([at, sourceAt(at)]).toEqual([at, one]);
@@ -75,6 +76,7 @@ describe('of two hosts', () => {
     expect(checkWeatherSummary(summary)).toMatchObject({ ok: true });
     expect(summary.source).toEqual({ endpoint: two, method: 'jetstream', wire: 'jetstream.subscribeEvents' });
     expect(publication.published().name).toBe(two);
+    expect(publication.failoverSinceUs()).toBe(minute(76));
     // All of it is of the second host: 196 minutes of its own counts.
     expect(summary.collections['like.create']).toMatchObject({ total: 196 * 150, observed_seconds: 196 * 60 });
     expect(summary.total_events.total).toBe(196 * 150 * collectionNames.length);

@@ -7,7 +7,7 @@ import { storeFault } from '../window/store-faults.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { disagreementCaveat } from './disagreement.ts';
 import { decideHost, failoverCaveat } from './failover.ts';
-import { createSeriesReader } from './series-reader.ts';
+import { createSeriesReader, type SeriesReader } from './series-reader.ts';
 import { predecessorOf, successionCaveat, takesOver } from './succession.ts';
 import { healthOf } from './trouble.ts';
 
@@ -34,75 +34,108 @@ export interface Publication {
   readonly hosts: readonly ObservedHost[];
   /** The series of the last summary. */
   published(): Endpoint;
+  /** Instant since which the second host is published, microseconds; null while the first is. */
+  failoverSinceUs(): number | null;
   /** Reads the summary of the published series. */
   read(nowUs: number): WeatherSummary;
 }
 
+/** State of a publication that its parts share. */
+interface Publishing extends PublicationOptions {
+  readonly reader: SeriesReader;
+}
+
 /** Begins to publish, where an earlier process left off. */
-export function createPublication({ store, endpoints, startedUs, log }: PublicationOptions): Publication {
+export function createPublication(options: PublicationOptions): Publication {
+  const { store, endpoints } = options;
   const hosts = endpoints.map((endpoint) => ({
     endpoint,
     predecessor: predecessorOf(store, endpoint),
     retiring: new AbortController(),
   }));
-  const reader = createSeriesReader();
   const [first, second] = hosts;
   if (!first) throw new Error('no host to observe');
+  const publishing: Publishing = { ...options, reader: createSeriesReader() };
   const seriesOf = ({ endpoint, predecessor }: ObservedHost): Endpoint => predecessor ?? endpoint;
   let failover = second ? store.failover(store.series(second.endpoint.name).id) : null;
-
-  /** Two series of one host: the legacy one stands for it until the present one takes over, once and for good. */
-  function readHost(host: ObservedHost, nowUs: number): SeriesReading {
-    const { endpoint, predecessor } = host;
-    const origin = endpoint.simulated ? 'simulated' : 'live';
-    const own = reader.read({ store, endpoint, origin, nowUs });
-    if (!predecessor) return own;
-    const rivals = { store, nowUs, present: endpoint.name, legacy: predecessor.name, summary: own.summary };
-    if (takesOver(rivals)) {
-      store.takeOver(store.series(endpoint.name).id);
-      host.predecessor = null;
-      host.retiring.abort();
-      log.info('the series of the present wire is published from now on', { endpoint: endpoint.name });
-      return own;
-    }
-    const caveats = [successionCaveat(store, endpoint.name, nowUs)];
-    return reader.read({ store, endpoint: predecessor, origin, nowUs, caveats });
-  }
-
-  function choose(one: SeriesReading, two: SeriesReading, other: ObservedHost, nowUs: number): Failover | null {
-    const health = ({ summary, silentSinceUs }: SeriesReading) =>
-      healthOf({ store, name: summary.source.endpoint, nowUs, silentSinceUs });
-    const next = decideHost({ current: failover, first: health(one), second: health(two), nowUs, startedUs });
-    if (next === failover || (next?.unwellUs === failover?.unwellUs && next?.sinceUs === failover?.sinceUs))
-      return next;
-    if ((next === null) !== (failover === null)) {
-      log.warn(next ? 'the second host is published from now on' : 'the first host is published again', {
-        ...(next ? { reason: next.trouble.reason } : {}),
-      });
-    }
-    try {
-      store.keepFailover(store.series(other.endpoint.name).id, next);
-    } catch (error) {
-      // A full disk: it is decided again after a restart.
-      if (storeFault(error) !== 'full') throw error;
-    }
-    return next;
-  }
-
   return {
     hosts,
     published: () => seriesOf(failover && second ? second : first),
+    failoverSinceUs: () => failover?.sinceUs ?? null,
     read: (nowUs) => {
-      const one = readHost(first, nowUs);
+      const one = readHost(publishing, first, nowUs);
       if (!second) return one.summary;
-      const two = readHost(second, nowUs);
-      failover = choose(one, two, second, nowUs);
-      const [chosen, left] = failover ? [two.summary, one.summary] : [one.summary, two.summary];
-      const caveats = [
-        failover ? failoverCaveat(failover) : null,
-        disagreementCaveat({ store, published: chosen.source.endpoint, other: left.source.endpoint, nowUs }),
-      ].filter((caveat) => caveat !== null);
-      return { ...chosen, caveats: [...caveats, ...(chosen.caveats ?? [])] };
+      const two = readHost(publishing, second, nowUs);
+      const next = decide(publishing, failover, [one, two], nowUs);
+      if (next !== failover) keepFailover(publishing, second, failover, next);
+      failover = next;
+      return withHostCaveats(store, failover, [one.summary, two.summary], nowUs);
     },
   };
+}
+
+/** Reads a host. Its legacy series is published until the present one takes over, once and for good. */
+function readHost({ store, reader, log }: Publishing, host: ObservedHost, nowUs: number): SeriesReading {
+  const { endpoint, predecessor } = host;
+  const origin = endpoint.simulated ? 'simulated' : 'live';
+  const own = reader.read({ store, endpoint, origin, nowUs });
+  if (!predecessor) return own;
+  const rivals = { store, nowUs, present: endpoint.name, legacy: predecessor.name, summary: own.summary };
+  if (takesOver(rivals)) {
+    store.takeOver(store.series(endpoint.name).id);
+    host.predecessor = null;
+    host.retiring.abort();
+    log.info('the series of the present wire is published from now on', { endpoint: endpoint.name });
+    return own;
+  }
+  const caveats = [successionCaveat(store, endpoint.name, nowUs)];
+  return reader.read({ store, endpoint: predecessor, origin, nowUs, caveats });
+}
+
+/** Returns the failover of this instant: the current one itself if nothing about it changes. */
+function decide(
+  { store, startedUs }: Publishing,
+  current: Failover | null,
+  [one, two]: readonly [SeriesReading, SeriesReading],
+  nowUs: number,
+): Failover | null {
+  const health = ({ summary, silentSinceUs }: SeriesReading) =>
+    healthOf({ store, name: summary.source.endpoint, nowUs, silentSinceUs });
+  const next = decideHost({ current, first: health(one), second: health(two), nowUs, startedUs });
+  return next?.unwellUs === current?.unwellUs && next?.sinceUs === current?.sinceUs ? current : next;
+}
+
+/** Stores a changed failover, and logs a change of the published host. */
+function keepFailover(
+  { store, log }: Publishing,
+  second: ObservedHost,
+  current: Failover | null,
+  next: Failover | null,
+): void {
+  if ((next === null) !== (current === null)) {
+    log.warn(next ? 'the second host is published from now on' : 'the first host is published again', {
+      ...(next ? { reason: next.trouble.reason } : {}),
+    });
+  }
+  try {
+    store.keepFailover(store.series(second.endpoint.name).id, next);
+  } catch (error) {
+    // A full disk: it is decided again after a restart.
+    if (storeFault(error) !== 'full') throw error;
+  }
+}
+
+/** Returns the summary of the published host, with the caveats that concern both hosts first. */
+function withHostCaveats(
+  store: WindowStore,
+  failover: Failover | null,
+  [one, two]: readonly [WeatherSummary, WeatherSummary],
+  nowUs: number,
+): WeatherSummary {
+  const [chosen, other] = failover ? [two, one] : [one, two];
+  const caveats = [
+    failover ? failoverCaveat(failover) : null,
+    disagreementCaveat({ store, published: chosen.source.endpoint, other: other.source.endpoint, nowUs }),
+  ].filter((caveat) => caveat !== null);
+  return { ...chosen, caveats: [...caveats, ...(chosen.caveats ?? [])] };
 }

@@ -19,12 +19,17 @@ export interface HourBaseline {
   readonly turbulenceP95: number | null;
 }
 
+/** Number of earlier days on which enough of an hour's minutes may be compared. `days` as in `hourBaseline`. */
+export function comparableDays(days: readonly (readonly number[])[]): number {
+  return comparable(days).length;
+}
+
 /**
  * Computes an hour's baseline from the rates of its eligible minutes, one list per day. Null with less than 7 days:
  * too few for a comparison. Minutes are compared with minutes, never with hourly means.
  */
 export function hourBaseline(days: readonly (readonly number[])[]): HourBaseline | null {
-  const speaking = days.filter((rates) => rates.length >= minMinutes);
+  const speaking = comparable(days);
   if (speaking.length < minDays) return null;
   const rates = Float64Array.from(speaking.flat()).sort();
   const turbulences = Float64Array.from(speaking.flatMap(turbulencesOf)).sort();
@@ -38,6 +43,10 @@ export function hourBaseline(days: readonly (readonly number[])[]): HourBaseline
     p95: percentile(rates, 0.95),
     turbulenceP95: turbulences.length > 0 ? percentile(turbulences, 0.95) : null,
   };
+}
+
+function comparable(days: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  return days.filter((rates) => rates.length >= minMinutes);
 }
 
 function turbulencesOf(rates: readonly number[]): number[] {

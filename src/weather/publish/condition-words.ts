@@ -1,6 +1,7 @@
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { ConditionState } from '../../contract/vocabulary.ts';
+import { minDays } from '../window/earlier-days.ts';
 import type { ConditionReading } from './conditions.ts';
 
 /** Texts of each state. None names a person, a group, a motive or a cause. */
@@ -59,17 +60,23 @@ export function conditionWords({
   asOfUs,
   ratio,
   days,
+  shortOfDays,
 }: ConditionReading): WeatherSummary['conditions'] {
   const { label, headline, sentence } = words[state];
   const measured =
     ratio === null
       ? ''
       : ` Interactions run at ${ratio.toFixed(2)} times the middle of this hour over ${days} earlier days.`;
+  // A fresh instrument reports its progress; a reader could otherwise take the missing comparison for an error.
+  const baseline =
+    shortOfDays === null
+      ? ''
+      : ` A comparison needs ${minDays} earlier days of this hour: ${shortOfDays} of ${minDays} days observed.`;
   return {
     state,
     label,
     headline,
-    sentence: state === 'unavailable' || state === 'station_offline' ? sentence : sentence + measured,
+    sentence: state === 'unavailable' || state === 'station_offline' ? sentence + baseline : sentence + measured,
     confidence,
     as_of: asOfUs === null ? null : formatTimestamp(asOfUs / 1000),
   };

@@ -31,10 +31,10 @@ function minutesOf(rates: readonly number[], change: Partial<ConditionMinute> = 
 
 function read(
   minutes: readonly ConditionMinute[],
-  { late = 0, baseline = usual }: { late?: number; baseline?: HourBaseline | null } = {},
+  { late = 0, baseline = usual, days = 30 }: { late?: number; baseline?: HourBaseline | null; days?: number } = {},
 ): ConditionReading {
   const nowUs = (minutes.at(-1)?.startUs ?? start) + windowUs + late * windowUs;
-  return readConditions({ minutes, baseline: () => baseline, nowUs });
+  return readConditions({ minutes, baseline: () => baseline, comparableDays: () => days, nowUs });
 }
 
 const calm = Array<number>(20).fill(100);
@@ -71,6 +71,7 @@ describe('the ladder of conditions', () => {
       asOfUs: start + 21 * windowUs,
       ratio: 1.14,
       days: 30,
+      shortOfDays: null,
     });
   });
 });
@@ -88,6 +89,12 @@ describe('absence of a reading', () => {
       confidence: 'unsupported',
     });
     expect(read(minutesOf(calm), { baseline: { ...usual, p50: 0 } }).state).toBe('unavailable');
+  });
+
+  test('the days that can be compared are reported while they are too few for a baseline', () => {
+    expect(read(minutesOf(calm), { baseline: null, days: 2 })).toMatchObject({ state: 'unavailable', shortOfDays: 2 });
+    expect(read([], { days: 0 })).toMatchObject({ state: 'station_offline', shortOfDays: 0 });
+    expect(read(minutesOf(calm), { baseline: null, days: 7 }).shortOfDays).toBeNull();
   });
 
   test('events arrive, but no minute was watched enough: unavailable', () => {

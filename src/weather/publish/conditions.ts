@@ -1,4 +1,5 @@
 import type { ConditionState, Confidence } from '../../contract/vocabulary.ts';
+import { minDays } from '../window/earlier-days.ts';
 import { variation } from '../window/percentile.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
@@ -34,6 +35,8 @@ export interface ConditionReading {
   /** The level against the middle of this hour's history; null where there is none. */
   readonly ratio: number | null;
   readonly days: number;
+  /** Earlier days on which the newest hour can be compared, while they are too few for a baseline; null otherwise. */
+  readonly shortOfDays: number | null;
 }
 
 /** Input of the classification. */
@@ -42,6 +45,8 @@ export interface ConditionInput {
   readonly minutes: readonly ConditionMinute[];
   /** Baseline of the UTC hour of the window that starts at the instant; null if there is too little history. */
   readonly baseline: (startUs: number) => HourBaseline | null;
+  /** Earlier days on which the UTC hour of that window can be compared. */
+  readonly comparableDays: (startUs: number) => number;
   readonly nowUs: number;
 }
 
@@ -49,7 +54,13 @@ export interface ConditionInput {
  * Reads the newest eligible minute against the same UTC hour of earlier days: the first state that applies. What
  * cannot be compared is `unavailable`, and what does not report is `station_offline`: neither is ever calm.
  */
-export function readConditions({ minutes, baseline, nowUs }: ConditionInput): ConditionReading {
+export function readConditions(input: ConditionInput): ConditionReading {
+  const { minutes, comparableDays, nowUs } = input;
+  const days = comparableDays(minutes.at(-1)?.startUs ?? nowUs);
+  return { ...readState(input), shortOfDays: days < minDays ? days : null };
+}
+
+function readState({ minutes, baseline, nowUs }: ConditionInput): Omit<ConditionReading, 'shortOfDays'> {
   const newest = minutes.findLastIndex(({ eligible }) => eligible);
   const minute = minutes[newest];
   const none = { confidence: 'unsupported', asOfUs: null, ratio: null, days: 0 } as const;

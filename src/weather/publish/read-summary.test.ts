@@ -170,3 +170,15 @@ describe('conditions', () => {
     expect(read(low + 6 * windowUs).summary.conditions).toMatchObject({ state: 'lull', confidence: 'thin' });
   });
 });
+
+test('a fresh series reports how many of the days that a comparison needs it has, until it has enough', () => {
+  for (let day = 0; day < 9; day += 1) {
+    keep(startUs + day * dayUs, startUs + day * dayUs + 3_600_000_000);
+    const { summary } = read(startUs + day * dayUs + 3_600_000_000 + windowUs);
+    expect(checkWeatherSummary(summary)).toMatchObject({ ok: true });
+    const progress = `A comparison needs 7 earlier days of this hour: ${day} of 7 days observed.`;
+    expect([day, summary.baseline, summary.conditions.sentence.includes(progress)]).toEqual(
+      day < 7 ? [day, { observed_days: day, required_days: 7 }, true] : [day, undefined, false],
+    );
+  }
+});

@@ -12,8 +12,8 @@ import type { Silence } from '../window/silence-store.ts';
 import { futureUs } from '../window/track.ts';
 import { dayUs, windowStart, windowsPerDay, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { type HourBaseline, hourBaseline } from './baseline.ts';
-import { readConditions } from './conditions.ts';
+import { comparableDays, type HourBaseline, hourBaseline } from './baseline.ts';
+import { type ConditionInput, readConditions } from './conditions.ts';
 import { summarise } from './summary.ts';
 
 /** Minutes back that the conditions look. */
@@ -93,7 +93,7 @@ export function readSeries(source: SummarySource): SeriesReading {
         rate: rateOf(minute, placesInDay),
         silent: minute.eligible && silent.isSilent(minute),
       })),
-      baseline: baselines(store, series.id, shares),
+      ...historyOf(store, series.id, shares),
       nowUs,
     }),
   });
@@ -102,11 +102,15 @@ export function readSeries(source: SummarySource): SeriesReading {
 
 const placesInDay = interactions.map((name) => collectionNames.indexOf(name));
 
-/** Baseline of the hour of a window, from the same hour of earlier days; reads each hour once. */
-function baselines(store: WindowStore, series: number, shares: Shares): (startUs: number) => HourBaseline | null {
-  const known = new Map<number, HourBaseline | null>();
+/** History of the hour of a window: the same hour of earlier days. Reads each hour once. */
+function historyOf(
+  store: WindowStore,
+  series: number,
+  shares: Shares,
+): Pick<ConditionInput, 'baseline' | 'comparableDays'> {
+  const known = new Map<number, { readonly days: number; readonly baseline: HourBaseline | null }>();
   const places = interactions.map((_, i) => i);
-  return (startUs) => {
+  const of = (startUs: number) => {
     // The window's own hour is left out: a burst must not raise the level that it is held against.
     const hour = startUs - (startUs % hourUs);
     const found = known.get(hour);
@@ -115,10 +119,11 @@ function baselines(store: WindowStore, series: number, shares: Shares): (startUs
     const days = earlierDays(store, series, hour, interactions).map((day) =>
       day.filter((minute) => minute.eligible && !isWithin(minute, silences)).map((minute) => rateOf(minute, places)),
     );
-    const baseline = hourBaseline(days);
-    known.set(hour, baseline);
-    return baseline;
+    const history = { days: comparableDays(days), baseline: hourBaseline(days) };
+    known.set(hour, history);
+    return history;
   };
+  return { baseline: (startUs) => of(startUs).baseline, comparableDays: (startUs) => of(startUs).days };
 }
 
 /** Interactions per observed second; 0 where nothing was watched, which no comparison reads. */

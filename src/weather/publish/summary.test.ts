@@ -9,7 +9,14 @@ import { summarise } from './summary.ts';
 
 const start = Date.parse('2026-11-20T12:00:00Z') * 1000;
 const end = start + 4 * windowUs;
-const offline = { state: 'station_offline', confidence: 'unsupported', asOfUs: null, ratio: null, days: 0 } as const;
+const offline = {
+  state: 'station_offline',
+  confidence: 'unsupported',
+  asOfUs: null,
+  ratio: null,
+  days: 0,
+  shortOfDays: null,
+} as const;
 
 interface Variation {
   readonly rows?: readonly number[];

@@ -8,6 +8,7 @@ import {
   type Wire,
 } from '../../contract/vocabulary.ts';
 import type { CollectionTime } from '../silence/collection-time.ts';
+import { minDays } from '../window/earlier-days.ts';
 import type { Interval } from '../window/interval.ts';
 import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
@@ -64,6 +65,9 @@ export function summarise(input: SummaryInput): WeatherSummary {
       unobserved_windows: minutes.length - observedWindows,
     },
     conditions: conditionWords(conditions),
+    ...(conditions.shortOfDays === null
+      ? {}
+      : { baseline: { observed_days: conditions.shortOfDays, required_days: minDays } }),
     total_events: {
       total: watched ? total : null,
       mean_rate_per_s: watched ? rounded(total / observedSeconds) : null,

@@ -3,6 +3,16 @@ import type { FrameOutcome } from '../window/track.ts';
 /** Readers of the stream: the one that follows it, and the one that reads the time before. */
 export type ReaderRole = 'live' | 'backfill';
 
+/** Hosts by preference. */
+export const hostPlaces = ['first', 'second'] as const;
+/** Place of an observed host: the preferred one is first. */
+export type HostPlace = (typeof hostPlaces)[number];
+
+/** Live connection of a host: the cause is that of the last failure, null before the first attempt ended. */
+export type HostConnection =
+  | { readonly isConnected: true }
+  | { readonly isConnected: false; readonly cause: string | null };
+
 /** Metrics of the instrument. Every dimension has a closed list of values. */
 export interface WeatherTelemetry {
   frames(outcomes: Readonly<Record<FrameOutcome, number>>): void;
@@ -19,6 +29,12 @@ export interface WeatherTelemetry {
   /** A commit or an artifact could not be written. */
   notWritten(what: 'store' | 'artifact'): void;
   published(atMs: number): void;
+  /** The live connection of a host was established, or ended. Called for each host once at the start. */
+  hostConnection(host: HostPlace, connection: HostConnection): void;
+  /** Seconds between the newest counted event of a host and this machine's clock. */
+  hostLag(host: HostPlace, seconds: number): void;
+  /** The host that the artifact is of, after each reading; `sinceMs` is the instant of a failover, null for the first host. */
+  publishedHost(host: HostPlace, sinceMs: number | null): void;
 }
 
 /** Discards all metrics. */
@@ -32,4 +48,27 @@ export const noTelemetry: WeatherTelemetry = {
   committed: () => undefined,
   notWritten: () => undefined,
   published: () => undefined,
+  hostConnection: () => undefined,
+  hostLag: () => undefined,
+  publishedHost: () => undefined,
 };
+
+/** Returns the telemetry of one host's sessions: the metrics of the stream are of the first host alone. */
+export function telemetryOfHost(telemetry: WeatherTelemetry, host: HostPlace): WeatherTelemetry {
+  const own = host === 'first' ? telemetry : noTelemetry;
+  return {
+    ...own,
+    connected: (role) => {
+      own.connected(role);
+      if (role === 'live') telemetry.hostConnection(host, { isConnected: true });
+    },
+    disconnected: (role, cause) => {
+      own.disconnected(role, cause);
+      if (role === 'live') telemetry.hostConnection(host, { isConnected: false, cause });
+    },
+    lag: (seconds) => {
+      own.lag(seconds);
+      telemetry.hostLag(host, seconds);
+    },
+  };
+}

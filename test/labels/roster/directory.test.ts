@@ -78,3 +78,24 @@ test('an operation of a known labeler makes its document be read again', async (
   await directory.publish(a);
   await until('the labeler gone', async () => !(await enrolled()).includes(a), 60_000);
 });
+
+test('a labeler of a time that the stream no longer holds is found in the export, up to a later restart', async () => {
+  const { directory, a, b, c, observe } = await network();
+  const first = await observe();
+  await until('a connection to the stream', () => directory.stream.cursors.length === 1);
+  await directory.publish(a);
+  await until('a first labeler', async () => (await first.enrolled()).includes(a), 60_000);
+  const { seq } = directory.stream;
+  await first.stop();
+  await directory.publish(b);
+  for (let n = 0; n < 2_100; n += 1) directory.stream.append(c, { type: 'plc_operation', services: {} }, stage.wall());
+  directory.stream.forget();
+  const second = await observe(first.folder);
+  await until('a labeler from the export', async () => (await second.enrolled()).includes(b), 60_000);
+  await until('the stream after the export', () => directory.stream.cursors.at(-1) === directory.stream.seq, 60_000);
+  expect(directory.stream.pages[0]).toBe(seq);
+  expect(directory.stream.pages).toHaveLength(3);
+  expect(directory.stream.closed.get('OutdatedCursor')).toBe(1);
+  await directory.publish(c);
+  await until('a labeler from the stream', async () => (await second.enrolled()).includes(c), 60_000);
+});

@@ -1,0 +1,71 @@
+import { inputLimits } from '../../input/limits.ts';
+import type { HttpClient } from '../../network/http/http.ts';
+import { type DirectoryOperation, parseDirectoryExport } from '../../network/identity/directory-operation.ts';
+
+/** Maximum operations per page that the directory serves. */
+const maxCount = 1_000;
+/** Minimum operations per page: so many of the largest operations fit the limit of a page. */
+const minCount = 50;
+/** Pages per run: the stream is tried again afterwards, because its window may be reached. */
+const pagesPerRun = 60;
+/** Interval of pages in milliseconds: at most 1,000 operations a second, as the stream is read. */
+const intervalMs = 1_000;
+const timeoutMs = 30_000;
+
+/** Dependencies of reading the paged export of a did:plc directory. */
+export interface DirectoryExportOptions {
+  readonly directory: string;
+  readonly http: Pick<HttpClient, 'getText'>;
+  readonly allowHttp: boolean;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Called for each operation in order; the position is its `seq`. */
+  readonly onOperation: (operation: DirectoryOperation) => void;
+}
+
+/**
+ * Result of a run. `read`: some pages, or all up to the newest operation. `failed`: try again later. `absent`: the
+ * directory does not serve these pages.
+ */
+export type ExportRun = 'read' | 'failed' | 'absent';
+
+/**
+ * Reads the paged export after a position, at a bounded rate, up to the newest operation or for some pages. Never rejects.
+ * Source: did:plc v0.3.0, `GET /export?after=SEQ&count=`.
+ */
+export async function readDirectoryExport(
+  options: DirectoryExportOptions,
+  position: number,
+  signal: AbortSignal,
+): Promise<ExportRun> {
+  const { http, allowHttp, wait, onOperation } = options;
+  let after = position;
+  let count = maxCount;
+  for (let page = 0; page < pagesPerRun && !signal.aborted; page += 1) {
+    if (page > 0) await wait(intervalMs, signal);
+    const limits = { maxBytes: inputLimits.directoryExport.bytes, timeoutMs, signal };
+    const answer = await http.getText(exportUrl(options.directory, after, count), limits);
+    if (answer.kind === 'too_large' && count > minCount) {
+      count = Math.max(minCount, Math.floor(count / 4));
+      continue;
+    }
+    if (answer.kind === 'status' && isAbsent(answer.status)) return 'absent';
+    if (answer.kind !== 'text') return 'failed';
+    const { lines, operations } = parseDirectoryExport(answer.text, { allowHttp });
+    const rising = operations.filter(({ seq }) => seq > after);
+    for (const operation of rising) onOperation(operation);
+    if (lines < count) return 'read';
+    const last = rising.at(-1);
+    // A page that leads nowhere would be requested again and again.
+    if (last === undefined) return 'failed';
+    after = last.seq;
+  }
+  return 'read';
+}
+
+function exportUrl(directory: string, after: number, count: number): string {
+  return `${directory.replace(/\/+$/, '')}/export?after=${after}&count=${count}`;
+}
+
+function isAbsent(status: number): boolean {
+  return (status >= 400 && status < 500 && status !== 408 && status !== 429) || status === 501;
+}

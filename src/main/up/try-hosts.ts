@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import type { Settings, Values } from '../../ops/setting.ts';
+import { resolveSettingsAlone, type SettingSources } from '../../ops/settings.ts';
+import { packageRoot } from '../command.ts';
+import { userAgentFor } from '../contact-setting.ts';
+import type { TriedHost } from '../doctor/tried-hosts.ts';
+import { labelsSettings } from '../labels/labels-settings.ts';
+import { configOf } from './observatory-parts.ts';
+
+/** Timeout of each host, in milliseconds: a fresh start reports hosts that never answer within 10 s. */
+const timeoutMs = 3_000;
+
+/** Settings of the label instrument that name hosts; its own process reads them from the same sources. */
+const hostSettings = {
+  relay: labelsSettings.relay,
+  plc: labelsSettings.plc,
+  seeds: labelsSettings.seeds,
+  allowLoopback: labelsSettings.allowLoopback,
+} satisfies Settings;
+
+/** Returns the function that contacts every host of both instruments once. */
+export function hostTries(
+  values: { readonly contact: string | null; readonly jetstream: readonly string[] },
+  { args, env, knownFlags }: SettingSources,
+): () => Promise<readonly TriedHost[]> {
+  const hosts: Values<typeof hostSettings> = resolveSettingsAlone(hostSettings, {
+    args: configOf(args),
+    env,
+    knownFlags,
+  });
+  return async () => {
+    try {
+      // Loaded only if the network does not answer.
+      const [{ checkUpstreams }, { readSeeds }] = await Promise.all([
+        import('../doctor/upstreams.ts'),
+        import('../../labels/roster/seeds.ts'),
+      ]);
+      const [did = ''] = await readSeeds(hosts.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
+      const { jetstream } = values;
+      const { tried } = await checkUpstreams(
+        { jetstream, relays: hosts.relay, directories: hosts.plc, userAgent: userAgentFor(values), did, timeoutMs },
+        { allowLoopback: hosts.allowLoopback },
+        Date.now,
+      );
+      return tried;
+    } catch {
+      // An invalid seeds file or setting stops a part, which reports it.
+      return [];
+    }
+  };
+}

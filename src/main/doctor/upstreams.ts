@@ -5,7 +5,7 @@ import { createHttpClient, type HttpClient, type JsonAnswer } from '../../networ
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import { openSocket } from '../../network/websocket/websocket.ts';
 import { describeCode, OperatorError } from '../../ops/errors.ts';
-import { type Endpoint, parseEndpoint, refusalWords, subscribeUrl } from '../../weather/window/endpoint.ts';
+import { describeHandshakeRefusal, type Endpoint, parseEndpoint, subscribeUrl } from '../../weather/window/endpoint.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Timeout of every upstream, in milliseconds: the doctor completes within 10 s. */
@@ -170,7 +170,7 @@ async function checkStream(
   } catch (error) {
     if (error instanceof OperatorError) return fail(check, error.message, 'correct the setting');
     if (!(error instanceof ConnectError)) throw error;
-    const words = endpoint ? refusalWords(endpoint, error.status) : null;
+    const words = endpoint ? describeHandshakeRefusal(endpoint, error.status) : null;
     if (words !== null) return fail(check, words, 'name that address, or another host, with --jetstream');
     return fail(check, error.message, error.kind === 'refused_address' ? 'name a public host' : reachIt);
   } finally {

@@ -83,6 +83,12 @@ it('closes a connection of the client that has most in a full table, by the name
   for (const socket of flood) socket.destroy();
 });
 
+it('answers what is no larger than the refusal, however much clients have not taken', async () => {
+  const { port } = await serving({ unsent: { perClient: 0, total: 0 } });
+  const answers = answersIn(await exchange(port, [get('/a') + get('/abcd', 'Connection: close\r\n')], false));
+  expect(answers.map(({ body }) => body)).toEqual(['/a', 'busy']);
+});
+
 it('refuses a connection that sends nothing with the status of a request that is late', async () => {
   const { port } = await serving();
   expect(answersIn(await exchange(port, [], false)).map(({ status }) => status)).toEqual([408]);

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ClientOf, clientAddress } from './connections/client-address.ts';
 import type { ConnectionTable, TrackedConnection } from './connections/connection-table.ts';
-import { clientKey } from './connections/network-tiers.ts';
+import { type NetworkTier, widestNetwork } from './connections/network-tiers.ts';
 import { maxPipelined } from './exchanges.ts';
 import type { FairTurns } from './fair-turns.ts';
 import { httpLimits } from './limits.ts';
@@ -77,7 +77,7 @@ export function openFront(server: Server, options: FrontOptions): Front {
   };
 
   server.on('connection', (socket: Socket) => {
-    const client = proxies > 0 ? null : clientKey(socket.remoteAddress ?? 'unknown');
+    const client = proxies > 0 ? null : widestNetwork(socket.remoteAddress ?? 'unknown');
     if (client !== null && turns.isCrowdedBy(client)) {
       table.refuse(socket, 'client_full');
       return;
@@ -135,7 +135,7 @@ class FrontConnection {
   }
 
   /** Reads the connection, in the turn of its client where the connection tells which one that is. */
-  begin(client: string | null): void {
+  begin(client: NetworkTier | null): void {
     if (client === null) {
       this.#read();
       return;
@@ -239,7 +239,7 @@ class FrontConnection {
         : this.#shared.forwarded({ headers: { 'x-forwarded-for': named }, socket: this.#socket });
     if (named !== undefined) this.#shared.table.attribute(this.#tracked, client);
     this.#withdraw = this.#shared.turns.enter(
-      clientKey(client),
+      widestNetwork(client),
       () => {
         this.#withdraw = null;
         this.#turn();

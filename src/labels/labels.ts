@@ -2,17 +2,17 @@ import { errorFields } from '../ops/log.ts';
 import { claimOrigin } from '../store/origin.ts';
 import { createAcceptance, createReaderPorts } from './assembly/acceptance.ts';
 import { createFoundation, type Foundation } from './assembly/foundation.ts';
+import { recordDowntime, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers } from './assembly/labelers.ts';
 import { loadRoster } from './assembly/load-roster.ts';
 import type { LabelsOptions } from './assembly/options.ts';
-import { beat, recordDowntime } from './assembly/signs-of-life.ts';
 import { clockAtStart } from './assembly/start-clock.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
 import { wait } from './clock/wait.ts';
 import { requireDenyList } from './operator/deny-file.ts';
-import { type Member, standingFacts } from './roster/member.ts';
+import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { pacedLog } from './shares/paced-log.ts';
-import { compareStanding } from './state/standing.ts';
+import { comparePriority } from './state/priority.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes what it saw. */
 export interface Labels {
@@ -43,7 +43,7 @@ export function createLabels(options: LabelsOptions): Labels {
       running = observe(options, failing.reject, stopping);
       // Long waits are for a clock that is wrong: it may take days to be set, and a stop is not to wait for that.
       running.then(() => started.abort()).catch(failing.reject);
-      await Promise.race([running, wait(2 * options.settings.rhythm.clockMs, started.signal)]);
+      await Promise.race([running, wait(2 * options.settings.timings.clockMs, started.signal)]);
     },
     async stop() {
       stopping.abort();
@@ -68,18 +68,18 @@ async function observe(
   const denied = await requireDenyList(settings.folder);
   await claimOrigin(store, settings.origin);
   const made: { labelers: Labelers | null } = { labelers: null };
-  const base = createFoundation({ ...options, log }, (did) => made.labelers?.roster.member(did), signal);
-  await base.obstacles.checkDisk();
-  await clockAtStart(base.obstacles, { clocks, log, telemetry, waitMs: settings.rhythm.clockMs }, signal);
+  const base = createFoundation({ ...options, log }, (did) => made.labelers?.roster.labeler(did), signal);
+  await base.preconditions.checkDisk();
+  await clockAtStart(base.preconditions, { clocks, log, telemetry, waitMs: settings.timings.clockMs }, signal);
   if (signal.aborted) return { stop: () => closeUnused(base) };
   const epoch = await store.epoch();
   await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
-  await beat(store, clock);
+  await writeHeartbeat(store, clock);
 
   const acceptance = createAcceptance(base, fail);
   const ports = createReaderPorts(base, acceptance, {
     epoch: epoch.startedAt,
-    doubt: (did) => made.labelers?.roster.saidToChange(did),
+    suspectDocument: (did) => made.labelers?.roster.documentChanged(did),
   });
   const labelers = await createLabelers(base, ports, signal, fail);
   made.labelers = labelers;
@@ -93,10 +93,11 @@ async function observe(
   await acts.publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  // Where more are enrolled than are read at once, places go by standing and not by the order of DIDs.
+  // Where more are enrolled than are read at once, places go by priority and not by the order of DIDs.
   const now = clock();
-  const byStanding = (a: Member, b: Member): number => compareStanding(standingFacts(a), standingFacts(b), now);
-  for (const member of [...labelers.roster.members].sort(byStanding)) labelers.runner.follow(member);
+  const byPriority = (a: KnownLabeler, b: KnownLabeler): number =>
+    comparePriority(priorityInput(a), priorityInput(b), now);
+  for (const labeler of [...labelers.roster.labelers].sort(byPriority)) labelers.runner.follow(labeler);
   const { ended, endedByClosing } = startTasks(assembled, acts, signal, fail);
   return {
     async stop() {

@@ -5,7 +5,7 @@ import { createInputMemory } from '../ingest/input-memory.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { RefusedMemory } from '../ingest/refused-memory.ts';
 import { costOf } from '../shares/daily-cap.ts';
-import { isPrivileged } from '../state/standing.ts';
+import { isPrivileged } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Between tries to write what the store cannot take just now. */
@@ -15,15 +15,15 @@ const checkDiskBytes = 64_000_000;
 
 /** Makes the way of all pages to the one writer; `fatal` is told when the store cannot be trusted. */
 export function createAcceptance(base: Foundation, fatal: (error: unknown) => void): PageAcceptance {
-  const { store, clocks, log, telemetry, obstacles, shares } = base;
+  const { store, clocks, log, telemetry, preconditions, shares } = base;
   return new PageAcceptance({
     ...{ store, wait, retryMs, log, telemetry, fatal },
     shareOf: shares.shareOf,
     flushGaps: (sources) => shares.gaps.flush(sources),
     charge: (source, cpuMs) => shares.pace.charge(source, { cpuMs }),
     clock: clocks.wall,
-    obstacle: () => obstacles.look(),
-    clockEra: () => obstacles.clockEra,
+    checkPreconditions: () => preconditions.look(),
+    clockGeneration: () => preconditions.clockGeneration,
   });
 }
 
@@ -31,9 +31,9 @@ export function createAcceptance(base: Foundation, fatal: (error: unknown) => vo
 export function createReaderPorts(
   base: Foundation,
   acceptance: PageAcceptance,
-  { epoch, doubt }: { readonly epoch: Micros; readonly doubt: (did: string) => void },
+  { epoch, suspectDocument }: { readonly epoch: Micros; readonly suspectDocument: (did: string) => void },
 ): ReaderPorts {
-  const { settings, clocks, random, log, telemetry, outbound, shares, signatures, obstacles } = base;
+  const { settings, clocks, random, log, telemetry, outbound, shares, signatures, preconditions } = base;
   const { shareOf, usage, pace, cap, gaps } = shares;
   const { http, openStream, streams } = outbound;
   let sinceDiskCheck = 0;
@@ -42,24 +42,24 @@ export function createReaderPorts(
     sinceDiskCheck += costOf(page.observations).bytes;
     if (sinceDiskCheck >= checkDiskBytes) {
       sinceDiskCheck = 0;
-      await obstacles.checkDisk();
+      await preconditions.checkDisk();
     }
     return stored;
   };
   return {
     query: {
       ...{ http, openStream, streams, memory: createInputMemory() },
-      heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
+      onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),
     },
     acceptance: {
       ...{ accept, cap, usage },
       verify: (did, rows, given) => signatures.verify(did, rows, given),
-      refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).standing)),
-      clockEra: () => obstacles.clockEra,
+      refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).priority)),
+      clockGeneration: () => preconditions.clockGeneration,
     },
     gaps: { change: (change) => Promise.resolve(gaps.change(change)) },
-    time: { epoch, random, wait, clock: clocks.wall, rhythm: settings.rhythm },
+    time: { epoch, random, wait, clock: clocks.wall, timings: settings.timings },
     pace,
-    report: { log, telemetry, doubt },
+    report: { log, telemetry, suspectDocument },
   };
 }

@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { StoreReader } from '../../store/port.ts';
+import type { StoreWriter } from '../../store/port.ts';
 import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import { readPosition } from '../label/position.ts';
 import type { SourceRunner } from '../reading/source-runner.ts';
@@ -13,21 +13,21 @@ interface Readers {
   readonly reachability: Reachability;
 }
 
-/** Loads what the last run knew: the labelers, the position of each source, and the rows that were refused lately. */
+/** Loads the state of the last run: the labelers, the position of each source, and the recently refused rows. */
 export async function loadRoster(
-  store: Pick<StoreReader, 'positions' | 'roster'>,
+  store: Pick<StoreWriter, 'positions' | 'refusedRows' | 'roster'>,
   { roster, runner, reachability }: Readers,
   refused: RefusedMemory,
 ): Promise<void> {
   const answered = new Map<string, Micros>();
   const positions = (await store.positions()).toSorted((a, b) => a.acceptedAt - b.acceptedAt);
   for (const { source, endpoint, value, acceptedAt } of positions) {
-    if (refused.load(source, endpoint, value)) continue;
     answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
     const position = readPosition(value);
     if (position) runner.keep(source, endpoint, position);
   }
+  for (const rows of await store.refusedRows()) refused.load(rows);
   const rows = await store.roster();
   roster.load(rows, answered);
-  reachability.load(rows, (did) => roster.member(did));
+  reachability.load(rows, (did) => roster.labeler(did));
 }

@@ -3,7 +3,7 @@ import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { Clocks } from '../clock/clock-watch.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import type { Rhythm } from '../stream/rhythm.ts';
+import type { Timings } from '../stream/timings.ts';
 
 /** Settings of the label instrument. */
 export interface LabelsSettings {
@@ -32,7 +32,7 @@ export interface LabelsSettings {
   readonly maxEnrolled?: number;
   /** Streams of one host that are open at once (32); further labelers of it are polled. */
   readonly maxStreamsPerHost?: number;
-  readonly rhythm: Rhythm;
+  readonly timings: Timings;
 }
 
 /** Dependencies of the label instrument. */

@@ -3,9 +3,9 @@ import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
 import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
-import { maxEnrolled } from '../roster/member.ts';
+import { maxEnrolled } from '../roster/known-labeler.ts';
 import { createStreamOpener, type OpenStream } from '../stream/open-stream.ts';
-import type { Rhythm } from '../stream/rhythm.ts';
+import type { Timings } from '../stream/timings.ts';
 
 /** Dependencies of the instrument's network clients. */
 export interface OutboundOptions {
@@ -14,7 +14,7 @@ export interface OutboundOptions {
   readonly plcReplicas?: readonly string[];
   /** Sent with every request and handshake. */
   readonly userAgent: string;
-  readonly rhythm: Rhythm;
+  readonly timings: Timings;
   /** Streams of one host and port (32). */
   readonly maxStreamsPerHost?: number | undefined;
   /** Milliseconds since 1970. */
@@ -60,7 +60,7 @@ const names = { total: 512, perDomain: 64 };
 
 /** Makes the clients, slots and resolvers of one instrument; nothing is connected to before it is asked. */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { policy, plc, plcReplicas = [], userAgent, rhythm, maxStreamsPerHost = 32, clock } = options;
+  const { policy, plc, plcReplicas = [], userAgent, timings, maxStreamsPerHost = 32, clock } = options;
   const own = createNameResolver({ hostsFile: systemHostsFile });
   const strangers = createNameResolver({ hostsFile: null, ...names });
   const http = createHttpClient({ policy, ...pages, resolve: strangers.resolve, userAgent });
@@ -83,7 +83,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       ...{ total: maxEnrolled + maxNewStreams, reserved: maxEnrolled },
     }),
     openStream: createStreamOpener({
-      ...{ policy, userAgent, resolve: strangers.resolve, rhythm },
+      ...{ policy, userAgent, resolve: strangers.resolve, timings },
       handshakes: createSlots({ ...handshakes, maxWaiting: 8_192 }),
     }),
     resolveTxt: strangers.resolveTxt,

@@ -2,7 +2,7 @@ import type { Log } from '../../ops/log.ts';
 import type { Clocks } from '../clock/clock-watch.ts';
 import { wait } from '../clock/wait.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import type { Obstacles } from './obstacles.ts';
+import type { Preconditions } from './preconditions.ts';
 
 /** Dependencies of checking the clock before a start. */
 export interface StartClockOptions {
@@ -21,15 +21,15 @@ const lookMs = 20;
  * responds, but for as long as one contradicts it.
  */
 export async function clockAtStart(
-  obstacles: Obstacles,
+  preconditions: Preconditions,
   { clocks, log, telemetry, waitMs }: StartClockOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const begun = clocks.monotonic();
   let told = false;
   for (;;) {
-    obstacles.look();
-    const right = obstacles.clockRight;
+    preconditions.look();
+    const right = preconditions.clockRight;
     const waited = (clocks.monotonic() - begun) / 1000;
     if (signal.aborted || right === true || (right === null && waited >= waitMs)) break;
     if (right === false && !told) {

@@ -68,32 +68,32 @@ describe('the watch over the wall clock', () => {
     const { watch, pass, wall } = clocks();
     pass(0, hour);
     watch.look();
-    watch.heard(micros(wall() - hour));
+    watch.onUpstreamTime(micros(wall() - hour));
     expect(watch.doubtful).toBe(true);
-    watch.heard(micros(wall() - minute));
+    watch.onUpstreamTime(micros(wall() - minute));
     expect(watch.doubtful).toBe(false);
   });
 
   test('is confirmed by nobody at first, and not again after a step', () => {
     const { watch, pass, wall } = clocks();
     expect([watch.confirmed, watch.doubtful]).toEqual([false, false]);
-    watch.heard(micros(wall() - minute));
+    watch.onUpstreamTime(micros(wall() - minute));
     expect(watch.confirmed).toBe(true);
     pass(0, hour);
     watch.look();
     expect(watch.confirmed).toBe(false);
-    watch.told(wall(), wall());
+    watch.onTrustedTime(wall(), wall());
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
   test('is put in doubt before anybody confirmed it, by those alone that we chose ourselves', () => {
     const { watch, wall } = clocks();
-    watch.heard(micros(wall() - hour));
+    watch.onUpstreamTime(micros(wall() - hour));
     expect(watch.doubtful).toBe(false);
-    watch.told(micros(wall() - hour), wall());
+    watch.onTrustedTime(micros(wall() - hour), wall());
     expect(watch.doubtful).toBe(true);
-    watch.heard(wall());
-    watch.told(micros(wall() - hour), wall());
+    watch.onUpstreamTime(wall());
+    watch.onTrustedTime(micros(wall() - hour), wall());
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
@@ -101,9 +101,9 @@ describe('the watch over the wall clock', () => {
     const { watch, pass, wall } = clocks();
     const askedAt = wall();
     pass(10 * minute);
-    watch.told(micros(askedAt - minute - 1), askedAt);
+    watch.onTrustedTime(micros(askedAt - minute - 1), askedAt);
     expect(watch.confirmed).toBe(false);
-    watch.told(askedAt, askedAt);
+    watch.onTrustedTime(askedAt, askedAt);
     expect(watch.confirmed).toBe(true);
   });
 });

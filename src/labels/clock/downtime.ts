@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { type Interval, minute, second } from '../../store/time.ts';
 
 /** The store's evidence of the last observation. */
-export interface SignsOfLife {
+export interface LastObservation {
   readonly startedAt: Micros;
   readonly heartbeat: Micros | null;
   /** The last accepted page, by the rows. */
@@ -17,9 +17,9 @@ export interface Downtime extends Interval {
 }
 
 /** An epoch without a heartbeat that is this young began with this very start. */
-const justBegun = 5 * second;
+const maxNewEpochAge = 5 * second;
 /** Rows may be this much newer than the last heartbeat: it comes every few seconds, or is late for once. */
-const beatLate = minute;
+const maxHeartbeatLag = minute;
 
 /**
  * Returns the interval without observation before a start at `now`, or null: the time since the last heartbeat. A
@@ -28,13 +28,13 @@ const beatLate = minute;
  * whole store was restored, its last heartbeat is the copy's.
  */
 export function downtime(
-  { startedAt, heartbeat, observedThrough, notedThrough }: SignsOfLife,
+  { startedAt, heartbeat, observedThrough, notedThrough }: LastObservation,
   now: Micros,
 ): Downtime | null {
-  if (heartbeat === null && observedThrough === null && now - startedAt < justBegun) return null;
+  if (heartbeat === null && observedThrough === null && now - startedAt < maxNewEpochAge) return null;
   const beat = Math.max(startedAt, heartbeat ?? 0);
   const through = Math.max(startedAt, observedThrough ?? 0);
-  const restored = through > beat + beatLate || (notedThrough !== null && through < notedThrough);
+  const restored = through > beat + maxHeartbeatLag || (notedThrough !== null && through < notedThrough);
   const start = (restored ? Math.min(beat, through) : Math.max(beat, through)) as Micros;
   return start < now ? { start, end: now, restored } : null;
 }

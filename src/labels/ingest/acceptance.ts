@@ -13,10 +13,11 @@ import {
   type StoredGap,
   type StoreWriter,
 } from '../../store/port.ts';
+import type { RefusedRowsChange } from '../../store/refused-rows.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
 import { threadCpuMs } from '../shares/pace.ts';
-import { type ShareKey, standingWeights } from '../shares/shares.ts';
+import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 
 /** One page of one source: what admission accepted and refused of it, and where reading goes on after it. */
@@ -26,8 +27,10 @@ export interface AcceptedPage {
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
-  /** `clockEra` when its labels were judged. */
-  readonly clockEra: number;
+  /** Changes of the remembered refused rows; absent: none. */
+  readonly refusedRows?: readonly RefusedRowsChange[];
+  /** `clockGeneration` when its labels were judged. */
+  readonly clockGeneration: number;
 }
 
 /** The clock by which a page was judged was set or confirmed since: judge it again. */
@@ -44,7 +47,7 @@ export const pauseReasons = ['wal_full', 'disk_full', 'clock_behind', 'busy', 'c
 export type PauseReason = (typeof pauseReasons)[number];
 
 /** Result of one check of the preconditions outside the store. */
-export interface Obstacle {
+export interface PreconditionCheck {
   readonly pause: PauseReason | null;
   /** The span by which the clock was set since the last look. */
   readonly gap: Interval | null;
@@ -63,8 +66,8 @@ export interface AcceptanceOptions {
   readonly charge: (source: string, cpuMs: number) => void;
   readonly clock: () => Micros;
   /** A reason to stand still that lies outside the store: looked at before each commit. */
-  readonly obstacle: () => Obstacle;
-  readonly clockEra: () => number;
+  readonly checkPreconditions: () => PreconditionCheck;
+  readonly clockGeneration: () => number;
   /** Waits; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly retryMs: number;
@@ -91,12 +94,12 @@ const groupBytes = 2 * 1024 * 1024;
  */
 export class PageAcceptance {
   readonly #options: AcceptanceOptions;
-  readonly #queue = new FairQueue<Queued>(standingWeights);
+  readonly #queue = new FairQueue<Queued>(priorityWeights);
   /** A group that the store could not take: the next to be committed. */
   #held: readonly Queued[] = [];
   #paused: { readonly reason: PauseReason; readonly since: Micros } | null = null;
   /** Gaps that could not be written yet: a full disk refuses them too. */
-  #owed: StoredGap[] = [];
+  #pendingGaps: StoredGap[] = [];
   #wake: (() => void) | null = null;
   /** Commits have ended: a page that arrives now would wait forever. */
   #ended = false;
@@ -149,23 +152,23 @@ export class PageAcceptance {
   }
 
   async #commitNext(signal: AbortSignal): Promise<void> {
-    const { clock, obstacle, store, telemetry, fatal, flushGaps } = this.#options;
-    const { pause, gap, since } = obstacle();
-    if (gap) this.#owed.push({ source: null, ...gap, reason: 'ingest_paused' });
+    const { clock, checkPreconditions, store, telemetry, fatal, flushGaps } = this.#options;
+    const { pause, gap, since } = checkPreconditions();
+    if (gap) this.#pendingGaps.push({ source: null, ...gap, reason: 'ingest_paused' });
     if (pause) {
-      await this.#standStill(pause, signal, since);
+      await this.#pause(pause, signal, since);
       return;
     }
-    this.#giveBack();
+    this.#returnStalePages();
     const group = this.#takeGroup();
     if (group.length === 0) return;
     const begun = performance.now();
     const cpuBegun = threadCpuMs();
     try {
-      await this.#payOwed();
+      await this.#writePendingGaps();
       await flushGaps(new Set(group.map(({ page }) => page.source)));
       const result = await store.append(batchOf(clock(), group));
-      await this.#goOn();
+      await this.#resume();
       telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
       this.#chargeGroup(group, threadCpuMs() - cpuBegun);
       const known = [...result.duplicates];
@@ -179,7 +182,7 @@ export class PageAcceptance {
     } catch (error) {
       if (error instanceof StoreError && error.retry) {
         this.#held = group;
-        await this.#standStill(error.code as PauseReason, signal);
+        await this.#pause(error.code as PauseReason, signal);
         return;
       }
       for (const { failed } of group) failed(error);
@@ -188,9 +191,9 @@ export class PageAcceptance {
   }
 
   /** Labels that a clock in doubt found to lie in the future, or to be late, need not be. */
-  #giveBack(): void {
-    const era = this.#options.clockEra();
-    const isOld = ({ page }: Queued): boolean => page.clockEra !== era;
+  #returnStalePages(): void {
+    const era = this.#options.clockGeneration();
+    const isOld = ({ page }: Queued): boolean => page.clockGeneration !== era;
     for (const { failed } of [...this.#held.filter(isOld), ...this.#queue.remove(isOld)]) failed(new ClockChanged());
     this.#held = this.#held.filter((one) => !isOld(one));
   }
@@ -213,7 +216,7 @@ export class PageAcceptance {
   #takeGroup(): readonly Queued[] {
     if (this.#held.length > 0) return this.#takeHeld();
     const group: Queued[] = [];
-    const sums = { rows: 0, bytes: 0, refusals: 0, positions: 0 };
+    const sums = { rows: 0, bytes: 0, refusals: 0, positions: 0, refusedRows: 0 };
     for (;;) {
       const next = this.#queue.peek();
       if (!next) return group;
@@ -221,8 +224,10 @@ export class PageAcceptance {
       sums.bytes += pageBytes(next.page);
       sums.refusals += next.page.refusals.length;
       sums.positions += next.page.positions.length;
-      const full = sums.rows > maxBatchRows || sums.bytes > groupBytes || sums.refusals > maxBatchRows;
-      if (group.length > 0 && (full || sums.positions > maxBatchRows)) return group;
+      sums.refusedRows += next.page.refusedRows?.length ?? 0;
+      const { bytes, ...counts } = sums;
+      const isFull = bytes > groupBytes || Object.values(counts).some((count) => count > maxBatchRows);
+      if (group.length > 0 && isFull) return group;
       group.push(next);
       this.#queue.shift();
     }
@@ -232,48 +237,48 @@ export class PageAcceptance {
    * Stands still for one round: the gap so far is recorded, so that a crash now does not hide it. It begins where the gap
    * of a clock that was set ends: the clock has gone on since, and a heartbeat may have looked first.
    */
-  async #standStill(reason: PauseReason, signal: AbortSignal, obstacleSince: Micros | null = null): Promise<void> {
+  async #pause(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null = null): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;
     if (this.#paused?.reason !== reason) {
       log.warn('acceptance paused', { reason });
       telemetry.paused(reason);
     }
-    const since = this.#paused?.since ?? micros(Math.min(clock(), obstacleSince ?? Number.POSITIVE_INFINITY));
+    const since = this.#paused?.since ?? micros(Math.min(clock(), doubtfulSince ?? Number.POSITIVE_INFINITY));
     this.#paused = { reason, since };
-    this.#owePause();
+    this.#addPauseGap();
     try {
-      await this.#payOwed();
+      await this.#writePendingGaps();
     } catch (error) {
-      // Owed still, where the same obstacle stands before the state file.
+      // Owed still, where the same checkPreconditions stands before the state file.
       if (!(error instanceof StoreError && error.retry)) this.#options.fatal(error);
     }
     await wait(retryMs, signal).catch(() => undefined);
   }
 
-  async #goOn(): Promise<void> {
+  async #resume(): Promise<void> {
     if (this.#paused === null) return;
     const { log, telemetry } = this.#options;
-    this.#owePause();
-    await this.#payOwed();
+    this.#addPauseGap();
+    await this.#writePendingGaps();
     log.info('acceptance resumes', { reason: this.#paused.reason });
     telemetry.paused(null);
     this.#paused = null;
   }
 
-  #owePause(): void {
+  #addPauseGap(): void {
     if (this.#paused === null) return;
     const end = this.#options.clock();
     if (end <= this.#paused.since) return;
     const reason: GapReason = 'ingest_paused';
     // One that grows: the longer one replaces what is owed of it.
-    this.#owed = this.#owed.filter((gap) => gap.start !== this.#paused?.since);
-    this.#owed.push({ source: null, start: this.#paused.since, end, reason });
+    this.#pendingGaps = this.#pendingGaps.filter((gap) => gap.start !== this.#paused?.since);
+    this.#pendingGaps.push({ source: null, start: this.#paused.since, end, reason });
   }
 
-  async #payOwed(): Promise<void> {
-    while (this.#owed[0]) {
-      await this.#options.store.recordGap(this.#owed[0]);
-      this.#owed.shift();
+  async #writePendingGaps(): Promise<void> {
+    while (this.#pendingGaps[0]) {
+      await this.#options.store.recordGap(this.#pendingGaps[0]);
+      this.#pendingGaps.shift();
     }
   }
 }
@@ -284,6 +289,7 @@ function batchOf(at: Micros, group: readonly Queued[]): Batch {
     observations: group.flatMap(({ page }) => page.observations),
     refusals: group.flatMap(({ page }) => page.refusals),
     positions: group.flatMap(({ page }) => page.positions),
+    refusedRows: group.flatMap(({ page }) => page.refusedRows ?? []),
   };
 }
 
@@ -306,15 +312,20 @@ export function split(page: AcceptedPage): AcceptedPage[] {
     const last = i === parts.length - 1;
     return {
       source: page.source,
-      clockEra: page.clockEra,
+      clockGeneration: page.clockGeneration,
       observations,
       refusals: last ? page.refusals : [],
       positions: last ? page.positions : [],
+      refusedRows: last ? (page.refusedRows ?? []) : [],
     };
   });
 }
 
-function pageBytes({ observations, positions }: AcceptedPage): number {
+function pageBytes({ observations, positions, refusedRows = [] }: AcceptedPage): number {
   const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
-  return labels + positions.reduce((sum, one) => sum + 3 * `${one.value}${one.endpoint}${one.source}`.length, 0);
+  const texts = [
+    ...positions.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
+    ...refusedRows.map(({ source, rows }) => `${rows}${source}`),
+  ];
+  return labels + texts.reduce((sum, text) => sum + 3 * text.length, 0);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newSource, type OwnPorts, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { answered, asked, failed } from '../../../harness/labels/reading-events.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition } from '../label/position.ts';
@@ -31,17 +32,17 @@ function intakeWith(over: OwnPorts = {}) {
 }
 
 const page = (cursor: number, ...rows: unknown[]) => ({
-  ...{ rows, way: 'poll' as const },
+  ...{ rows, transport: 'poll' as const },
   move: { kind: 'page' as const, cursor, tail: 'p' },
 });
 
 test('a gap that a page implies is recorded before the position of the page is committed', async () => {
   const { steps, ports, source, intake } = intakeWith();
   const now = ports.time.clock();
-  source.tracker.asked(now);
-  source.tracker.answered(now, { dated: 1, undated: 0 });
-  source.tracker.failed(micros(now - 2 * hour), 'failed');
-  source.tracker.apply({ kind: 'fell_behind', since: micros(now - 3 * hour) });
+  source.tracker.apply(asked(now));
+  source.tracker.apply(answered(now, { dated: 1, undated: 0 }));
+  source.tracker.apply(failed(micros(now - 2 * hour), 'failed'));
+  source.tracker.apply({ kind: 'replay_started', since: micros(now - 3 * hour) });
   await intake.take(page(7, row('a')), signal);
   expect(steps).toEqual(['gap source_unavailable', 'commit of 1 at 7, in memory null']);
 });
@@ -60,8 +61,8 @@ test('a position is made from the one before it, also where two pages come at on
   const last = { seq: 9, tail: 'f' };
   await Promise.all([
     intake.take(page(7, row('a')), signal),
-    intake.take({ rows: [row('b')], way: 'stream', move: { kind: 'frames', last } }, signal),
-    intake.place({ kind: 'joined' }),
+    intake.take({ rows: [row('b')], transport: 'stream', move: { kind: 'frames', last } }, signal),
+    intake.applyInTurn({ kind: 'joined' }),
   ]);
   expect(source.position).toEqual({ seq: 9, seqTail: 'f', cursor: 7, cursorTail: 'p' });
 });

@@ -4,8 +4,8 @@ import { fingerprint } from '../label/fingerprint.ts';
 import { writePosition } from '../label/position.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
 import { threadCpuMs } from '../shares/pace.ts';
-import type { Way } from '../shares/telemetry.ts';
-import { positionAfter } from '../state/place.ts';
+import type { Transport } from '../shares/telemetry.ts';
+import { positionAfter } from '../state/read-progress.ts';
 import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { type AcceptedPage, ClockChanged } from './acceptance.ts';
@@ -15,7 +15,7 @@ import { note, type ReaderPorts } from './ports.ts';
 /** Rows of one page or of some frames, in their order. */
 export interface Intake {
   readonly rows: readonly unknown[];
-  readonly way: Way;
+  readonly transport: Transport;
   /** Rows among these may have come this way just before. */
   readonly again?: boolean;
   /** Moves the resume position once the rows are durable, from the committed one. */
@@ -32,7 +32,9 @@ export interface SourceIntake {
    */
   keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
   /** Applies an event once what is under way is committed, which would move the position again. Durable with the next rows. */
-  place(event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>): Promise<void>;
+  applyInTurn(
+    event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>,
+  ): Promise<void>;
 }
 
 /** Ports that rows pass on their way to the writer. */
@@ -65,7 +67,7 @@ export function createIntake(source: Source, ports: IntakePorts, capReached: () 
     keep(rows, signal) {
       return inTurn(() => keepOne(source, ports, rows, signal));
     },
-    place(event) {
+    applyInTurn(event) {
       const turn = before.then(() => {
         source.apply(event);
       });
@@ -92,17 +94,17 @@ const misdated: ReadonlySet<AdmissionReason> = new Set(['future', 'pre_epoch', '
 async function takeOne(
   source: Source,
   ports: IntakePorts,
-  { rows, way, again = false, move }: Intake,
+  { rows, transport, again = false, move }: Intake,
   signal: AbortSignal,
 ): Promise<void> {
   const { did, endpoint } = source;
   const { gaps, report } = ports;
   const { clock } = ports.time;
-  const clockEra = ports.acceptance.clockEra();
+  const clockGeneration = ports.acceptance.clockGeneration();
   const counts = new Map<AdmissionReason, number>();
   // Where nothing is known of where it was, it may give again what it gave.
-  const anew = (way === 'poll' ? source.position.cursor : (source.position.seq ?? source.place.live)) === null;
-  const refused = ports.acceptance.refused.take(did, clock(), { way, anew, again });
+  const anew = (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.progress.live)) === null;
+  const refused = ports.acceptance.refused.take(did, clock(), { transport, anew, again });
   const dates = { dated: 0, undated: 0 };
   const observations = await observe(source, ports, rows, signal, (reason, row) => {
     if (reason === 'undated') dates.undated += 1;
@@ -110,15 +112,16 @@ async function takeOne(
     if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
-  const position = positionAfter(source.place, move);
+  const position = positionAfter(source.progress, move);
   dates.dated += observations.length;
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Before the position: a crash between the two overstates the gap and never hides it.
-  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: way === 'stream' });
-  const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
-  const stored = await commit(ports, { source: did, observations, refusals, positions, clockEra });
+  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
+  const positions = [{ source: did, endpoint, value: writePosition(position) }];
+  const refusedRows = refused.changes;
+  const stored = await commit(ports, { source: did, observations, refusals, positions, refusedRows, clockGeneration });
   refused.committed();
-  if (stored > 0 || refusals.length > 0) source.apply({ kind: 'gave_new', now: clock() });
+  if (stored > 0 || refusals.length > 0) source.apply({ kind: 'new_rows_stored', now: clock() });
   source.apply({ kind: 'committed', move, position });
   for (const { reason, count } of refusals) report.telemetry.refused(reason, count);
 }
@@ -129,10 +132,10 @@ async function keepOne(
   rows: readonly unknown[],
   signal: AbortSignal,
 ): Promise<void> {
-  const clockEra = ports.acceptance.clockEra();
+  const clockGeneration = ports.acceptance.clockGeneration();
   const observations = await observe(source, ports, rows, signal, () => undefined);
   if (observations.length === 0) return;
-  await commit(ports, { source: source.did, observations, refusals: [], positions: [], clockEra });
+  await commit(ports, { source: source.did, observations, refusals: [], positions: [], clockGeneration });
 }
 
 /** Commits a page that was admitted to the day; what is not stored of it counts nothing. Gives how many rows were new. */

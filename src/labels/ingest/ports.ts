@@ -12,7 +12,7 @@ import type { ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import type { Tracker } from '../state/tracker.ts';
 import type { OpenStream } from '../stream/open-stream.ts';
-import type { Rhythm } from '../stream/rhythm.ts';
+import type { Timings } from '../stream/timings.ts';
 import type { AcceptedPage } from './acceptance.ts';
 import { maxLateness } from './admission.ts';
 import type { InputMemory } from './input-memory.ts';
@@ -28,7 +28,7 @@ export interface LabelQuery {
   /** Memory for what sources gave and is not yet stored, shared between them. */
   readonly memory: InputMemory;
   /** Records the time that an upstream reports, in milliseconds. */
-  readonly heardTime: (milliseconds: number) => void;
+  readonly onUpstreamTime: (milliseconds: number) => void;
 }
 
 /** The way of rows to the store. */
@@ -41,7 +41,7 @@ export interface Acceptance {
   readonly cap: DailyCap;
   readonly usage: SourceUsage;
   /** Another number once our clock was set or confirmed. */
-  readonly clockEra: () => number;
+  readonly clockGeneration: () => number;
 }
 
 /** The way of gaps to the store. */
@@ -57,7 +57,7 @@ export interface ReaderTime {
   readonly random: () => number;
   /** Resolves after the time, or at once when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly rhythm: Rhythm;
+  readonly timings: Timings;
 }
 
 /** The listeners of what readers meet. */
@@ -65,7 +65,7 @@ export interface ReaderReport {
   readonly log: Log;
   readonly telemetry: Telemetry;
   /** A source cannot be read as its document says: the document may have changed. */
-  readonly doubt: (did: string) => void;
+  readonly suspectDocument: (did: string) => void;
 }
 
 /** The ports of the readers. Each file names the ones that it uses. */

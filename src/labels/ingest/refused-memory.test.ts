@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { maxPositionLength } from '../../store/port.ts';
+import { maxRefusedRowsLength } from '../../store/refused-rows.ts';
 import { type Coming, RefusedMemory } from './refused-memory.ts';
 
 const hour = 3_600_000_000;
@@ -9,25 +9,29 @@ const did = 'did:plc:l';
 
 const printOf = (row: string): string => hash('sha256', row, 'hex').slice(0, 32);
 
-/** A memory, and what is kept of it: each take is committed, as one with the counts. */
+/** A memory and the stored buckets: each take is committed. */
 function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) {
   return {
     stored,
     restarted() {
       const again = new RefusedMemory();
-      for (const [key, text] of stored) {
-        const [source = '', name = ''] = key.split(' ');
-        expect(again.load(source, name, text)).toBe(true);
+      for (const [key, rows] of stored) {
+        const [source = '', bucket] = key.split(' ');
+        again.load({ source, bucket: Number(bucket), rows });
       }
       return kept(again, stored);
     },
-    take(rows: readonly string[], way: Coming['way'], more: Partial<Coming> & { at?: number; source?: string } = {}) {
+    take(
+      rows: readonly string[],
+      transport: Coming['transport'],
+      more: Partial<Coming> & { at?: number; source?: string } = {},
+    ) {
       const { at = now, source = did, anew = false, again = false } = more;
-      const taken = memory.take(source, at, { way, anew, again });
+      const taken = memory.take(source, at, { transport, anew, again });
       const counted = rows.map((row) => taken.counts(printOf(row)));
-      for (const { source: of, endpoint, value } of taken.changes) {
-        if (value === null) stored.delete(`${of} ${endpoint}`);
-        else stored.set(`${of} ${endpoint}`, value);
+      for (const { source: of, bucket, rows: packed } of taken.changes) {
+        if (packed === null) stored.delete(`${of} ${bucket}`);
+        else stored.set(`${of} ${bucket}`, packed);
       }
       taken.committed();
       return counted.filter(Boolean).length;
@@ -41,7 +45,7 @@ describe('the memory of refused rows', () => {
   test('counts a row that came by both ways once, and equal rows as often as one way gave them', () => {
     const { take } = kept();
     const ways = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
-    expect(ways.map((way) => take(['row'], way))).toEqual([1, 1, 0, 0, 1, 0]);
+    expect(ways.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
   });
 
   test('counts what a way gives again, from its beginning or out of order, once', () => {
@@ -63,18 +67,19 @@ describe('the memory of refused rows', () => {
 
   test('remembers nothing of a take that was not committed', () => {
     const memory = new RefusedMemory();
-    const coming = { way: 'poll', anew: false, again: false } as const;
+    const coming = { transport: 'poll', anew: false, again: false } as const;
     expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
     expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
   });
 
-  test('keeps the newest of very many rows, in texts that a position may be, and those of others', () => {
+  test('keeps the newest of very many rows, within the length of a bucket, and those of other sources', () => {
     const { take, stored } = kept();
     take(['other'], 'stream', { source: 'did:plc:o' });
     for (let page = 0; page < 100; page += 1) take(many(500, `page ${page}`), 'stream');
     expect(stored.size).toBeLessThanOrEqual(17);
-    for (const [key, text] of stored) expect(key.length - 1 + text.length).toBeLessThanOrEqual(maxPositionLength);
-    expect(Math.max(...[...stored].map(([key, text]) => key.length + text.length))).toBeGreaterThan(4_000);
+    const lengths = [...stored.values()].map((rows) => rows.length);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(maxRefusedRowsLength);
+    expect(Math.max(...lengths)).toBeGreaterThan(4_000);
     expect(take(many(500, 'page 99'), 'poll')).toBe(0);
     expect(take(many(500, 'page 96'), 'poll')).toBe(0);
     expect(take(['other'], 'poll', { source: 'did:plc:o' })).toBe(0);
@@ -105,9 +110,5 @@ describe('the memory of refused rows', () => {
     take([], 'stream', { at: now + 51 * hour });
     expect(stored.size).toBe(0);
     expect(take(['a'], 'poll', { at: now + 51 * hour })).toBe(1);
-  });
-
-  test('takes over nothing that is a position', () => {
-    expect(new RefusedMemory().load(did, 'https://labeler.test', '[1,null,2,null]')).toBe(false);
   });
 });

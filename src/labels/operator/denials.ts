@@ -3,7 +3,7 @@ import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
-import type { Member } from '../roster/member.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import { readDenyFile } from './deny-file.ts';
 import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
@@ -13,9 +13,9 @@ export interface DenialsOptions {
   /** Directory of the store: the list is in it. */
   readonly folder: string;
   /** Labelers that are known now. */
-  readonly members: () => Iterable<Member>;
+  readonly labelers: () => Iterable<KnownLabeler>;
   /** A labeler was denied or allowed: stop or resume reading it. */
-  readonly changed: (member: Member) => void;
+  readonly changed: (labeler: KnownLabeler) => void;
   readonly store: Pick<StoreWriter, 'changeGaps'>;
   readonly clock: () => Micros;
   readonly log: Log;
@@ -47,17 +47,17 @@ export class Denials {
   }
 
   /** Marks a labeler as denied or not by what is known of it now. */
-  judge(member: Member): void {
-    member.denied = this.#list.entryFor(member) !== null;
+  judge(labeler: KnownLabeler): void {
+    labeler.denied = this.#list.entryFor(labeler) !== null;
   }
 
   /** Number of denied labelers: the known ones, and those denied by DID that are not known. */
   count(): number {
     const known = new Set<string>();
     let denied = 0;
-    for (const member of this.#options.members()) {
-      known.add(member.did);
-      if (member.denied) denied += 1;
+    for (const labeler of this.#options.labelers()) {
+      known.add(labeler.did);
+      if (labeler.denied) denied += 1;
     }
     for (const { target } of this.#list.entries) if (target.kind === 'did' && !known.has(target.did)) denied += 1;
     return denied;
@@ -82,12 +82,12 @@ export class Denials {
   /** Takes over a list without recording gaps: at a start, before anything is read. */
   load(list: DenyList): void {
     this.#list = list;
-    for (const member of this.#options.members()) this.judge(member);
+    for (const labeler of this.#options.labelers()) this.judge(labeler);
   }
 
   /** Records, for every denied labeler that was ever observed, that it is not observed up to now. */
   async recordGaps(): Promise<void> {
-    await this.#record([...this.#options.members()].filter(({ denied }) => denied));
+    await this.#record([...this.#options.labelers()].filter(({ denied }) => denied));
   }
 
   #damageOf(reading: Awaited<ReturnType<typeof readDenyFile>>): string | null {
@@ -97,13 +97,13 @@ export class Denials {
 
   async #apply(list: DenyList): Promise<void> {
     const before = this.#list;
-    const wereDenied = [...this.#options.members()].filter(({ denied }) => denied);
+    const wereDenied = [...this.#options.labelers()].filter(({ denied }) => denied);
     this.#list = list;
-    const changed: Member[] = [];
-    for (const member of this.#options.members()) {
-      const { denied } = member;
-      this.judge(member);
-      if (member.denied !== denied) changed.push(member);
+    const changed: KnownLabeler[] = [];
+    for (const labeler of this.#options.labelers()) {
+      const { denied } = labeler;
+      this.judge(labeler);
+      if (labeler.denied !== denied) changed.push(labeler);
     }
     if (changed.length === 0) return;
     this.#options.log.info('the list of denied labelers changed', {
@@ -111,21 +111,21 @@ export class Denials {
       allowed: changed.filter(({ denied }) => !denied).length,
     });
     // What is denied stops at once, whether or not the disk takes a gap; what is allowed begins behind its gap.
-    for (const member of changed) if (member.denied) this.#options.changed(member);
+    for (const labeler of changed) if (labeler.denied) this.#options.changed(labeler);
     await this.#record(
       wereDenied.filter(({ denied }) => !denied),
       before,
     ).finally(() => {
-      for (const member of changed) if (!member.denied) this.#options.changed(member);
+      for (const labeler of changed) if (!labeler.denied) this.#options.changed(labeler);
     });
     await this.#record(changed.filter(({ denied }) => denied));
   }
 
-  async #record(members: readonly Member[], list = this.#list): Promise<void> {
+  async #record(labelers: readonly KnownLabeler[], list = this.#list): Promise<void> {
     const now = this.#options.clock();
-    const gaps = members.flatMap((member) => {
-      const entry = list.entryFor(member);
-      return entry ? gapOf(member, entry, now) : [];
+    const gaps = labelers.flatMap((labeler) => {
+      const entry = list.entryFor(labeler);
+      return entry ? gapOf(labeler, entry, now) : [];
     });
     for (let at = 0; at < gaps.length; at += maxBatchRows) {
       const part = gaps.slice(at, at + maxBatchRows);
@@ -135,7 +135,7 @@ export class Denials {
 }
 
 /** Only what was once observed can be interrupted. What it gave before it was denied is stored. */
-function gapOf({ did, tracker }: Member, { since }: DenyEntry, now: Micros): StoredGap[] {
+function gapOf({ did, tracker }: KnownLabeler, { since }: DenyEntry, now: Micros): StoredGap[] {
   const { lastAnswered } = tracker.tracked;
   if (lastAnswered === null) return [];
   const start = micros(Math.max(parseTimestamp(since) ?? lastAnswered, lastAnswered));

@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
 
 /**
- * Finding an instant in a poll reader's cursor space. A cursor is an id and a page holds the rows above it; ids carry no
+ * ResolutionStatus an instant in a poll reader's cursor space. A cursor is an id and a page holds the rows above it; ids carry no
  * time, so that several sampled pages must agree that ids rise with the authored time before a position is believed.
  */
 
@@ -23,7 +23,7 @@ export type CursorSearch =
 export const searchMargin = hour;
 /** Disorder within and between pages that is forgiven. */
 const slack = 10 * minute;
-const mostProbes = 80;
+const maxProbes = 80;
 /** The search ends this near, in ids: about one page. */
 const precision = 100;
 
@@ -51,16 +51,16 @@ export async function searchCursor(
   let low = 0;
   if (!(await beyond(0))) {
     let high = Math.max(1, samples.get(0)?.cursor ?? 1);
-    while (samples.size < mostProbes && !(await beyond(high))) {
+    while (samples.size < maxProbes && !(await beyond(high))) {
       low = high;
       high *= 2;
     }
-    while (samples.size < mostProbes && high - low > precision) {
+    while (samples.size < maxProbes && high - low > precision) {
       const middle = Math.floor((low + high) / 2);
       if (await beyond(middle)) high = middle;
       else low = middle;
     }
-    if (samples.size >= mostProbes) return { kind: 'unverified', why: 'too many probes' };
+    if (samples.size >= maxProbes) return { kind: 'unverified', why: 'too many probes' };
   }
   const fault = disorder([...samples].sort(([a], [b]) => a - b));
   return fault === null ? { kind: 'found', cursor: low } : { kind: 'unverified', why: fault };

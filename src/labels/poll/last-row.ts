@@ -4,7 +4,7 @@ import { fingerprint } from '../label/fingerprint.ts';
 import type { LastFrame } from '../state/reading-events.ts';
 
 /** What became of the last row that was read, as one page shows it that was asked for from one row before. */
-export type Fate =
+export type LastRowStatus =
   | 'there'
   /** The labeler keeps one row for each (src, uri, cid, val), and a newer one took its place: nothing is lost. */
   | 'replaced'
@@ -14,12 +14,12 @@ export type Fate =
   | 'unknown';
 
 /** What a page shows of the last row that was read. */
-export interface Sight {
+export interface PageEvidence {
   readonly labels: readonly unknown[];
   /** Whether nothing lies behind the page. */
   readonly isRest: boolean;
   /** The fingerprint of the row that stands under the last row's number; null where none does, or nobody knows. */
-  readonly underNumber: string | null;
+  readonly fingerprintAtNumber: string | null;
 }
 
 const fingerprintLength = 32;
@@ -36,12 +36,12 @@ export function fingerprintIn(mark: string): string {
 }
 
 /** Judges by one page: an answer is of one moment, so no row moves while it is looked for. */
-export function fateOf(mark: string, { labels, isRest, underNumber }: Sight): Fate {
+export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumber }: PageEvidence): LastRowStatus {
   const known = fingerprintIn(mark);
   if (labels.some((row) => fingerprint(row) === known)) return 'there';
   if (labels.length === 0) return 'gone';
   // A page without an order may leave the row out; another row under its number is another database.
-  if (underNumber !== null) return underNumber === known ? 'there' : 'gone';
+  if (fingerprintAtNumber !== null) return fingerprintAtNumber === known ? 'there' : 'gone';
   if (isReplaced(mark, labels)) return 'replaced';
   return isRest && mark.length > fingerprintLength ? 'gone' : 'unknown';
 }
@@ -50,7 +50,7 @@ export function fateOf(mark: string, { labels, isRest, underNumber }: Sight): Fa
  * What is new of the first frame of a stream that was asked for its last one again. `another`: another row has its
  * number. `missing`: it is not there, and the frame does not show what replaced it.
  */
-export function newOf(last: LastFrame, seq: number, labels: readonly unknown[]): readonly unknown[] | Missing {
+export function newRowsOf(last: LastFrame, seq: number, labels: readonly unknown[]): readonly unknown[] | Missing {
   if (last.tail === null && seq === last.seq) return [];
   if (last.tail !== null && seq >= last.seq) {
     // Frames may be cut otherwise this time: what was read ends with the label that came last, wherever it stands now.

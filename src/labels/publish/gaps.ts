@@ -5,8 +5,8 @@ import type { StoredGap } from '../../store/port.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
 /** Coalescing tolerances in whole minutes: the smallest that gives few enough gaps is taken. */
-const leastMinutes = 1;
-const mostMinutes = 6 * 60;
+const minToleranceMinutes = 1;
+const maxToleranceMinutes = 6 * 60;
 
 /** A stretch that at least one source, or the whole instrument, did not observe. */
 export interface UnionGap extends Interval {
@@ -33,7 +33,7 @@ export function unionGaps(stored: readonly StoredGap[], window: Interval, limit 
       reason,
     }))
     .filter(({ start, end }) => start < end);
-  let [low, high] = [leastMinutes, mostMinutes];
+  let [low, high] = [minToleranceMinutes, maxToleranceMinutes];
   if (coalesced(clipped, high).length > limit) {
     return { gaps: [{ ...window, reason: 'unknown' }], overflow: true };
   }

@@ -34,7 +34,7 @@ export interface ReportedSource extends SourceCost {
   /** Registrable domains of its endpoint and DID, the narrowest first. */
   readonly domains: readonly string[];
   readonly state: string;
-  /** Standing of the source for shared resources. */
+  /** Priority class of the source. */
   readonly standing: string;
   readonly denied: boolean;
   /** Connections and requests that it holds now. */

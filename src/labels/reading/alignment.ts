@@ -1,11 +1,11 @@
 import type { SourceIntake } from '../ingest/intake.ts';
 import { fingerprintIn } from '../poll/last-row.ts';
-import { aligned } from '../state/place.ts';
+import { aligned } from '../state/read-progress.ts';
 import type { Source } from '../state/source.ts';
-import { type Asker, rowAt } from './row-at.ts';
+import { type PageRequester, rowAt } from './row-at.ts';
 
 /** Looks whether numbers are cursors, of one connection. */
-const mostLooks = 5;
+const maxChecks = 5;
 
 /**
  * Detects that a source's cursors are frame numbers: a page shows the newest frame's row under its number. From then
@@ -15,12 +15,12 @@ const mostLooks = 5;
 export class Alignment {
   readonly #source: Source;
   readonly #intake: SourceIntake;
-  readonly #ports: Asker['ports'];
+  readonly #ports: PageRequester['ports'];
   readonly #signal: AbortSignal;
   #looks = 0;
   #looking = false;
 
-  constructor(source: Source, intake: SourceIntake, ports: Asker['ports'], signal: AbortSignal) {
+  constructor(source: Source, intake: SourceIntake, ports: PageRequester['ports'], signal: AbortSignal) {
     this.#source = source;
     this.#intake = intake;
     this.#ports = ports;
@@ -31,13 +31,13 @@ export class Alignment {
   look(): void {
     const { position } = this.#source;
     const { seq, seqTail } = position;
-    if (seq === null || seqTail === null || aligned(position) || this.#looking || this.#looks >= mostLooks) return;
+    if (seq === null || seqTail === null || aligned(position) || this.#looking || this.#looks >= maxChecks) return;
     this.#looks += 1;
     this.#looking = true;
     void rowAt({ source: this.#source, ports: this.#ports, signal: this.#signal }, seq)
       .then(async (row) => {
         if (row.kind === 'row' && row.fingerprint === fingerprintIn(seqTail))
-          await this.#intake.take({ rows: [], way: 'poll', move: { kind: 'align', seq } }, this.#signal);
+          await this.#intake.take({ rows: [], transport: 'poll', move: { kind: 'align', seq } }, this.#signal);
       })
       // The reading meets the same, and says it.
       .catch(() => undefined)

@@ -11,7 +11,11 @@ export function unread(source: Source, { time }: Pick<ReaderPorts, 'time'>): Unr
  * Reading what a source has begins: what is too old to be taken by now is missed, whatever becomes of the reading. Recorded
  * before the first row is accepted, for nobody knows afterwards that it was missed, should we stop meanwhile.
  */
-export async function beginsToRead(source: Source, { gaps }: Pick<ReaderPorts, 'gaps'>, before: Unread): Promise<void> {
+export async function recordReadingStart(
+  source: Source,
+  { gaps }: Pick<ReaderPorts, 'gaps'>,
+  before: Unread,
+): Promise<void> {
   await note(source, gaps, { kind: 'reading_began', before });
 }
 
@@ -21,7 +25,7 @@ export async function beginsToRead(source: Source, { gaps }: Pick<ReaderPorts, '
  * has what lies before as its gap. `before`: as it was when that reading began. `readAt`: when the last of it came, which
  * is when it was judged to be too old or not; to know that it was the last may take long.
  */
-export async function caughtUp(
+export async function recordCaughtUp(
   source: Source,
   ports: Pick<ReaderPorts, 'gaps' | 'time'>,
   before: Unread,

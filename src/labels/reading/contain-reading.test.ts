@@ -23,7 +23,7 @@ function reading(errors: readonly Error[]) {
   const ports = {
     time: {
       ...{ random: () => 0, clock: () => now, wait: () => Promise.resolve() },
-      rhythm: { firstRetryMs: 1, longestRetryMs: 2 },
+      timings: { firstRetryMs: 1, maxRetryMs: 2 },
     },
     report: {
       telemetry: {

@@ -17,9 +17,9 @@ export async function containReading(
   read: typeof readSource = readSource,
 ): Promise<void> {
   const { gaps } = ports;
-  const { rhythm, random, clock, wait } = ports.time;
+  const { timings, random, clock, wait } = ports.time;
   const { telemetry, log } = ports.report;
-  const patience = createBackoff({ firstMs: rhythm.firstRetryMs, capMs: rhythm.longestRetryMs, random });
+  const patience = createBackoff({ firstMs: timings.firstRetryMs, capMs: timings.maxRetryMs, random });
   let hasFailed = false;
   while (!signal.aborted) {
     try {
@@ -31,7 +31,7 @@ export async function containReading(
       if (!hasFailed) log.warn('reading a source failed', { labeler: source.did, ...errorFields(error) });
       hasFailed = true;
       await note(source, gaps, { kind: 'failed', now: clock(), fault: 'rejecting' });
-      await wait(rhythm.firstRetryMs + patience.next(), signal);
+      await wait(timings.firstRetryMs + patience.next(), signal);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newSource, scriptedPorts, standAt } from '../../../harness/labels/reader-ports.ts';
+import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import type { Slots } from '../../network/guard/slots.ts';
 import type { HttpClient, JsonAnswer } from '../../network/http/http.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
@@ -48,7 +48,7 @@ function reading(answer: (cursor: number, limit: number, asked: number) => JsonA
     memory,
   });
   const source = newSource(did, 'https://labeler.example', ports);
-  standAt(source, { ...noPosition, cursor: 100 });
+  resumeAt(source, { ...noPosition, cursor: 100 });
   const before = { since: ports.time.epoch, target: ports.time.epoch };
   const intake = createIntake(source, ports, () => undefined);
   const round = () => pollRound(source, intake, ports, { before, signal });
@@ -100,7 +100,7 @@ test.each([
 
 test('a cursor behind what the stream has reached does not move the position back', async () => {
   const { source, round } = reading((cursor) => {
-    if (cursor === 100) standAt(source, { ...source.position, cursor: 900 });
+    if (cursor === 100) resumeAt(source, { ...source.position, cursor: 900 });
     return cursor === 100 ? page(rows(0, 3), '103') : page(rows(2, 1), '103');
   });
   expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
@@ -113,7 +113,7 @@ describe('the last row that was read', () => {
     const found = reading((cursor, limit) =>
       cursor === 99 ? (limit === 1 ? looked : shown) : page(rows(2, 1), '103'),
     );
-    standAt(found.source, { ...noPosition, cursor: 100, cursorTail: fingerprint(row(900)) });
+    resumeAt(found.source, { ...noPosition, cursor: 100, cursorTail: fingerprint(row(900)) });
     return found;
   }
 

@@ -6,14 +6,14 @@ import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
 import { parseAuthored } from '../label/authored-time.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-search.ts';
-import { fateOf, fingerprintIn, markOf } from '../poll/last-row.ts';
+import { fingerprintIn, lastRowStatus, markOf } from '../poll/last-row.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/faults.ts';
-import { looksForTail } from '../state/place.ts';
+import { shouldCheckTail } from '../state/read-progress.ts';
 import type { Unread } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
-import { beginsToRead } from './catch-up.ts';
-import { type Asker, askPage, rowAt } from './row-at.ts';
+import { recordReadingStart } from './catch-up.ts';
+import { type PageRequester, requestPage, rowAt } from './row-at.ts';
 import { untilReadable } from './throttle.ts';
 
 /** Result of reading a source's pages to their end. */
@@ -62,8 +62,8 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     const { page, limit } = sampled ?? (await ask(round, cursor));
     sampled = null;
     if (page.kind === 'fault') return page;
-    if (rows === 0) await beginsToRead(source, ports, before);
-    let fresh = page.labels.filter((row) => !source.place.unplaced.has(fingerprint(row)));
+    if (rows === 0) await recordReadingStart(source, ports, before);
+    let fresh = page.labels.filter((row) => !source.progress.unplaced.has(fingerprint(row)));
     const full = page.labels.length >= limit;
     const shuffled = isShuffled(page.labels.map(authoredOf));
     if (last !== null) {
@@ -82,18 +82,18 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
       continue;
     }
     if (fresh.length === 0) {
-      await intake.take({ rows: [], way: 'poll', move: { kind: 'unplaced', start } }, signal);
+      await intake.take({ rows: [], transport: 'poll', move: { kind: 'unplaced', start } }, signal);
       return { kind: 'quiet', rows };
     }
     if (shuffled) ports.report.telemetry.quirk('unordered_page');
     const moves = next !== null && !shuffled;
     const mark = markOf(page.labels.at(-1));
-    const { lastPage } = source.place;
+    const { lastPage } = source.progress;
     const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
     await intake.take(
       {
         rows: fresh,
-        ...{ way: 'poll', again },
+        ...{ transport: 'poll', again },
         move: moves ? { kind: 'page', cursor: next, tail: mark } : { kind: 'unplaced', start },
       },
       signal,
@@ -110,7 +110,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   return { kind: 'fault', fault: null, why: 'stopped', retryAfterMs: null };
 }
 
-interface Round extends Asker {
+interface Round extends PageRequester {
   readonly ports: ReadingPorts;
   readonly intake: SourceIntake;
   /** Holds the memory of the pages that are decoded and not yet stored. */
@@ -136,11 +136,11 @@ async function ask({ source, ports, memory, signal }: Round, cursor: number): Pr
       if (outcome === 'taken') cost = decodedBytes;
       return outcome;
     };
-    const page = await askPage({ source, ports, signal }, cursor, { limit, large: limit === 1, admit });
+    const page = await requestPage({ source, ports, signal }, cursor, { limit, large: limit === 1, admit });
     if (page.kind === 'fault') memory.release(cost);
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
     if (page.kind === 'page') {
-      if (page.date !== null) ports.query.heardTime(page.date);
+      if (page.date !== null) ports.query.onUpstreamTime(page.date);
       ports.report.telemetry.page('poll');
       ports.pace.charge(source.did, {
         bytes: page.labels.length * meanJsonBytes,
@@ -213,7 +213,7 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
 }
 
 function looks({ source, ports: { time } }: Round): boolean {
-  return looksForTail(source.place, time.clock(), time.rhythm.tailMs);
+  return shouldCheckTail(source.progress, time.clock(), time.timings.tailMs);
 }
 
 /** Looks in a page for the last row that was read. Null when reading goes on: it is there, or what it may have cost is a gap. */
@@ -223,13 +223,13 @@ async function lookForLast(
   { mark, number, full }: { readonly mark: string; readonly number: number; readonly full: boolean },
 ): Promise<{ readonly kind: 'reset' } | ({ readonly kind: 'fault' } & SourceFault) | null> {
   const { source, intake, ports } = round;
-  const sight = { labels, isRest: !full, underNumber: null };
-  let fate = fateOf(mark, sight);
+  const sight = { labels, isRest: !full, fingerprintAtNumber: null };
+  let fate = lastRowStatus(mark, sight);
   if (fate !== 'there' && labels.length > 0) {
     const row = await rowAt(round, number);
     // Retry when the look-up fails; skipping it could lose a row.
     if (row.kind === 'fault') return row;
-    fate = fateOf(mark, { ...sight, underNumber: row.kind === 'row' ? row.fingerprint : null });
+    fate = lastRowStatus(mark, { ...sight, fingerprintAtNumber: row.kind === 'row' ? row.fingerprint : null });
   }
   if (fate === 'there' || fate === 'replaced') {
     source.apply({ kind: 'tail_found' });
@@ -239,7 +239,7 @@ async function lookForLast(
   ports.report.telemetry.quirk('tail_missing');
   await recordReset(source, ports, false);
   if (fate === 'unknown') return null;
-  await intake.place({ kind: 'position_forgotten' });
+  await intake.applyInTurn({ kind: 'position_forgotten' });
   return { kind: 'reset' };
 }
 

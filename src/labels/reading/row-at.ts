@@ -6,26 +6,26 @@ import type { SourceFault } from '../state/faults.ts';
 import type { Source } from '../state/source.ts';
 
 /** Who asks a source, and until when. */
-export interface Asker {
+export interface PageRequester {
   readonly source: Source;
   readonly ports: Pick<ReaderPorts, 'query' | 'time' | 'report'>;
   readonly signal: AbortSignal;
 }
 
 /** Asks for a page once. Large ones are asked for by few sources at a time, because each occupies as much memory. */
-export async function askPage(
-  { source, ports, signal }: Asker,
+export async function requestPage(
+  { source, ports, signal }: PageRequester,
   cursor: number,
   options: Pick<PageOptions, 'limit' | 'large' | 'admit'>,
 ): Promise<LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   const { memory } = ports.query;
-  const { rhythm } = ports.time;
+  const { timings } = ports.time;
   const http = withPeer(ports.query.http, source.peer);
-  const wanted = { ...options, timeoutMs: rhythm.requestMs, signal };
+  const wanted = { ...options, timeoutMs: timings.requestMs, signal };
   if (!options.large) return queryLabels(http, source.endpoint, cursor, wanted);
   const turn = await memory.largePages.acquire(
     { host: new URL(source.endpoint).host, ...source.peer },
-    rhythm.requestMs,
+    timings.requestMs,
     signal,
   );
   if (typeof turn === 'string') return { kind: 'fault', fault: null, why: turn, retryAfterMs: null };
@@ -45,15 +45,15 @@ export type RowAt =
   | ({ readonly kind: 'fault' } & SourceFault);
 
 /** The row that stands under exactly that number. */
-export async function rowAt(reader: Asker, number: number): Promise<RowAt> {
+export async function rowAt(reader: PageRequester, number: number): Promise<RowAt> {
   const memory = reader.ports.query.memory.decoded.open();
   // It must not wait for memory: the caller may hold some, and others wait for that.
   const admit: PageOptions['admit'] = async (decodedBytes) => (memory.tryTake(decodedBytes) ? 'taken' : 'busy');
   try {
-    const page = await askPage(reader, number - 1, { limit: 1, admit });
+    const page = await requestPage(reader, number - 1, { limit: 1, admit });
     if (page.kind === 'fault' && page.why === 'busy') reader.ports.report.telemetry.hostFull('poll');
     const isLarge = page.kind === 'fault' && page.why === 'too_large';
-    return rowOf(isLarge ? await askPage(reader, number - 1, { limit: 1, large: true, admit }) : page, number);
+    return rowOf(isLarge ? await requestPage(reader, number - 1, { limit: 1, large: true, admit }) : page, number);
   } finally {
     memory.release();
   }

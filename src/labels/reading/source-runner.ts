@@ -3,10 +3,10 @@ import type { Peer } from '../../network/http/http.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { noPosition, type ReadPosition } from '../label/position.ts';
-import { type Member, maxEnrolled, standingFacts } from '../roster/member.ts';
+import { type KnownLabeler, maxEnrolled, priorityInput } from '../roster/known-labeler.ts';
 import { Places } from '../roster/places.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { Source } from '../state/source.ts';
-import { isPrivileged, standingOf } from '../state/standing.ts';
 import { containReading } from './contain-reading.ts';
 import type { Presence } from './departures.ts';
 
@@ -17,11 +17,11 @@ interface Running {
 }
 
 /** Endpoints of a labeler whose positions are kept: the newest, so that one that moves back goes on where it was. */
-const mostEndpoints = 4;
+const maxEndpoints = 4;
 /** Positions that are forgotten in one commit. */
-const mostForgotten = 500;
+const maxForgotten = 500;
 
-/** Keeps one reader for each member that has an endpoint, and none for the others. */
+/** Keeps one reader for each labeler that has an endpoint, and none for the others. */
 export class SourceRunner {
   readonly #ports: ReaderPorts;
   readonly #signal: AbortSignal;
@@ -36,11 +36,11 @@ export class SourceRunner {
   readonly #places: Places;
 
   /** `failed` is called when a reader fails because the store does; an error that a source's data causes stays with the source. */
-  constructor(ports: ReaderPorts, signal: AbortSignal, failed: (error: unknown) => void, most = maxEnrolled) {
+  constructor(ports: ReaderPorts, signal: AbortSignal, failed: (error: unknown) => void, maxReaders = maxEnrolled) {
     this.#ports = ports;
     this.#signal = signal;
     this.#failed = failed;
-    this.#places = new Places(most, ports.time.clock);
+    this.#places = new Places(maxReaders, ports.time.clock);
   }
 
   /** Takes over a stored position of a source and endpoint; those of one source in the order of their age. */
@@ -49,20 +49,20 @@ export class SourceRunner {
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []), endpoint]);
   }
 
-  /** Brings the reader of a member in line with what is known of it now. */
-  follow(member: Member): void {
+  /** Brings the reader of a labeler in line with what is known of it now. */
+  follow(labeler: KnownLabeler): void {
     if (this.#signal.aborted) return;
-    const { did, endpoint, finding, denied, tracker } = member;
+    const { did, endpoint, resolutionStatus, denied, tracker } = labeler;
     const running = this.#running.get(did);
-    const wanted = finding === 'labeler' && !denied ? endpoint : null;
+    const wanted = resolutionStatus === 'labeler' && !denied ? endpoint : null;
     if (running?.endpoint === wanted && running !== undefined) return;
     if (running) this.#stop(did, running);
-    if (finding === 'bad_endpoint' && !denied) {
-      tracker.asked(this.#ports.time.clock());
-      tracker.failed(this.#ports.time.clock(), 'refusing');
+    if (resolutionStatus === 'bad_endpoint' && !denied) {
+      tracker.apply({ kind: 'asked', now: this.#ports.time.clock() });
+      tracker.apply({ kind: 'failed', now: this.#ports.time.clock(), fault: 'refusing' });
     }
     if (wanted !== null) {
-      this.#seat(member, wanted, running ?? null);
+      this.#seat(labeler, wanted, running ?? null);
       return;
     }
     this.#places.release(did);
@@ -78,18 +78,18 @@ export class SourceRunner {
   }
 
   /** Returns true if a labeler waits because others occupy all places. */
-  waits({ did }: Member): boolean {
+  waits({ did }: KnownLabeler): boolean {
     return this.#places.waits(did);
   }
 
   /** Returns whether a labeler is read, waits for a place, or neither. */
-  presence({ did }: Member): Presence {
+  presence({ did }: KnownLabeler): Presence {
     if (this.#running.has(did)) return 'read';
     return this.#places.waits(did) ? 'waiting' : 'gone';
   }
 
-  #seat(member: Member, endpoint: string, before: Running | null): void {
-    const seating = this.#places.take(member, endpoint);
+  #seat(labeler: KnownLabeler, endpoint: string, before: Running | null): void {
+    const seating = this.#places.take(labeler, endpoint);
     if (seating.kind === 'waiting') return;
     const { displaced } = seating;
     const displacedReader = displaced && this.#running.get(displaced.did);
@@ -97,11 +97,11 @@ export class SourceRunner {
       this.#stop(displaced.did, displacedReader);
       this.#ports.report.log.info('a new source lost its place to a privileged one', {
         labeler: displaced.did,
-        to: member.did,
+        to: labeler.did,
       });
     }
-    if (before) member.tracker.apply({ kind: 'moved', now: this.#ports.time.clock() });
-    this.#start(member, endpoint, before?.done ?? this.#endings.get(member.did) ?? Promise.resolve());
+    if (before) labeler.tracker.apply({ kind: 'moved', now: this.#ports.time.clock() });
+    this.#start(labeler, endpoint, before?.done ?? this.#endings.get(labeler.did) ?? Promise.resolve());
   }
 
   /** Returns true if a reader of the labeler runs or has not stopped yet. */
@@ -114,8 +114,8 @@ export class SourceRunner {
     await Promise.all([...this.#endings.values(), ...[...this.#running.values()].map(({ done }) => done)]);
   }
 
-  #start(member: Member, endpoint: string, before: Promise<void>): void {
-    const { did, tracker } = member;
+  #start(labeler: KnownLabeler, endpoint: string, before: Promise<void>): void {
+    const { did, tracker } = labeler;
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []).filter((one) => one !== endpoint), endpoint]);
@@ -123,7 +123,7 @@ export class SourceRunner {
       await before;
       await this.#forgetOld(did);
       const key = `${did} ${endpoint}`;
-      const peer = this.#peerOf(member);
+      const peer = this.#peerOf(labeler);
       const source = new Source({ did, endpoint, peer }, tracker, this.#positions.get(key) ?? noPosition);
       try {
         await containReading(source, this.#ports, signal);
@@ -137,13 +137,13 @@ export class SourceRunner {
     this.#running.set(did, { endpoint, stop, done });
   }
 
-  /** A labeler as the slot scheduler identifies it, with its current standing. */
-  #peerOf(member: Member): Peer {
+  /** A labeler as the slot scheduler identifies it, with its current priority. */
+  #peerOf(labeler: KnownLabeler): Peer {
     const now = (): Micros => this.#ports.time.clock();
     return {
-      source: member.did,
+      source: labeler.did,
       get privileged() {
-        return isPrivileged(standingOf(standingFacts(member), now()));
+        return isPrivileged(priorityOf(priorityInput(labeler), now()));
       },
     };
   }
@@ -151,13 +151,13 @@ export class SourceRunner {
   /** Forgets the positions of all but the newest endpoints, here and in the store. */
   async #forgetOld(did: string): Promise<void> {
     const endpoints = this.#endpoints.get(did) ?? [];
-    while (endpoints.length > mostEndpoints) {
-      const old = endpoints.slice(0, Math.min(mostForgotten, endpoints.length - mostEndpoints));
+    while (endpoints.length > maxEndpoints) {
+      const old = endpoints.slice(0, Math.min(maxForgotten, endpoints.length - maxEndpoints));
       const positions = old.map((endpoint) => ({ source: did, endpoint, value: null }));
       try {
         await this.#ports.acceptance.accept({
           ...{ source: did, observations: [], refusals: [], positions },
-          clockEra: this.#ports.acceptance.clockEra(),
+          clockGeneration: this.#ports.acceptance.clockGeneration(),
         });
       } catch (error) {
         // No clock has a say in what is forgotten.

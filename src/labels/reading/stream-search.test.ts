@@ -8,21 +8,21 @@ import { micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
 import { createStreamOpener } from '../stream/open-stream.ts';
-import { liveRhythm } from '../stream/rhythm.ts';
+import { liveTimings } from '../stream/timings.ts';
 import { findStreamStart } from './stream-search.ts';
 
 const clock = () => micros(Date.now() * 1000);
-const rhythm = { ...liveRhythm, resumeMs: 100, requestMs: 5_000 };
+const timings = { ...liveTimings, resumeMs: 100, requestMs: 5_000 };
 const openStream = createStreamOpener({
   policy: { allowLoopback: true },
   userAgent: 'Almanac/test',
   resolve: createNameResolver({ hostsFile: null }).resolve,
   handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
-  rhythm,
+  timings,
 });
 const peer = { source: 'did:plc:a', privileged: false };
 const memory = createInputMemory();
-const ports = { query: { openStream, memory }, time: { rhythm, wait, clock, epoch: micros(0) } };
+const ports = { query: { openStream, memory }, time: { timings, wait, clock, epoch: micros(0) } };
 let server: WebSocketServer | null = null;
 
 afterEach(async () => {

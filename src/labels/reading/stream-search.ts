@@ -7,7 +7,7 @@ import { fillTarget, type LabelQuery, type ReaderTime } from '../ingest/ports.ts
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 import { type SampledPage, searchCursor } from '../poll/cursor-search.ts';
 import { pageLimit } from '../poll/query-labels.ts';
-import { mostWaitingBytes } from '../stream/frame-queue.ts';
+import { maxWaitingBytes } from '../stream/frame-queue.ts';
 import type { StreamOwner } from '../stream/open-stream.ts';
 import { authoredOf } from './poll-round.ts';
 
@@ -26,13 +26,13 @@ export async function findStreamStart(
   const samples = new Map<number, Sample>();
   const over = new AbortController();
   const within = AbortSignal.any([signal, over.signal]);
-  void ports.time.wait(mostQuiets * ports.time.rhythm.resumeMs, within).then(() => over.abort());
+  void ports.time.wait(maxQuietPeriods * ports.time.timings.resumeMs, within).then(() => over.abort());
   const memory = ports.query.memory.decoded.open();
   let held = 0;
   const read = async (cursor: number): Promise<SampledPage> => {
     const taken = samples.get(cursor) ?? (await sample(source, cursor, { ...ports, held: memory }, within));
     if (!samples.has(cursor)) held += taken.bytes;
-    if (!signal.aborted && (over.signal.aborted || held > mostHeldBytes)) throw new SearchTooLong();
+    if (!signal.aborted && (over.signal.aborted || held > maxHeldBytes)) throw new SearchTooLong();
     samples.set(cursor, taken);
     return { authored: taken.labels.map(authoredOf), cursor: taken.newest };
   };
@@ -60,7 +60,7 @@ export async function findStreamStart(
 /** Reader dependencies that the search uses. */
 interface SearchPorts {
   readonly query: Pick<LabelQuery, 'openStream' | 'memory'>;
-  readonly time: Pick<ReaderTime, 'rhythm' | 'wait' | 'clock' | 'epoch'>;
+  readonly time: Pick<ReaderTime, 'timings' | 'wait' | 'clock' | 'epoch'>;
 }
 
 /** The search took too long, or too much memory. */
@@ -75,12 +75,12 @@ interface Sample {
 }
 
 /** Frames of a sample, whatever they hold. */
-const mostFrames = 1_000;
+const maxFrames = 1_000;
 /** Bytes of all samples of a search. */
-const mostHeldBytes = 4 * mostWaitingBytes;
+const maxHeldBytes = 4 * maxWaitingBytes;
 /** A sample takes no longer than this many times what a stream is called quiet after, and a search than that many. */
-const mostSampleQuiets = 3;
-const mostQuiets = 60;
+const maxSampleQuietPeriods = 3;
+const maxQuietPeriods = 60;
 
 /** As many labels behind a cursor as a page would hold, or what came until the stream was live or quiet. */
 async function sample(
@@ -89,7 +89,7 @@ async function sample(
   { query, time, held }: SearchPorts & { readonly held: ByteAccount },
   signal: AbortSignal,
 ): Promise<Sample> {
-  const { rhythm, wait } = time;
+  const { timings, wait } = time;
   const openedAt = time.clock();
   const frames: Extract<LabelFrame, { kind: 'labels' }>[] = [];
   const enough = new AbortController();
@@ -110,7 +110,7 @@ async function sample(
         const frame: LabelFrame = fault === null ? decodeFrame(data) : { kind: 'malformed' };
         count += 1;
         bytes += data.byteLength;
-        const full = bytes >= mostWaitingBytes || count >= mostFrames;
+        const full = bytes >= maxWaitingBytes || count >= maxFrames;
         if (full || frame.kind === 'future_cursor') enough.abort();
         // What holds no label says nothing of how far the labels reach: the stream is as quiet as without it.
         if (frame.kind !== 'labels') return;
@@ -125,11 +125,11 @@ async function sample(
   );
   void socket.closed.then(() => enough.abort());
   const over = AbortSignal.any([signal, enough.signal]);
-  void wait(mostSampleQuiets * rhythm.resumeMs, over).then(() => enough.abort());
+  void wait(maxSampleQuietPeriods * timings.resumeMs, over).then(() => enough.abort());
   while (!over.aborted) {
     quiet = new AbortController();
     const waiting = quiet;
-    await wait(rhythm.resumeMs, AbortSignal.any([over, quiet.signal]));
+    await wait(timings.resumeMs, AbortSignal.any([over, quiet.signal]));
     if (!waiting.signal.aborted) break;
   }
   socket.close();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newSource, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { asked } from '../../../harness/labels/reading-events.ts';
 import { createSlots } from '../../network/guard/slots.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
@@ -20,7 +21,7 @@ async function sessionWith(openStream: OpenStream, over = new AbortController().
   };
   const { ports } = scriptedPorts({ http: http as HttpClient, openStream, streams, memory });
   const source = newSource(did, 'https://labeler.example', ports);
-  source.tracker.asked(ports.time.clock());
+  source.tracker.apply(asked(ports.time.clock()));
   const intake = createIntake(source, ports, () => undefined);
   const outcome: unknown = await streamSession(source, intake, ports, over).catch((error: unknown) => error);
   const place = await streams.acquire({ host: 'other.example' }, 0, new AbortController().signal);

@@ -6,24 +6,24 @@ import { reservedMemory } from '../ingest/input-memory.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import type { ReadingPorts } from '../ingest/ports.ts';
 import type { LabelFrame } from '../label/frames.ts';
-import { markOf, newOf } from '../poll/last-row.ts';
+import { markOf, newRowsOf } from '../poll/last-row.ts';
 import { threadCpuMs } from '../shares/pace.ts';
 import { connectFault } from '../state/faults.ts';
-import type { StreamPlace } from '../state/place.ts';
 import { afterQuiet, isSettled } from '../state/quiet.ts';
+import type { StreamProgress } from '../state/read-progress.ts';
 import type { LastFrame } from '../state/reading-events.ts';
 import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
 import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
 import type { StreamEvents } from '../stream/open-stream.ts';
 import { Alignment } from './alignment.ts';
-import { caughtUp, unread } from './catch-up.ts';
+import { recordCaughtUp, unread } from './catch-up.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { untilReadable } from './throttle.ts';
 
 /** Messages that cannot be read, one after the other, before a stream is taken for none. */
-const mostMalformed = 20;
+const maxMalformed = 20;
 
 /**
  * One connection to `subscribeLabels`, from opening to end. Live first; beside it what lies before is filled in by
@@ -39,9 +39,9 @@ export async function streamSession(
   // Each connection costs a handshake and its setup: a connection that ends at once is not reopened at once.
   ports.pace.charge(source.did, { controls: 1 });
   await untilReadable(source, ports, outer);
-  const place = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
-  if (typeof place === 'string') {
-    if (place === 'busy') ports.report.telemetry.hostFull('stream');
+  const slot = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
+  if (typeof slot === 'string') {
+    if (slot === 'busy') ports.report.telemetry.hostFull('stream');
     // Later labelers are polled, which costs the host no connection, and request a stream again later.
     return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
   }
@@ -53,7 +53,7 @@ export async function streamSession(
     const socket = await opened(source, session, ports, signal);
     source.apply({ kind: 'stream_opened' });
     const openedAt = ports.time.clock();
-    const { resumed } = source.place.stream;
+    const { resumed } = source.progress.stream;
     const filling = fillBefore(source, intake, ports, { resumed, openedAt, signal });
     let unreadable = false;
     void socket.closed.then(({ reason }) => {
@@ -74,7 +74,7 @@ export async function streamSession(
     const { reset, fault, replayFrom } = await filling;
     if (reset) return { kind: 'reset' };
     // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
-    if (unreadable || replayFrom !== null) await intake.place({ kind: 'number_forgotten' });
+    if (unreadable || replayFrom !== null) await intake.applyInTurn({ kind: 'number_forgotten' });
     source.apply({ kind: 'replay_found', cursor: replayFrom });
     return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
   } catch (error) {
@@ -85,7 +85,7 @@ export async function streamSession(
     return { kind: 'fault', ...connectFault(error) };
   } finally {
     session.release();
-    place();
+    slot();
   }
 }
 
@@ -105,7 +105,7 @@ async function opened(
       if (session.push(data)) socket?.pause();
     },
   };
-  socket = await query.openStream(source, source.place.stream.cursor, events, signal);
+  socket = await query.openStream(source, source.progress.stream.cursor, events, signal);
   return socket;
 }
 
@@ -141,8 +141,8 @@ class Session {
     signal.addEventListener('abort', () => this.close());
   }
 
-  get #stream(): StreamPlace {
-    return this.#source.place.stream;
+  get #stream(): StreamProgress {
+    return this.#source.progress.stream;
   }
 
   /** Takes a message; true when no more should be read for now. */
@@ -175,7 +175,7 @@ class Session {
   }
 
   async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
-    const { rhythm, wait } = this.#ports.time;
+    const { timings, wait } = this.#ports.time;
     stream.filled.then(
       ({ joined }) => {
         // It may end after this connection did.
@@ -193,8 +193,8 @@ class Session {
         const waking = new Promise<'woken'>((resolve) => {
           this.#wake = () => resolve('woken');
         });
-        const settled = isSettled(this.#source.place, this.#source.tracker.reading);
-        const limit = settled ? rhythm.confirmMs : rhythm.resumeMs;
+        const settled = isSettled(this.#source.progress, this.#source.tracker.reading);
+        const limit = settled ? timings.confirmMs : timings.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
         quiet.abort();
         // It is confirmed once what lies before is filled in; what comes until then is not kept waiting.
@@ -227,7 +227,7 @@ class Session {
 
   /** The stream was quiet: looks whether it should have been. */
   async #confirm(pages: boolean): Promise<SessionOutcome | null> {
-    const act = afterQuiet(this.#source.place, this.#source.tracker.reading, pages);
+    const act = afterQuiet(this.#source.progress, this.#source.tracker.reading, pages);
     switch (act) {
       case 'ask_pages':
         return this.#askPages();
@@ -250,7 +250,7 @@ class Session {
     this.#source.apply({ kind: 'tail_settled' });
     const before = unread(this.#source, this.#ports);
     const round = await pollRound(this.#source, this.#intake, this.#ports, { before, signal: this.#signal });
-    if (round.kind === 'quiet') await caughtUp(this.#source, this.#ports, before);
+    if (round.kind === 'quiet') await recordCaughtUp(this.#source, this.#ports, before);
     return round.kind === 'reset' ? round : null;
   }
 
@@ -272,7 +272,7 @@ class Session {
       const fresh = await this.#afterTail(frame.seq, frame.labels);
       if (fresh === 'reset') return { kind: 'reset' };
       rows.push(...fresh);
-      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.place.live?.seq ?? -1;
+      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.progress.live?.seq ?? -1;
       if (frame.seq < before) {
         again = true;
         this.#ports.report.telemetry.quirk('seq_not_advancing');
@@ -292,7 +292,7 @@ class Session {
     const source = this.#source;
     const { tracker } = source;
     const readBefore = tracker.readAt;
-    await this.#intake.take({ rows, way: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
+    await this.#intake.take({ rows, transport: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
     const { resumed, liveFrom } = this.#stream;
     if (!resumed || tracker.whole || liveFrom === null) return;
     // What was authored since it opened comes after everything that waited.
@@ -304,7 +304,7 @@ class Session {
   }
 
   async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
-    await caughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
+    await recordCaughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
   }
 
   /** Records a gap since the last read row; later labels arrive live. */
@@ -315,7 +315,7 @@ class Session {
   /** Starts over with another database. */
   async #anew(): Promise<SessionOutcome> {
     await recordReset(this.#source, this.#ports, false);
-    await this.#intake.place({ kind: 'position_forgotten' });
+    await this.#intake.applyInTurn({ kind: 'position_forgotten' });
     return { kind: 'reset' };
   }
 
@@ -324,7 +324,7 @@ class Session {
     const { expected } = this.#stream;
     if (expected === null) return labels;
     this.#source.apply({ kind: 'tail_settled' });
-    const fresh = newOf(expected, seq, labels);
+    const fresh = newRowsOf(expected, seq, labels);
     if (typeof fresh !== 'string') return fresh;
     this.#ports.report.telemetry.quirk('tail_missing');
     if (fresh === 'another') {
@@ -362,7 +362,7 @@ class Session {
       case 'over_budget':
         telemetry.quirk(frame.kind === 'malformed' ? 'malformed_frame' : 'frame_over_budget');
         this.#malformed += 1;
-        return this.#malformed < mostMalformed
+        return this.#malformed < maxMalformed
           ? null
           : { kind: 'fault', fault: 'rejecting', why: 'malformed frames', retryAfterMs: null };
       default:

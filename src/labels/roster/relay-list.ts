@@ -7,14 +7,14 @@ import type { HttpClient } from '../../network/http/http.ts';
 export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
-const mostPages = 100;
+const maxPages = 100;
 /** Characters of all DIDs that one relay may name: those of a hundred full pages. */
 const maxCharacters = 8_000_000;
 
 /** Labelers that a relay lists. */
 export interface RelayListing {
   readonly dids: readonly string[];
-  /** False when it stopped answering half way: what it named so far counts all the same. */
+  /** False when it stopped answering half transport: what it named so far counts all the same. */
   readonly complete: boolean;
 }
 
@@ -28,7 +28,7 @@ export async function listLabelers(
   const asked = new Set<string>();
   let cursor = '';
   let characters = 0;
-  for (let pages = 0; pages < mostPages && !asked.has(cursor); pages += 1) {
+  for (let pages = 0; pages < maxPages && !asked.has(cursor); pages += 1) {
     asked.add(cursor);
     const url = new URL('/xrpc/com.atproto.sync.listReposByCollection', relay);
     url.searchParams.set('collection', labelerCollection);

@@ -41,7 +41,7 @@ test('one registrable domain holds its share of the lane of did:web', () => {
   ]);
 });
 
-test('what is queued again moves to the lane of its standing', () => {
+test('what is queued again moves to the lane of its priority', () => {
   const queue = new ResolutionQueue();
   queue.set('did:plc:a', 0, plain);
   queue.set('did:plc:a', 5, { fresh: true, privileged: true });

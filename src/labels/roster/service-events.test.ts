@@ -123,7 +123,7 @@ async function follow(frames: readonly string[], options: Partial<ServiceEventsO
     wait,
     log: silentLog,
     clock: () => micros(Date.UTC(2026, 6, 10) * 1000),
-    heardTime: () => undefined,
+    onUpstreamTime: () => undefined,
     onEvent: (event) => void events.push(event),
     cursor: null,
     ...options,

@@ -29,7 +29,7 @@ export interface ServiceEventsOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
   readonly clock: () => Micros;
-  readonly heardTime: (milliseconds: number) => void;
+  readonly onUpstreamTime: (milliseconds: number) => void;
   readonly onEvent: (event: ServiceEvent) => void;
   /** Cursor at the end of the last run, in microseconds of the Jetstream's clock; null to start now. */
   readonly cursor: number | null;
@@ -49,7 +49,7 @@ export interface ServiceEvents {
 
 /** Makes one that is not yet connected. */
 export function followServices(options: ServiceEventsOptions): ServiceEvents {
-  const { onEvent, heardTime, policy, userAgent, resolve, wait, log } = options;
+  const { onEvent, onUpstreamTime, policy, userAgent, resolve, wait, log } = options;
   const isNear = (time: number): boolean => time <= options.clock() + maxAhead;
   let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
   let hasFailed = false;
@@ -68,7 +68,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
     const frame = parseServiceFrame(data);
     if (frame === null) return;
     if (isNear(frame.time)) cursor = Math.max(cursor ?? 0, frame.time);
-    heardTime(frame.time / 1000);
+    onUpstreamTime(frame.time / 1000);
     if (frame.event) onEvent(frame.event);
   }
 

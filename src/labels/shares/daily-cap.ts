@@ -2,10 +2,11 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { LabelerCount } from '../../store/account-counts.ts';
 import { labelBytes } from '../../store/label.ts';
 import type { NewObservation } from '../../store/port.ts';
-import { maxNoteLength } from '../../store/roster.ts';
+import type { DailyBytes } from '../../store/roster.ts';
 import { day, dayOf, dayStart } from '../../store/time.ts';
+import { type PriorityClass, priorityClasses } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
-import { type ShareKey, type Standing, standings, standingWeights } from './shares.ts';
+import { priorityWeights, type ShareKey } from './shares.ts';
 
 /** Most rows of one source in one UTC day of our clock. */
 export const maxDailyRows = 2_000_000;
@@ -15,6 +16,8 @@ export const maxDailyBytes = 1_000_000_000;
 const meanRowBytes = 205;
 /** Measured size of a row besides its label's fields, in an open day: indexes, counters, its identity. */
 const rowOverheadBytes = 64;
+/** Maximum number of sources whose bytes are stored for the next start; those of others count at the mean. */
+const maxSavedSources = 5_000;
 
 /** Maximum additions of one source of a class to a day. */
 interface SourceShare {
@@ -39,14 +42,14 @@ interface ClassShare {
 }
 
 /** Shares of one source by class. */
-export const sourceShares: Readonly<Record<Standing, SourceShare>> = {
+export const sourceShares: Readonly<Record<PriorityClass, SourceShare>> = {
   seeded: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.4, domainPart: 0.5 },
   established: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.15, domainPart: 0.2 },
   new: { rows: 100_000, bytes: 20_000_000, part: 0.02, domainPart: 0.04 },
 };
 
 /** Shares of the classes. Seeded sources may also use what the others leave of the day. */
-export const classShares: Readonly<Record<Standing, ClassShare>> = {
+export const classShares: Readonly<Record<PriorityClass, ClassShare>> = {
   seeded: { part: 0.5, maxPart: 0.8, atOnce: 1 },
   established: { part: 0.3, maxPart: 0.3, atOnce: 0.5 },
   new: { part: 0.2, maxPart: 0.2, atOnce: 0.125 },
@@ -97,7 +100,7 @@ export class DailyCap {
   readonly #options: DailyCapOptions;
   readonly #sources = new Map<string, { rows: number; bytes: number }>();
   readonly #domains = new Map<string, number>();
-  readonly #classes: Record<Standing, number> = { seeded: 0, established: 0, new: 0 };
+  readonly #classes: Record<PriorityClass, number> = { seeded: 0, established: 0, new: 0 };
   readonly #paused = new Map<string, CapReason>();
   /** Sources that wait for a share of their class, with what they wanted to add. */
   #waiting = emptyQueues();
@@ -110,29 +113,21 @@ export class DailyCap {
     this.limit = options.maxRows ?? maxDailyRows;
   }
 
-  /** Takes over what the day that is under way holds: its rows, and what `save` gave of their bytes. */
-  load(counts: readonly LabelerCount[], saved: string | null = null): void {
+  /** Loads what the current day holds: its rows, and their bytes if `save` returned them on the same day. */
+  load(counts: readonly LabelerCount[], saved: DailyBytes | null = null): void {
     this.#turn();
-    const bytes = readSaved(saved, this.#day);
+    const bytes = saved?.day === this.#day ? saved.bytes : new Map<string, number>();
     for (const { labeler, applied, removed } of counts) {
       const rows = applied + removed;
       this.#add(labeler, { rows, bytes: bytes.get(labeler) ?? rows * meanRowBytes });
     }
   }
 
-  /** The bytes of the day as text, for the next start; those of the sources that used most. */
-  save(): string {
+  /** Returns the bytes of the current day for the next start: those of the sources that used the most. */
+  save(): DailyBytes {
     this.#turn();
-    const most = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes);
-    let left = maxNoteLength - 100;
-    const bytes: [string, number][] = [];
-    for (const [source, used] of most) {
-      // The digits of a number, the quotes and the brackets.
-      left -= source.length + 30;
-      if (left < 0) break;
-      bytes.push([source, Math.round(used.bytes)]);
-    }
-    return JSON.stringify({ day: this.#day, bytes });
+    const largest = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes).slice(0, maxSavedSources);
+    return { day: this.#day, bytes: new Map(largest.map(([source, { bytes }]) => [source, Math.round(bytes)])) };
   }
 
   /**
@@ -150,7 +145,7 @@ export class DailyCap {
     this.#paused.set(source, reason);
     if (reason === 'class') {
       const share = this.#options.shareOf(source);
-      this.#waiting[share.standing].push(share, { source, bytes: cost.bytes }, cost.bytes);
+      this.#waiting[share.priority].push(share, { source, bytes: cost.bytes }, cost.bytes);
     }
     return false;
   }
@@ -163,13 +158,13 @@ export class DailyCap {
   /** Returns true if no more labels of a source are stored for now. */
   isPaused(source: string): boolean {
     this.#turn();
-    const { standing } = this.#options.shareOf(source);
-    if (standing === 'new' && this.#options.isTight()) {
+    const { priority } = this.#options.shareOf(source);
+    if (priority === 'new' && this.#options.isTight()) {
       if (!this.#paused.has(source)) this.#paused.set(source, 'disk');
       return true;
     }
     if (this.#paused.get(source) === 'disk') this.#paused.delete(source);
-    this.#grant(standing);
+    this.#grant(priority);
     return this.#paused.has(source);
   }
 
@@ -181,12 +176,12 @@ export class DailyCap {
   /** The sources that are paused now. */
   get pausedSources(): readonly string[] {
     this.#turn();
-    for (const standing of standings) this.#grant(standing);
+    for (const priority of priorityClasses) this.#grant(priority);
     return [...this.#paused.keys()];
   }
 
   /** Bytes that were added today, by class. */
-  get usedBytes(): Readonly<Record<Standing, number>> {
+  get usedBytes(): Readonly<Record<PriorityClass, number>> {
     this.#turn();
     return { ...this.#classes };
   }
@@ -201,12 +196,12 @@ export class DailyCap {
   forget(source: string): void {
     this.#paused.delete(source);
     this.#granted.delete(source);
-    for (const standing of standings) this.#waiting[standing].remove((one) => one.source === source);
+    for (const priority of priorityClasses) this.#waiting[priority].remove((one) => one.source === source);
   }
 
   #refusal(source: string, { rows, bytes }: DayCost): CapReason | null {
-    const { standing, domain } = this.#options.shareOf(source);
-    const share = sourceShares[standing];
+    const { priority, domain } = this.#options.shareOf(source);
+    const share = sourceShares[priority];
     const budget = this.#options.budgetBytes();
     const used = this.#sources.get(source) ?? { rows: 0, bytes: 0 };
     const maxBytes = Math.min(share.bytes, share.part * budget);
@@ -214,54 +209,54 @@ export class DailyCap {
     if (!isFirst && (used.rows + rows > Math.min(share.rows, this.limit) || used.bytes + bytes > maxBytes)) {
       return 'source';
     }
-    if (!isFirst && this.#domainBytes(standing, domain) + bytes > share.domainPart * budget) return 'domain';
+    if (!isFirst && this.#domainBytes(priority, domain) + bytes > share.domainPart * budget) return 'domain';
     const granted = this.#granted.get(source) ?? 0;
     if (granted > 0) {
       this.#granted.delete(source);
       // It was charged when it was granted.
-      this.#classes[standing] -= granted;
+      this.#classes[priority] -= granted;
       return null;
     }
-    return this.#waiting[standing].size > 0 || this.#open(standing) <= 0 ? 'class' : null;
+    return this.#waiting[priority].size > 0 || this.#open(priority) <= 0 ? 'class' : null;
   }
 
   /** Bytes that are open to a class now. */
-  #open(standing: Standing): number {
-    const { part, maxPart, atOnce } = classShares[standing];
+  #open(priority: PriorityClass): number {
+    const { part, maxPart, atOnce } = classShares[priority];
     const budget = this.#options.budgetBytes();
-    const others = standings.reduce((sum, one) => sum + (one === standing ? 0 : this.#classes[one]), 0);
+    const others = priorityClasses.reduce((sum, one) => sum + (one === priority ? 0 : this.#classes[one]), 0);
     const now = this.#options.clock();
     const opened = atOnce + (1 - atOnce) * Math.min(1, Math.max(0, (now - dayStart(dayOf(now))) / day));
     const share =
       maxPart > part
         ? Math.max(part * budget, Math.min(maxPart * budget, budget - others))
         : Math.min(part * budget, Math.max(0, budget - others));
-    return share * opened - this.#classes[standing];
+    return share * opened - this.#classes[priority];
   }
 
   /** Lets waiting sources of a class go on, in fair order, as far as its share is open. */
-  #grant(standing: Standing): void {
-    const queue = this.#waiting[standing];
+  #grant(priority: PriorityClass): void {
+    const queue = this.#waiting[priority];
     for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
-      if (this.#open(standing) <= 0) return;
+      if (this.#open(priority) <= 0) return;
       queue.shift();
       this.#paused.delete(next.source);
-      this.#classes[standing] += next.bytes;
+      this.#classes[priority] += next.bytes;
       this.#granted.set(next.source, next.bytes);
     }
   }
 
   #add(source: string, { rows, bytes }: DayCost): void {
-    const { standing, domain } = this.#options.shareOf(source);
+    const { priority, domain } = this.#options.shareOf(source);
     const used = this.#sources.get(source) ?? { rows: 0, bytes: 0 };
     this.#sources.set(source, { rows: Math.max(0, used.rows + rows), bytes: Math.max(0, used.bytes + bytes) });
-    const name = `${standing} ${domain}`;
+    const name = `${priority} ${domain}`;
     this.#domains.set(name, Math.max(0, (this.#domains.get(name) ?? 0) + bytes));
-    this.#classes[standing] = Math.max(0, this.#classes[standing] + bytes);
+    this.#classes[priority] = Math.max(0, this.#classes[priority] + bytes);
   }
 
-  #domainBytes(standing: Standing, domain: string): number {
-    return this.#domains.get(`${standing} ${domain}`) ?? 0;
+  #domainBytes(priority: PriorityClass, domain: string): number {
+    return this.#domains.get(`${priority} ${domain}`) ?? 0;
   }
 
   /** A clock that is set back does not open a day's shares again. */
@@ -274,7 +269,7 @@ export class DailyCap {
     this.#paused.clear();
     this.#granted.clear();
     this.#waiting = emptyQueues();
-    for (const standing of standings) this.#classes[standing] = 0;
+    for (const priority of priorityClasses) this.#classes[priority] = 0;
   }
 }
 
@@ -283,24 +278,7 @@ interface Waiting {
   readonly bytes: number;
 }
 
-function emptyQueues(): Record<Standing, FairQueue<Waiting>> {
-  const queue = () => new FairQueue<Waiting>(standingWeights);
+function emptyQueues(): Record<PriorityClass, FairQueue<Waiting>> {
+  const queue = () => new FairQueue<Waiting>(priorityWeights);
   return { seeded: queue(), established: queue(), new: queue() };
-}
-
-/** The bytes by source that `save` gave, where they are of the same day. */
-function readSaved(saved: string | null, today: number): ReadonlyMap<string, number> {
-  try {
-    const { day: of, bytes } = JSON.parse(saved ?? '{}') as { day?: unknown; bytes?: unknown };
-    if (of !== today || !Array.isArray(bytes)) return new Map();
-    return new Map(
-      bytes.flatMap((entry: unknown): [string, number][] => {
-        if (!Array.isArray(entry)) return [];
-        const [source, used] = entry as unknown[];
-        return typeof source === 'string' && typeof used === 'number' && used >= 0 ? [[source, used]] : [];
-      }),
-    );
-  } catch {
-    return new Map();
-  }
 }

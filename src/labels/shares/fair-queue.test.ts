@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { PriorityClass } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
-import { type ShareKey, type Standing, standingWeights } from './shares.ts';
+import { priorityWeights, type ShareKey } from './shares.ts';
 
-const key = (source: string, domain = source, standing: Standing = 'new'): ShareKey => ({ standing, domain, source });
+const key = (source: string, domain = source, priority: PriorityClass = 'new'): ShareKey => ({
+  priority,
+  domain,
+  source,
+});
 
 /** Keeps every source waiting with one item, as readers do, and gives what each was served of a total cost. */
 function serve(costs: ReadonlyMap<ShareKey, number>, rounds: number): Map<string, number> {
-  const queue = new FairQueue<ShareKey>(standingWeights);
+  const queue = new FairQueue<ShareKey>(priorityWeights);
   const served = new Map<string, number>();
   for (const [share, cost] of costs) queue.push(share, share, cost);
   for (let i = 0; i < rounds; i += 1) {
@@ -44,7 +49,7 @@ test('a class gets its share by weight, however many sources the other has', () 
 });
 
 test('an item of an idle source is next, or next but one, however long the queue is', () => {
-  const queue = new FairQueue<string>(standingWeights);
+  const queue = new FairQueue<string>(priorityWeights);
   for (let i = 0; i < 1_000; i += 1) queue.push(key('flood'), `flood${i}`, 1);
   for (let i = 0; i < 100; i += 1) queue.shift();
   queue.push(key('calm'), 'calm', 1);
@@ -52,7 +57,7 @@ test('an item of an idle source is next, or next but one, however long the queue
 });
 
 test('a small item does not wait for the large ones of a crowd', () => {
-  const queue = new FairQueue<string>(standingWeights);
+  const queue = new FairQueue<string>(priorityWeights);
   for (let i = 0; i < 100; i += 1) queue.push(key(`flood${i}`), 'large', 50);
   const order: (string | undefined)[] = [];
   for (let i = 0; i < 20; i += 1) {
@@ -64,7 +69,7 @@ test('a small item does not wait for the large ones of a crowd', () => {
 });
 
 test('what was spent is not forgotten while a source is idle', () => {
-  const queue = new FairQueue<string>(standingWeights);
+  const queue = new FairQueue<string>(priorityWeights);
   queue.push(key('a'), 'first', 1_000);
   queue.push(key('b'), 'b0', 1);
   expect([queue.shift(), queue.shift()].sort()).toEqual(['b0', 'first']);
@@ -76,7 +81,7 @@ test('what was spent is not forgotten while a source is idle', () => {
 
 test('every item comes out once, those of a source in their order, also where some are removed', () => {
   const item = fc.record({
-    standing: fc.constantFrom<Standing>('seeded', 'established', 'new'),
+    priority: fc.constantFrom<PriorityClass>('seeded', 'established', 'new'),
     domain: fc.constantFrom('a', 'b'),
     source: fc.constantFrom('1', '2', '3'),
     cost: fc.integer({ min: 0, max: 100 }),
@@ -84,7 +89,7 @@ test('every item comes out once, those of a source in their order, also where so
   });
   fc.assert(
     fc.property(fc.array(item), (items) => {
-      const queue = new FairQueue<number>(standingWeights);
+      const queue = new FairQueue<number>(priorityWeights);
       for (const [i, { cost, ...share }] of items.entries()) queue.push(share, i, cost);
       const removed = queue.remove((i) => items[i]?.gone === true).sort((a, b) => a - b);
       expect(removed).toEqual(items.flatMap(({ gone }, i) => (gone ? [i] : [])));
@@ -97,7 +102,7 @@ test('every item comes out once, those of a source in their order, also where so
       }
       expect(left.toSorted((a, b) => a - b)).toEqual(items.flatMap(({ gone }, i) => (gone ? [] : [i])));
       const bySource = Map.groupBy(left, (i) =>
-        JSON.stringify([items[i]?.standing, items[i]?.domain, items[i]?.source]),
+        JSON.stringify([items[i]?.priority, items[i]?.domain, items[i]?.source]),
       );
       for (const order of bySource.values()) expect(order).toEqual(order.toSorted((a, b) => a - b));
     }),
@@ -105,7 +110,7 @@ test('every item comes out once, those of a source in their order, also where so
 });
 
 test('a source that was idle earns no credit for the time that it was', () => {
-  const queue = new FairQueue<string>(standingWeights);
+  const queue = new FairQueue<string>(priorityWeights);
   const served: string[] = [];
   const next = (): void => void served.push(queue.shift() ?? '');
   queue.push(key('idle'), 'idle', 1);

@@ -1,7 +1,8 @@
-import type { ShareKey, Standing } from './shares.ts';
+import type { PriorityClass } from '../state/priority.ts';
+import type { ShareKey } from './shares.ts';
 
 /**
- * Items that wait for one shared resource, taken in fair order: between classes of standing by weight, within a class
+ * Items that wait for one shared resource, taken in fair order: between priority classes by weight, within a class
  * between registrable domains, within a domain between sources, and within a source in the order in which they came.
  *
  * Fair queueing at each level: every node has a virtual time that its cost moves forward, and the node whose next item
@@ -10,10 +11,10 @@ import type { ShareKey, Standing } from './shares.ts';
  * others keeps its debt until they caught up.
  */
 export class FairQueue<T> {
-  readonly #weights: Readonly<Record<Standing, number>>;
+  readonly #weights: Readonly<Record<PriorityClass, number>>;
   readonly #root = new Node<T>();
 
-  constructor(weights: Readonly<Record<Standing, number>>) {
+  constructor(weights: Readonly<Record<PriorityClass, number>>) {
     this.#weights = weights;
   }
 
@@ -23,9 +24,9 @@ export class FairQueue<T> {
   }
 
   /** Adds an item that costs so much, in any unit as long as it is the same for all. */
-  push({ standing, domain, source }: ShareKey, item: T, cost: number): void {
-    const weighed = Math.max(cost, minCost) / this.#weights[standing];
-    const path = [this.#root, ...this.#root.path([standing, domain, source])];
+  push({ priority, domain, source }: ShareKey, item: T, cost: number): void {
+    const weighed = Math.max(cost, minCost) / this.#weights[priority];
+    const path = [this.#root, ...this.#root.path([priority, domain, source])];
     path.at(-1)?.items.push({ item, cost: weighed });
     for (const node of path) node.waiting += 1;
     // From the leaf up: a parent is ordered by what its first child has to offer.

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { PriorityClass } from '../state/priority.ts';
 import { Pace, type Rate, type Resource, sourceRates } from './pace.ts';
-import type { ShareKey, Standing } from './shares.ts';
+import type { ShareKey } from './shares.ts';
 import { SourceUsage } from './source-usage.ts';
 
 /** Time that passes only while somebody waits: the shortest wait ends first. */
@@ -27,7 +28,7 @@ function simulated() {
 }
 
 const shareOf = (source: string): ShareKey => ({
-  standing: source.startsWith('seed') ? 'seeded' : 'new',
+  priority: source.startsWith('seed') ? 'seeded' : 'new',
   domain: source,
   source,
 });
@@ -68,7 +69,7 @@ test('a class that used up its processor time takes turns in fair order; the oth
   const { monotonic, wait, pass } = simulated();
   const free = { perSecond: 1e9, burst: 1e9 };
   const rates = only('cpuMs', free);
-  const cpu: Readonly<Record<Standing, Rate | null>> = {
+  const cpu: Readonly<Record<PriorityClass, Rate | null>> = {
     seeded: null,
     established: null,
     new: { perSecond: 100, burst: 100 },

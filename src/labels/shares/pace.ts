@@ -1,5 +1,6 @@
+import type { PriorityClass } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
-import { type ShareKey, type Standing, standingWeights } from './shares.ts';
+import { priorityWeights, type ShareKey } from './shares.ts';
 import type { SourceUsage } from './source-usage.ts';
 
 /** Resources that reading a source uses. */
@@ -19,7 +20,7 @@ export interface Rate {
 }
 
 /** The rates of one source in each class. The largest labelers known send bursts of 500 labels of 205 bytes a second. */
-export const sourceRates: Readonly<Record<Standing, Readonly<Record<Resource, Rate>>>> = {
+export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resource, Rate>>>> = {
   seeded: {
     bytes: { perSecond: 4_000_000, burst: 256_000_000 },
     rows: { perSecond: 5_000, burst: 500_000 },
@@ -44,7 +45,7 @@ export const sourceRates: Readonly<Record<Standing, Readonly<Record<Resource, Ra
 };
 
 /** Processor time of all sources of a class together, in milliseconds; null for no bound. */
-export const classCpu: Readonly<Record<Standing, Rate | null>> = {
+export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
   seeded: null,
   established: { perSecond: 400, burst: 8_000 },
   new: { perSecond: 200, burst: 4_000 },
@@ -57,8 +58,8 @@ export interface PaceOptions {
   readonly monotonic: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly usage: SourceUsage;
-  readonly rates?: Readonly<Record<Standing, Readonly<Record<Resource, Rate>>>>;
-  readonly cpu?: Readonly<Record<Standing, Rate | null>>;
+  readonly rates?: Readonly<Record<PriorityClass, Readonly<Record<Resource, Rate>>>>;
+  readonly cpu?: Readonly<Record<PriorityClass, Rate | null>>;
 }
 
 /** Between two looks whether a class that used up its processor time has some again, in milliseconds. */
@@ -74,22 +75,22 @@ const maxRemembered = 20_000;
 export class Pace {
   readonly #options: Required<PaceOptions>;
   readonly #sources = new Map<string, SourceBuckets>();
-  readonly #classes: Readonly<Record<Standing, ClassGate | null>>;
+  readonly #classes: Readonly<Record<PriorityClass, ClassGate | null>>;
 
   constructor(options: PaceOptions) {
     this.#options = { rates: sourceRates, cpu: classCpu, ...options };
     const { cpu, monotonic } = this.#options;
-    const gate = (standing: Standing): ClassGate | null => {
-      const rate = cpu[standing];
+    const gate = (priority: PriorityClass): ClassGate | null => {
+      const rate = cpu[priority];
       return rate === null ? null : new ClassGate(rate, monotonic);
     };
     this.#classes = { seeded: gate('seeded'), established: gate('established'), new: gate('new') };
   }
 
   /** Sources of each class that wait now because they, or their class, used too much. */
-  get throttled(): Readonly<Record<Standing, number>> {
+  get throttled(): Readonly<Record<PriorityClass, number>> {
     const counts = { seeded: 0, established: 0, new: 0 };
-    for (const { waiting, standing } of this.#sources.values()) if (waiting > 0) counts[standing] += 1;
+    for (const { waiting, priority } of this.#sources.values()) if (waiting > 0) counts[priority] += 1;
     return counts;
   }
 
@@ -98,7 +99,7 @@ export class Pace {
     const buckets = this.#bucketsOf(source);
     buckets.charge(cost);
     const { cpuMs = 0 } = cost;
-    this.#classes[buckets.standing]?.charge(buckets, cpuMs);
+    this.#classes[buckets.priority]?.charge(buckets, cpuMs);
     this.#options.usage.add(source, {
       ...(cost.bytes === undefined ? {} : { bytesIn: cost.bytes }),
       ...(cost.writes === undefined ? {} : { writes: cost.writes }),
@@ -109,13 +110,13 @@ export class Pace {
   /** Returns true if reading of a source should pause. */
   isThrottled(source: string): boolean {
     const buckets = this.#bucketsOf(source);
-    return buckets.owedMs() > 0 || (this.#classes[buckets.standing]?.exhausted ?? false);
+    return buckets.owedMs() > 0 || (this.#classes[buckets.priority]?.exhausted ?? false);
   }
 
   /** Null where a source may be read; else a promise that resolves once it may, or when the signal aborts. */
   ready(source: string, signal: AbortSignal): Promise<void> | null {
     const buckets = this.#bucketsOf(source);
-    const gate = this.#classes[buckets.standing];
+    const gate = this.#classes[buckets.priority];
     buckets.beginTurn();
     if (buckets.owedMs() <= 0 && (gate === null || gate.enter(buckets))) return null;
     return this.#wait(source, buckets, gate, signal);
@@ -151,11 +152,11 @@ export class Pace {
 
   #bucketsOf(source: string): SourceBuckets {
     const { rates, monotonic, shareOf } = this.#options;
-    const { standing } = shareOf(source);
+    const { priority } = shareOf(source);
     const known = this.#sources.get(source);
-    if (known?.standing === standing) return known;
+    if (known?.priority === priority) return known;
     if (!known && this.#sources.size >= maxRemembered) this.#forgetIdle();
-    const made = new SourceBuckets(standing, rates[standing], monotonic, known?.waiting ?? 0);
+    const made = new SourceBuckets(priority, rates[priority], monotonic, known?.waiting ?? 0);
     this.#sources.set(source, made);
     return made;
   }
@@ -167,7 +168,7 @@ export class Pace {
 
 /** The buckets of one source. */
 class SourceBuckets {
-  readonly standing: Standing;
+  readonly priority: PriorityClass;
   waiting: number;
   /** Processor time that was charged to the class in advance for the turn that began. */
   prepaid = 0;
@@ -179,8 +180,13 @@ class SourceBuckets {
   #at: number;
   #turn = 0;
 
-  constructor(standing: Standing, rates: Readonly<Record<Resource, Rate>>, monotonic: () => number, waiting: number) {
-    this.standing = standing;
+  constructor(
+    priority: PriorityClass,
+    rates: Readonly<Record<Resource, Rate>>,
+    monotonic: () => number,
+    waiting: number,
+  ) {
+    this.priority = priority;
     this.waiting = waiting;
     this.#rates = rates;
     this.#monotonic = monotonic;
@@ -201,12 +207,12 @@ class SourceBuckets {
   /** Time until this source owes nothing, in milliseconds. */
   owedMs(): number {
     this.#refill();
-    let most = 0;
+    let longest = 0;
     for (const resource of resources) {
       const balance = this.#balance[resource];
-      if (balance < 0) most = Math.max(most, (-balance / this.#rates[resource].perSecond) * 1_000);
+      if (balance < 0) longest = Math.max(longest, (-balance / this.#rates[resource].perSecond) * 1_000);
     }
-    return most;
+    return longest;
   }
 
   beginTurn(): void {
@@ -234,7 +240,7 @@ class SourceBuckets {
 class ClassGate {
   readonly #rate: Rate;
   readonly #monotonic: () => number;
-  readonly #waiting = new FairQueue<{ readonly buckets: SourceBuckets; readonly pass: () => void }>(standingWeights);
+  readonly #waiting = new FairQueue<{ readonly buckets: SourceBuckets; readonly pass: () => void }>(priorityWeights);
   #balance: number;
   #at: number;
 

@@ -1,6 +1,6 @@
 import type { RefusalReason } from '../../store/port.ts';
+import type { PriorityClass } from '../state/priority.ts';
 import type { SourceState } from '../state/source-state.ts';
-import type { Standing } from './shares.ts';
 
 /** Oddities of servers that are worked around, and counted. */
 export const quirks = [
@@ -32,15 +32,15 @@ export const quirks = [
 export type Quirk = (typeof quirks)[number];
 
 /** Transport of a label. */
-export type Way = 'stream' | 'poll';
+export type Transport = 'stream' | 'poll';
 
 /** Further counts of labelers: `paused` ones are enrolled, the others are not. */
-export type BesideSources = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
+export type OtherLabelers = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
 /** Ways in which labelers are found. */
-export const findWays = ['seeds', 'relay', 'jetstream', 'directory'] as const;
+export const discoverySources = ['seeds', 'relay', 'jetstream', 'directory'] as const;
 /** One of them. */
-export type FindWay = (typeof findWays)[number];
+export type DiscoverySource = (typeof discoverySources)[number];
 
 /** Parts of the instrument that read data of one labeler. */
 export const sourceParts = ['reader', 'particulars'] as const;
@@ -51,22 +51,22 @@ export type SourcePart = (typeof sourceParts)[number];
 export interface Telemetry {
   committed(accepted: number, duplicates: number, milliseconds: number): void;
   refused(reason: Exclude<RefusalReason, 'duplicate'>, count: number): void;
-  page(way: Way): void;
+  page(transport: Transport): void;
   quirk(quirk: Quirk): void;
   /** A host had as many streams as it may, or a poll did not get its turn in time. */
-  hostFull(way: Way): void;
+  hostFull(transport: Transport): void;
   /** An error that one labeler's data caused ended what read it; the other labelers are not affected. */
   sourceFailed(part: SourcePart): void;
   /** Acceptance stands still for this reason, or goes on (null). */
   paused(reason: string | null): void;
   /** Enrolled sources by state; also labelers that are not enrolled or wait for a place, and paused sources. */
-  sources(counts: Readonly<Record<SourceState, number>>, beside: Readonly<Record<BesideSources, number>>): void;
+  sources(counts: Readonly<Record<SourceState, number>>, beside: Readonly<Record<OtherLabelers, number>>): void;
   /** Enrolled labelers by the way in which they were found. */
-  found(counts: Readonly<Record<FindWay, number>>): void;
+  found(counts: Readonly<Record<DiscoverySource, number>>): void;
   /** Sources that are held back because a share is used up, bytes added today, and the bytes that may be, in all. */
   shares(
-    throttled: Readonly<Record<Standing, number>>,
-    usedBytes: Readonly<Record<Standing, number>>,
+    throttled: Readonly<Record<PriorityClass, number>>,
+    usedBytes: Readonly<Record<PriorityClass, number>>,
     budgetBytes: number,
   ): void;
   published(atMs: number): void;

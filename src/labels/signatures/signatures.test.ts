@@ -45,7 +45,7 @@ function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSe
       putKey: () => Promise.resolve(),
     },
     clock: () => micros(now),
-    shareOf: (source) => ({ standing: 'new', domain: source, source }),
+    shareOf: (source) => ({ priority: 'new', domain: source, source }),
   });
   return {
     ...{ used, asked, directory },

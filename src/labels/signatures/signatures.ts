@@ -7,7 +7,7 @@ import type { SignatureVerdict } from '../../store/label.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import type { ShareKey } from '../shares/shares.ts';
-import { isPrivileged } from '../state/standing.ts';
+import { isPrivileged } from '../state/priority.ts';
 import type { LabelerKeys, Verifier } from './verifier.ts';
 
 /** Dependencies of checking signatures. */
@@ -68,7 +68,7 @@ export class Signatures {
       if (this.#askedAt.size >= maxRemembered) this.#askedAt.clear();
       this.#askedAt.set(did, clock());
     }
-    const privileged = isPrivileged(shareOf(did).standing);
+    const privileged = isPrivileged(shareOf(did).priority);
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
     const current = resolution.kind === 'resolved' ? resolution.document.labelKeys : [];
     await this.#keep(did, current);

@@ -185,10 +185,10 @@ describe('a verifier', () => {
       },
     });
     const flood = Array.from({ length: 500 }, (_, i) => {
-      const share = { standing: 'new', domain: `flood${i}`, source: `flood${i}` } as const;
+      const share = { priority: 'new', domain: `flood${i}`, source: `flood${i}` } as const;
       return verifier.verify([one, one, one], only([key, key, key, key, key]), never, share);
     });
-    const share = { standing: 'seeded', domain: 'seed', source: 'seed' } as const;
+    const share = { priority: 'seeded', domain: 'seed', source: 'seed' } as const;
     await verifier.verify([one, one, one], only([key]), never, share);
     // Those that were under way, and one turn of the others for each of its own at most.
     expect(checked.length).toBeLessThanOrEqual(8);

@@ -5,7 +5,7 @@ import type { LabelKey } from '../../network/identity/label-key.ts';
 import { parseAuthored } from '../label/authored-time.ts';
 import { type ReceivedLabel, separateSignature } from '../label/label-signature.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
-import { type ShareKey, standingWeights } from '../shares/shares.ts';
+import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import { createSignatureCheck, type SignatureCheck } from './signature-check.ts';
 
 /** Result of checking a label's signature. */
@@ -33,7 +33,7 @@ const clockTolerance = 300_000_000;
 export interface Verifier {
   /**
    * The verdicts on labels of one source, in their order. Labels take
-   * turns in fair order of standing, domain and source, by how many checks each may need, so that neither a large batch
+   * turns in fair order of priority, domain and source, by how many checks each may need, so that neither a large batch
    * nor many of one owner hold up the others. A waiting batch holds nothing but what its caller gave; the queue is as long
    * as the callers make it. Rejects with the signal's reason when aborted, or once stopped.
    */
@@ -63,7 +63,7 @@ export interface VerifierOptions {
 }
 
 /** Share that is charged if the caller names none. */
-const anonymous: ShareKey = { standing: 'new', domain: '', source: '' };
+const anonymous: ShareKey = { priority: 'new', domain: '', source: '' };
 
 /** Makes a verifier. */
 export function createVerifier({
@@ -72,7 +72,7 @@ export function createVerifier({
   onChecked = () => undefined,
 }: VerifierOptions = {}): Verifier {
   const stopping = new AbortController();
-  const turns = new FairQueue<() => void>(standingWeights);
+  const turns = new FairQueue<() => void>(priorityWeights);
   const running = new Set<Promise<unknown>>();
   let free = concurrency;
   let sinceRest = 0;

@@ -38,8 +38,8 @@ const answeredBefore = {
 };
 
 /** Only an observation that had started can be interrupted. */
-function isOverdue({ behindSince, tracked }: ReadingState, event: { readonly now: Micros }): boolean {
-  const heard = behindSince ?? tracked.lastAnswered;
+function isOverdue({ outageSince, tracked }: ReadingState, event: { readonly now: Micros }): boolean {
+  const heard = outageSince ?? tracked.lastAnswered;
   return heard !== null && event.now - heard > delayLimit;
 }
 
@@ -71,8 +71,8 @@ export const gapRules: readonly GapRule[] = [
     when: {
       // An outage records its own gap, with its own reason.
       words: 'no outage is under way',
-      of: ({ behindSince, failing, tracked }) =>
-        behindSince === null && (failing === null || tracked.lastAnswered === null),
+      of: ({ outageSince, failing, tracked }) =>
+        outageSince === null && (failing === null || tracked.lastAnswered === null),
     },
     ...{ change: 'record', reason: 'not_observed' },
     from: { words: 'complete when reading began', of: (_, { before }) => before.since },
@@ -81,12 +81,12 @@ export const gapRules: readonly GapRule[] = [
   rule('caught_up', {
     when: {
       words: 'an outage was filled in',
-      of: ({ behindSince }, event) => behindSince !== null && event.now > event.reached,
+      of: ({ outageSince }, event) => outageSince !== null && event.now > event.reached,
     },
     ...{ change: 'withdraw', reason: 'source_unavailable' },
     from: {
       words: 'last complete, or the oldest label that was taken if that is later',
-      of: ({ behindSince }, { reached }) => micros(Math.max(behindSince ?? reached, reached)),
+      of: ({ outageSince }, { reached }) => micros(Math.max(outageSince ?? reached, reached)),
     },
     until: now,
   }),

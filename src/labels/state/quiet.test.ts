@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
 import { noPosition } from '../label/position.ts';
-import { type Place, placeAt, type StreamPlace } from './place.ts';
 import { afterQuiet, isSettled } from './quiet.ts';
+import { initialProgress, type ReadProgress, type StreamProgress } from './read-progress.ts';
 import { readingOf, untracked } from './reading-state.ts';
 
 const now = micros(1_780_000_000_000_000);
-const behind = { ...readingOf(untracked(now)), behindSince: now };
+const behind = { ...readingOf(untracked(now)), outageSince: now };
 const open = readingOf(untracked(now));
 const whole = { ...open, whole: true };
 const expected = { seq: 5, tail: 'f5' };
 
-function placeWith(stream: Partial<StreamPlace>, seq: number | null = 5): Place {
-  const place = placeAt({ ...noPosition, seq });
-  return { ...place, stream: { ...place.stream, ...stream } };
+function progressWith(stream: Partial<StreamProgress>, seq: number | null = 5): ReadProgress {
+  const progress = initialProgress({ ...noPosition, seq });
+  return { ...progress, stream: { ...progress.stream, ...stream } };
 }
 
 describe('the silence of a stream', () => {
@@ -23,11 +23,11 @@ describe('the silence of a stream', () => {
     ['ends a replay', { resumed: true }, open, false, 'catch_up'],
     ['is looked into by another connection', { resumed: true }, whole, false, 'reconnect'],
   ] as const)('%s', (_, stream, reading, pages, act) => {
-    expect(afterQuiet(placeWith(stream), reading, pages)).toBe(act);
+    expect(afterQuiet(progressWith(stream), reading, pages)).toBe(act);
   });
 
   test('means nothing where nothing was ever given', () => {
-    expect(afterQuiet(placeWith({}, null), whole, false)).toBe('stay');
+    expect(afterQuiet(progressWith({}, null), whole, false)).toBe('stay');
   });
 });
 
@@ -37,8 +37,8 @@ describe('a quiet stream is confirmed', () => {
     ['at leisure while pages fill in what lies before', {}, behind, true],
     ['soon while its last frame has to show up', { resumed: true, expected }, whole, false],
     ['soon while it replays', { resumed: true, liveFrom: now }, open, false],
-    ['soon while it makes up for an outage', { resumed: true }, { ...whole, behindSince: now }, false],
+    ['soon while it makes up for an outage', { resumed: true }, { ...whole, outageSince: now }, false],
   ] as const)('%s', (_, stream, reading, settled) => {
-    expect(isSettled(placeWith(stream), reading)).toBe(settled);
+    expect(isSettled(progressWith(stream), reading)).toBe(settled);
   });
 });

@@ -1,10 +1,10 @@
-import type { Place } from './place.ts';
+import type { ReadProgress } from './read-progress.ts';
 import type { ReadingState } from './reading-state.ts';
 
 /** Returns true if nothing of an earlier connection is still to come: silence then is confirmed at leisure. */
-export function isSettled({ stream }: Place, { whole, behindSince }: ReadingState): boolean {
+export function isSettled({ stream }: ReadProgress, { whole, outageSince }: ReadingState): boolean {
   const isReplaying = stream.resumed && stream.liveFrom !== null && !whole;
-  return stream.expected === null && !isReplaying && !(stream.resumed && behindSince !== null);
+  return stream.expected === null && !isReplaying && !(stream.resumed && outageSince !== null);
 }
 
 /** The next act of a reader whose stream has been quiet. */
@@ -21,7 +21,7 @@ export type QuietAct =
   | 'reconnect';
 
 /** Decides by the state what the silence of a stream calls for; `pages`: the labeler has usable ones. */
-export function afterQuiet({ stream, position }: Place, { whole }: ReadingState, pages: boolean): QuietAct {
+export function afterQuiet({ stream, position }: ReadProgress, { whole }: ReadingState, pages: boolean): QuietAct {
   if (pages) return 'ask_pages';
   if (stream.expected !== null) return 'start_over';
   if (stream.resumed && !whole) return 'catch_up';

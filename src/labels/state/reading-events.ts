@@ -48,7 +48,7 @@ export type ReadingEvent =
       readonly live: boolean;
     }
   /** Rows that were committed include new ones. */
-  | { readonly kind: 'gave_new'; readonly now: Micros }
+  | { readonly kind: 'new_rows_stored'; readonly now: Micros }
   /** A labeler that had left the enrolment is enrolled again. */
   | { readonly kind: 'returned'; readonly now: Micros }
   | { readonly kind: 'moved'; readonly now: Micros }
@@ -62,9 +62,9 @@ export type ReadingEvent =
   /** A stream is read live, and pages do not fill in what lies before `opened`. */
   | { readonly kind: 'not_filled_in'; readonly since: Micros; readonly opened: Micros }
   /** The stream itself replays what lies behind. */
-  | { readonly kind: 'fell_behind'; readonly since: Micros }
+  | { readonly kind: 'replay_started'; readonly since: Micros }
   /** The time before cannot be filled in; later labels arrive live. */
-  | { readonly kind: 'gave_up'; readonly through: Micros }
+  | { readonly kind: 'fill_in_abandoned'; readonly through: Micros }
   /** The row that was read last is gone, or the cursor is. `live`: later labels arrive live on the open stream. */
   | { readonly kind: 'reset'; readonly now: Micros; readonly epoch: Micros; readonly live: boolean }
   /** It exceeds its rates, and has not been read for the delay limit or a multiple of it. */
@@ -75,10 +75,10 @@ export type ReadingEvent =
   | { readonly kind: 'displaced'; readonly now: Micros }
   /** It left the enrolment, or its document names no endpoint. */
   | { readonly kind: 'left'; readonly now: Micros }
-  | PlaceEvent;
+  | ProgressEvent;
 
 /** Events that only move the place at which reading goes on. */
-type PlaceEvent =
+type ProgressEvent =
   /** A connection to the stream is about to be opened. */
   | { readonly kind: 'stream_opening' }
   | { readonly kind: 'stream_opened' }

@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
+import { unreachableAfter } from './priority.ts';
 import type { SourceState } from './source-state.ts';
-import { unreachableAfter } from './standing.ts';
 
 /** Resumed at its position within this time, a source was only delayed: 15 minutes. */
 export const delayLimit = 15 * minute;
@@ -34,11 +34,11 @@ export interface ReadingState {
   /** Attempts that failed one after the other; null where the last one did not. */
   readonly failing: { readonly since: Micros; readonly tries: number } | null;
   /** Start of an outage that is not yet filled in. */
-  readonly behindSince: Micros | null;
+  readonly outageSince: Micros | null;
   /** Time at which missed labels were last accepted; null while the source does not respond, or nothing is missed. */
   readonly readAt: Micros | null;
   /** As it was before the first try; null once a try was made, or where none has begun. */
-  readonly untried: TrackedState | null;
+  readonly beforeFirstAttempt: TrackedState | null;
   /** True if all labels arrive live: everything earlier was read to its end since the last attempt began. */
   readonly whole: boolean;
 }
@@ -54,12 +54,12 @@ export function untracked(at: Micros): TrackedState {
 
 /** The reading of a source of which a run knows no more than what was kept. */
 export function readingOf(tracked: TrackedState): ReadingState {
-  return { tracked, failing: null, behindSince: null, readAt: null, untried: null, whole: false };
+  return { tracked, failing: null, outageSince: null, readAt: null, beforeFirstAttempt: null, whole: false };
 }
 
 /** Since when a source is not known to be complete; null when it never answered. */
-export function unreadSince({ behindSince, tracked }: ReadingState): Micros | null {
-  return behindSince ?? tracked.completeThrough;
+export function unreadSince({ outageSince, tracked }: ReadingState): Micros | null {
+  return outageSince ?? tracked.completeThrough;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Peer } from '../../network/http/http.ts';
 import type { GapChange } from '../../store/port.ts';
 import type { ReadPosition } from '../label/position.ts';
-import { type Place, placeAfter, placeAt } from './place.ts';
+import { initialProgress, progressAfter, type ReadProgress } from './read-progress.ts';
 import type { ReadingEvent } from './reading-events.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -22,28 +22,28 @@ export class Source implements SourceName {
   readonly endpoint: string;
   readonly peer: Peer;
   readonly tracker: Tracker;
-  #place: Place;
+  #progress: ReadProgress;
 
   constructor({ did, endpoint, peer }: SourceName, tracker: Tracker, position: ReadPosition) {
     this.did = did;
     this.endpoint = endpoint;
     this.peer = peer;
     this.tracker = tracker;
-    this.#place = placeAt(position);
+    this.#progress = initialProgress(position);
   }
 
   /** Takes an event into account. Returns the gap that is to be recorded or taken back now, or null. */
   apply(event: ReadingEvent): GapChange | null {
-    this.#place = placeAfter(this.#place, event);
+    this.#progress = progressAfter(this.#progress, event);
     return this.tracker.apply(event);
   }
 
   /** The place at which reading goes on. */
-  get place(): Place {
-    return this.#place;
+  get progress(): ReadProgress {
+    return this.#progress;
   }
 
   get position(): ReadPosition {
-    return this.#place.position;
+    return this.#progress.position;
   }
 }

@@ -7,7 +7,7 @@ import { delayLimit, type ReadingState } from './reading-state.ts';
 import { type SourceEvent, transition } from './source-state.ts';
 
 /** Failing for longer than the delay limit, with at least this many tries, a source is unavailable. */
-const leastTries = 3;
+const minAttempts = 3;
 
 type EventOf<K extends ReadingEvent['kind']> = Extract<ReadingEvent, { kind: K }>;
 
@@ -30,13 +30,13 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
       return asked(state, event.now);
     case 'not_asked':
       // A trial does not begin with it.
-      return state.untried === null ? state : { ...state, tracked: state.untried };
+      return state.beforeFirstAttempt === null ? state : { ...state, tracked: state.beforeFirstAttempt };
     case 'failed':
       return missing(failed(state, event), change);
     case 'answered':
       return answered(missing(state, change), event);
-    case 'gave_new':
-      return state.behindSince === null ? state : { ...state, readAt: event.now };
+    case 'new_rows_stored':
+      return state.outageSince === null ? state : { ...state, readAt: event.now };
     case 'returned':
       // What it published while it was not enrolled is missing until it is filled in.
       return state.tracked.lastAnswered === null || state.failing !== null
@@ -55,17 +55,17 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'reading_began':
       return change === null ? state : completed(state, change.gap.end);
     case 'caught_up':
-      return completed({ ...state, behindSince: null, whole: true }, event.now);
-    case 'fell_behind':
+      return completed({ ...state, outageSince: null, whole: true }, event.now);
+    case 'replay_started':
       // Where it was behind already, what was taken so far still counts.
       return {
-        ...{ ...state, whole: false, behindSince: event.since },
-        readAt: state.behindSince === null ? null : state.readAt,
+        ...{ ...state, whole: false, outageSince: event.since },
+        readAt: state.outageSince === null ? null : state.readAt,
       };
-    case 'gave_up':
-      return completed({ ...state, behindSince: null, whole: true }, event.through);
+    case 'fill_in_abandoned':
+      return completed({ ...state, outageSince: null, whole: true }, event.through);
     case 'reset':
-      return event.live && state.behindSince === null ? completed({ ...state, whole: true }, event.now) : state;
+      return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
     default:
       // The others leave a gap or move the place, and nothing else.
       return state;
@@ -75,17 +75,17 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
 /** Labels from before an attempt that begins are unread. */
 function asked(state: ReadingState, now: Micros): ReadingState {
   const { tracked } = state;
-  const untried = tracked.firstAsked === null ? tracked : state.untried;
-  const begun = entered({ ...state, untried, whole: false }, 'asked', now);
+  const beforeFirstAttempt = tracked.firstAsked === null ? tracked : state.beforeFirstAttempt;
+  const begun = entered({ ...state, beforeFirstAttempt, whole: false }, 'asked', now);
   return { ...begun, tracked: { ...begun.tracked, firstAsked: tracked.firstAsked ?? now } };
 }
 
 function failed(state: ReadingState, { now, fault }: EventOf<'failed'>): ReadingState {
   const { since = now, tries = 0 } = state.failing ?? {};
   const tracked = { ...state.tracked, failingSince: state.tracked.failingSince ?? now };
-  const long = now - since > delayLimit && tries + 1 >= leastTries;
+  const long = now - since > delayLimit && tries + 1 >= minAttempts;
   const failing = { since, tries: tries + 1 };
-  const then = { ...state, tracked, failing, untried: null, whole: false };
+  const then = { ...state, tracked, failing, beforeFirstAttempt: null, whole: false };
   return entered(then, fault === 'failed' && long ? 'failed_long' : fault, now);
 }
 
@@ -93,10 +93,10 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   const dated = state.tracked.dated || labels.dated > 0;
   const undated = state.tracked.undated || labels.undated > 0;
   const event = undated && !dated ? 'only_undated' : 'answered';
-  const heard = entered({ ...state, failing: null, untried: null }, event, now);
+  const heard = entered({ ...state, failing: null, beforeFirstAttempt: null }, event, now);
   const firstAnswered = heard.tracked.firstAnswered ?? now;
   const tracked = { ...heard.tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
-  const readAt = heard.behindSince === null ? null : (heard.readAt ?? now);
+  const readAt = heard.outageSince === null ? null : (heard.readAt ?? now);
   const then = { ...heard, tracked, readAt };
   return then.whole && live ? completed(then, now) : then;
 }
@@ -104,7 +104,7 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
 /** An outage that is a gap has to be filled in. */
 function missing(state: ReadingState, change: GapChange | null): ReadingState {
   if (change === null) return state;
-  return { ...state, behindSince: change.gap.start, readAt: state.behindSince === null ? null : state.readAt };
+  return { ...state, outageSince: change.gap.start, readAt: state.outageSince === null ? null : state.readAt };
 }
 
 /** All that it gave until then is stored, or recorded as a gap; it never becomes less. */

@@ -1,7 +1,7 @@
 import { encode } from '@atcute/cbor';
 import { expect, test } from 'vitest';
 import { createDecodedBytes } from '../../input/decoded-bytes.ts';
-import { FrameQueue, mostWaitingBytes } from './frame-queue.ts';
+import { FrameQueue, maxWaitingBytes } from './frame-queue.ts';
 
 function frame(seq: number, bytes: number): Uint8Array {
   const label = { val: 'x'.repeat(bytes) };
@@ -26,18 +26,18 @@ function taken(queue: FrameQueue, bytes: number): number {
 
 test('a connection is read no further once 256 frames wait, or 16 MiB of them', () => {
   expect(taken(queue(), 100)).toBe(256);
-  expect(taken(queue(), mostWaitingBytes / 16)).toBe(16);
-  expect(taken(queue(), mostWaitingBytes)).toBe(1);
+  expect(taken(queue(), maxWaitingBytes / 16)).toBe(16);
+  expect(taken(queue(), maxWaitingBytes)).toBe(1);
 });
 
 test('what was taken waits no more, and comes in its order', () => {
   const memory = createDecodedBytes(generous);
   const frames = queue(memory);
-  taken(frames, mostWaitingBytes / 4);
-  expect(memory.held).toBeGreaterThan(mostWaitingBytes);
+  taken(frames, maxWaitingBytes / 4);
+  expect(memory.held).toBeGreaterThan(maxWaitingBytes);
   expect(takeAll(frames)).toMatchObject([1, 2, 3, 4].map((seq) => ({ kind: 'labels', seq })));
   expect([frames.next(), frames.isFull, memory.held]).toEqual([null, false, 0]);
-  expect(taken(frames, mostWaitingBytes / 4)).toBe(4);
+  expect(taken(frames, maxWaitingBytes / 4)).toBe(4);
   frames.clear();
   expect([frames.next(), memory.held]).toEqual([null, 0]);
 });

@@ -3,9 +3,9 @@ import { decodedCost } from '../../input/limits.ts';
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 
 /** Frames that may wait for the writer before a connection is not read any further. */
-const mostFrames = 256;
+const maxFrames = 256;
 /** The same in bytes: a frame may be as large as a page. */
-export const mostWaitingBytes = 16 * 1024 * 1024;
+export const maxWaitingBytes = 16 * 1024 * 1024;
 /** Memory of the frames that are decoded together, where one of them alone does not need more. */
 const maxBatchCost = 2 * 1024 * 1024;
 
@@ -50,7 +50,7 @@ export class FrameQueue {
 
   /** True if reading should pause. */
   get isFull(): boolean {
-    return this.#frames.length >= mostFrames || this.#bytes >= mostWaitingBytes || this.#account.isOver;
+    return this.#frames.length >= maxFrames || this.#bytes >= maxWaitingBytes || this.#account.isOver;
   }
 
   /** The oldest frames that together take no more memory than this, at least one; null when nothing waits. */
@@ -58,7 +58,7 @@ export class FrameQueue {
     let cost = 0;
     let count = 0;
     for (const frame of this.#frames) {
-      if (count > 0 && (count >= mostFrames || cost + frame.cost > maxCost)) break;
+      if (count > 0 && (count >= maxFrames || cost + frame.cost > maxCost)) break;
       cost += frame.cost;
       count += 1;
     }

@@ -27,7 +27,7 @@ test('as many handshakes are under way as may be, however many endpoints accept 
     userAgent: 'Almanac/test',
     resolve: createNameResolver({ hostsFile: null }).resolve,
     handshakes: createSlots({ total: 4, perHost: 4, reserved: 2, maxWaiting: 100 }),
-    rhythm: { requestMs: 300 },
+    timings: { requestMs: 300 },
   });
   const open = async (name: string, privileged: boolean): Promise<string> => {
     const source = { endpoint: `http://${name}.localhost:${port}`, peer: { source: name, privileged } };
@@ -49,7 +49,7 @@ test('the turn of a handshake is free again, whichever way the handshake failed'
   const source = { endpoint: 'https://labeler.example', peer: { source: 'a', privileged: false } };
   const open = (resolve: Resolve, signal = new AbortController().signal): Promise<unknown> =>
     createStreamOpener({
-      ...{ policy: { allowLoopback: false }, userAgent: 'Almanac/test', rhythm: { requestMs: 20 } },
+      ...{ policy: { allowLoopback: false }, userAgent: 'Almanac/test', timings: { requestMs: 20 } },
       ...{ resolve, handshakes },
     })(source, null, { onFrame: () => undefined }, signal).catch((error: unknown) =>
       error instanceof ConnectError ? error.kind : error,

@@ -3,8 +3,8 @@ import type { Slots } from '../../network/guard/slots.ts';
 import type { Peer } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import { type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
-import type { Rhythm } from './rhythm.ts';
 import { maxFrameBytes, streamUrl } from './stream-url.ts';
+import type { Timings } from './timings.ts';
 
 /** Dependencies of opening streams. */
 export interface StreamOpenerOptions {
@@ -15,7 +15,7 @@ export interface StreamOpenerOptions {
   readonly resolve: Resolve;
   /** Handshakes under way at once: a host that accepts connections and never answers holds up no other. */
   readonly handshakes: Slots;
-  readonly rhythm: Pick<Rhythm, 'requestMs'>;
+  readonly timings: Pick<Timings, 'requestMs'>;
 }
 
 /** The labeler whose stream is opened. */
@@ -40,10 +40,10 @@ const maxHandshakeMs = 15_000;
 
 /** Makes the one way in which streams of labelers are opened. */
 export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
-  const { policy, userAgent, resolve, handshakes, rhythm } = options;
+  const { policy, userAgent, resolve, handshakes, timings } = options;
   return async ({ endpoint, peer }, cursor, events, signal) => {
-    const handshakeMs = Math.min(rhythm.requestMs, maxHandshakeMs);
-    const turn = await handshakes.acquire({ host: new URL(endpoint).host, ...peer }, rhythm.requestMs, signal);
+    const handshakeMs = Math.min(timings.requestMs, maxHandshakeMs);
+    const turn = await handshakes.acquire({ host: new URL(endpoint).host, ...peer }, timings.requestMs, signal);
     if (typeof turn === 'string') throw new ConnectError(turn, `cannot open a stream: ${turn}`);
     let answered = false;
     try {

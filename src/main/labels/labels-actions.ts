@@ -9,7 +9,7 @@ import { requireDenyList } from '../../labels/operator/deny-file.ts';
 import { readHold, releaseHold, setHold } from '../../labels/operator/hold.ts';
 import { readSeeds } from '../../labels/roster/seeds.ts';
 import { noTelemetry } from '../../labels/shares/telemetry.ts';
-import { liveRhythm } from '../../labels/stream/rhythm.ts';
+import { liveTimings } from '../../labels/stream/timings.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { createLog, type Log } from '../../ops/log.ts';
 import { type FileEvent, openStoreWriter, parseStoreUrl } from '../../store/open.ts';
@@ -47,7 +47,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         origin: values.allowLoopback ? ('simulated' as const) : ('live' as const),
         dailyBytes: values.dayMegabytes === 0 ? null : values.dayMegabytes * 1_000_000,
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
-        rhythm: liveRhythm,
+        timings: liveTimings,
       };
       // Before the store is opened: with a damaged list, denied labelers would be read.
       await requireDenyList(settings.folder);

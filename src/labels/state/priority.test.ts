@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { day, micros } from '../../store/time.ts';
+import { comparePriority, isPrivileged, type PriorityInput, priorityOf } from './priority.ts';
 import { sourceStates } from './source-state.ts';
-import { compareStanding, isPrivileged, type StandingFacts, standingOf } from './standing.ts';
 
 const now = micros(1_780_000_000_000_000);
 const ago = (days: number) => micros(now - days * day);
-const facts = (over: Partial<StandingFacts> = {}): StandingFacts => ({
+const facts = (over: Partial<PriorityInput> = {}): PriorityInput => ({
   seeded: false,
   state: 'established',
   firstAnswered: ago(7),
@@ -25,12 +25,12 @@ test.each([
   ],
   ['is named by the seeds file, and never answered', { seeded: true, firstAnswered: null }, 'seeded'],
   ['is named by the seeds file, and rejects', { seeded: true, state: 'provider_rejects' }, 'seeded'],
-] as const)('a source that %s', (_, over, standing) => {
-  expect(standingOf(facts(over), now)).toBe(standing);
+] as const)('a source that %s', (_, over, priority) => {
+  expect(priorityOf(facts(over), now)).toBe(priority);
 });
 
-test('a state that its own answers put it in ends the standing of a source; failing to answer does not', () => {
-  const kept = sourceStates.filter((state) => isPrivileged(standingOf(facts({ state }), now)));
+test('a state that its own answers put it in ends the privileges of a source; failing to answer does not', () => {
+  const kept = sourceStates.filter((state) => isPrivileged(priorityOf(facts({ state }), now)));
   expect(kept).toEqual(['unstarted', 'probing', 'established', 'unavailable']);
 });
 
@@ -45,7 +45,7 @@ test('places go to seeds, then to established sources by how long they have answ
     seed: facts({ seeded: true, firstAnswered: null }),
     olderSeed: facts({ seeded: true, firstAnswered: ago(2) }),
   };
-  const sorted = Object.entries(sources).sort(([, a], [, b]) => compareStanding(a, b, now));
+  const sorted = Object.entries(sources).sort(([, a], [, b]) => comparePriority(a, b, now));
   expect(sorted.map(([name]) => name)).toEqual([
     'olderSeed',
     'seed',

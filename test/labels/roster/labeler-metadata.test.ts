@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
-import { quickRhythm, startStation } from '../../../harness/labels/label-station.ts';
+import { quickTimings, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
-import { labelerHandle } from '../../../src/store/roster.ts';
 
 const stage = labelStage();
 
@@ -23,8 +22,8 @@ test('each labeler’s definitions are kept with their date, from its own host o
   };
   const begun = Date.now() * 1000;
   // A host that does not answer in time is asked again a day later.
-  const rhythm = { ...quickRhythm, requestMs: 60_000 };
-  const observed = await startStation({ seeds, plc: plc ?? '', jetstream, rhythm }, { resolveTxt });
+  const timings = { ...quickTimings, requestMs: 60_000 };
+  const observed = await startStation({ seeds, plc: plc ?? '', jetstream, timings }, { resolveTxt });
   stage.station = observed;
   await until('definitions', async () => (await observed.store.definitions(quiet.did)).length === 1);
   // Nobody is told what was said before they listened.
@@ -37,8 +36,7 @@ test('each labeler’s definitions are kept with their date, from its own host o
   expect(definitions?.seenAt).toBeGreaterThanOrEqual(begun);
   expect(await observed.store.definitions(without.did)).toEqual([]);
 
-  const handles = async () =>
-    new Map((await observed.store.roster()).map((row) => [row.did, labelerHandle(row)?.confirmed]));
+  const handles = async () => new Map((await observed.store.roster()).map((row) => [row.did, row.handle?.confirmed]));
   const expected = new Map([
     [quiet.did, true],
     [told.did, false],
@@ -47,5 +45,5 @@ test('each labeler’s definitions are kept with their date, from its own host o
   const sorted = (map: ReadonlyMap<string, unknown>) => JSON.stringify([...map].sort());
   await until('names', async () => sorted(await handles()) === sorted(expected));
   const row = (await observed.store.roster()).find(({ did }) => did === quiet.did);
-  expect(row && labelerHandle(row)?.name).toBe(`labeler-${quiet.did.slice(8, 14)}.example.com`);
+  expect(row?.handle?.name).toBe(`labeler-${quiet.did.slice(8, 14)}.example.com`);
 });

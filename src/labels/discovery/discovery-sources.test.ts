@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { countDirectoryOnly, countFound } from './found-by.ts';
+import { countByDiscoverySource, countDirectoryOnly } from './discovery-sources.ts';
 
 const found = (...names: string[]) => ({ provenance: new Set(names) });
 
 test('a labeler counts for each way in which it was found, however many hosts named it', () => {
-  const members = [
+  const labelers = [
     found('seeds', 'relay a.example', 'relay b.example'),
     found('relay a.example', 'jetstream', 'directory plc.example'),
     found('directory plc.example'),
     found('directory plc.example', 'directory other.example'),
     found('a way of a later version'),
   ];
-  expect(countFound(members)).toEqual({ seeds: 1, relay: 2, jetstream: 1, directory: 3 });
-  expect(countDirectoryOnly(members)).toBe(2);
+  expect(countByDiscoverySource(labelers)).toEqual({ seeds: 1, relay: 2, jetstream: 1, directory: 3 });
+  expect(countDirectoryOnly(labelers)).toBe(2);
 });

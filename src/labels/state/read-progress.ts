@@ -3,7 +3,7 @@ import { noPosition, type ReadPosition } from '../label/position.ts';
 import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
 
 /** A stream while it is connected. */
-export interface StreamPlace {
+export interface StreamProgress {
   /** The cursor with which it is opened: one before the last frame, so that it comes again; null: live. */
   readonly cursor: number | null;
   /** True if everything after the last read row arrives on this connection. */
@@ -16,8 +16,8 @@ export interface StreamPlace {
   readonly liveFrom: Micros | null;
 }
 
-/** The place at which the reading of a source goes on at one endpoint, as a value: only `placeAfter` makes the next one. */
-export interface Place {
+/** The place at which the reading of a source goes on at one endpoint, as a value: only `progressAfter` makes the next one. */
+export interface ReadProgress {
   /** The resume position: that of what is committed. */
   readonly position: ReadPosition;
   /** Cursor of the next stream connection, if it must replay earlier frames; null to resume from the last one. */
@@ -27,7 +27,7 @@ export interface Place {
   /** Rows of the last page, by the first digits of their fingerprints: pages without an order overlap. Null before the first. */
   readonly lastPage: ReadonlySet<number> | null;
   /** Looks for the last row that missed it, one after the other, and when the last of them was. */
-  readonly missedLooks: { readonly count: number; readonly at: Micros } | null;
+  readonly missedTailChecks: { readonly count: number; readonly at: Micros } | null;
   /** The stream's newest frames with labels, without a hole between them, the oldest first. A list: it is copied with each batch. */
   readonly seen: readonly LastFrame[];
   /** The stream's newest frame that is committed, of the last connection; null where there is none. */
@@ -35,88 +35,88 @@ export interface Place {
   /** True if everything before the stream's frames is stored, or a gap: until then no frame number is a resume position. */
   readonly contiguous: boolean;
   /** The last connection of the stream. */
-  readonly stream: StreamPlace;
+  readonly stream: StreamProgress;
 }
 
 /** Frames whose numbers are remembered. */
-const mostSeen = 512;
+const maxSeen = 512;
 /** Looks that miss the last row, one after the other, before it is looked for once in a while. */
-const mostMissedLooks = 2;
+const maxMissedChecks = 2;
 
 const unseen: readonly LastFrame[] = [];
-const unopened: StreamPlace = { cursor: null, resumed: false, expected: null, joined: false, liveFrom: null };
+const unopened: StreamProgress = { cursor: null, resumed: false, expected: null, joined: false, liveFrom: null };
 
 /** The place of a reader that begins at a position. */
-export function placeAt(position: ReadPosition): Place {
+export function initialProgress(position: ReadPosition): ReadProgress {
   return {
-    ...{ position, replayFrom: null, unplaced: new Set<string>(), lastPage: null, missedLooks: null },
+    ...{ position, replayFrom: null, unplaced: new Set<string>(), lastPage: null, missedTailChecks: null },
     ...{ seen: unseen, live: null, contiguous: false, stream: unopened },
   };
 }
 
 /** The place after an event; events that concern the state of the source alone leave it as it is. */
-export function placeAfter(place: Place, event: ReadingEvent): Place {
+export function progressAfter(progress: ReadProgress, event: ReadingEvent): ReadProgress {
   switch (event.kind) {
     case 'stream_opening':
-      return opening(place);
+      return opening(progress);
     case 'stream_opened':
-      return { ...place, replayFrom: null };
+      return { ...progress, replayFrom: null };
     case 'filled_in':
       // Without pages it is the stream alone that fills in: up to where it is live.
-      return withStream(place, { joined: event.joined, liveFrom: event.joined ? null : event.opened });
+      return withStream(progress, { joined: event.joined, liveFrom: event.joined ? null : event.opened });
     case 'tail_settled':
-      return withStream(place, { expected: null });
+      return withStream(progress, { expected: null });
     case 'reset':
       // The stream's earlier rows no longer join what follows.
-      return withStream({ ...place, seen: unseen }, event.live ? { resumed: false } : {});
+      return withStream({ ...progress, seen: unseen }, event.live ? { resumed: false } : {});
     case 'replay_found':
-      return { ...place, replayFrom: event.cursor };
+      return { ...progress, replayFrom: event.cursor };
     case 'frames_seen':
-      return { ...place, seen: remembering(place.seen, event.frames) };
+      return { ...progress, seen: remembering(progress.seen, event.frames) };
     case 'committed':
-      return { ...place, position: event.position, live: newestOf(event.move) ?? place.live };
+      return { ...progress, position: event.position, live: newestOf(event.move) ?? progress.live };
     case 'page_stored':
-      return { ...place, lastPage: event.digits, unplaced: event.unplaced };
+      return { ...progress, lastPage: event.digits, unplaced: event.unplaced };
     case 'tail_found':
-      return { ...place, missedLooks: null };
+      return { ...progress, missedTailChecks: null };
     case 'tail_missed':
-      return { ...place, missedLooks: { count: (place.missedLooks?.count ?? 0) + 1, at: event.now } };
+      return { ...progress, missedTailChecks: { count: (progress.missedTailChecks?.count ?? 0) + 1, at: event.now } };
     case 'joined':
-      return joined(place);
+      return joined(progress);
     case 'number_forgotten':
-      return { ...place, live: null, seen: unseen, position: { ...place.position, seq: null, seqTail: null } };
+      return { ...progress, live: null, seen: unseen, position: { ...progress.position, seq: null, seqTail: null } };
     case 'position_forgotten':
-      return { ...place, live: null, seen: unseen, contiguous: false, position: noPosition };
+      return { ...progress, live: null, seen: unseen, contiguous: false, position: noPosition };
     default:
-      return place;
+      return progress;
   }
 }
 
 /** A stream that is resumed is asked for its last frame again: another one in its place means another database. */
-function opening(place: Place): Place {
-  const { seq, seqTail } = place.position;
-  const cursor = seq === null ? place.replayFrom : Math.max(0, seq - 1);
+function opening(progress: ReadProgress): ReadProgress {
+  const { seq, seqTail } = progress.position;
+  const cursor = seq === null ? progress.replayFrom : Math.max(0, seq - 1);
   const expected = seq === null ? null : { seq, tail: seqTail };
   const resumed = cursor !== null;
-  const seen = seq === null ? unseen : place.seen;
-  return { ...place, seen, contiguous: resumed, live: null, stream: { ...unopened, cursor, resumed, expected } };
+  const seen = seq === null ? unseen : progress.seen;
+  return { ...progress, seen, contiguous: resumed, live: null, stream: { ...unopened, cursor, resumed, expected } };
 }
 
 /** Everything before the live frames is stored, or a gap: from now on their numbers are the resume position. */
-function joined(place: Place): Place {
-  const { live, position } = place;
+function joined(progress: ReadProgress): ReadProgress {
+  const { live, position } = progress;
   const isBehind = live === null || live.seq < (position.seq ?? 0);
   const moved = isBehind ? position : { ...position, seq: live.seq, seqTail: live.tail };
-  return { ...place, contiguous: true, position: moved };
+  return { ...progress, contiguous: true, position: moved };
 }
 
-function withStream(place: Place, stream: Partial<StreamPlace>): Place {
-  return { ...place, stream: { ...place.stream, ...stream } };
+function withStream(progress: ReadProgress, stream: Partial<StreamProgress>): ReadProgress {
+  return { ...progress, stream: { ...progress.stream, ...stream } };
 }
 
 function remembering(seen: readonly LastFrame[], frames: readonly LastFrame[]): readonly LastFrame[] {
   const fresh = frames.filter(({ tail }) => tail !== null);
-  return fresh.length === 0 ? seen : [...seen, ...fresh].slice(-mostSeen);
+  return fresh.length === 0 ? seen : [...seen, ...fresh].slice(-maxSeen);
 }
 
 function tailOf(seen: readonly LastFrame[], seq: number): string | null {
@@ -133,20 +133,22 @@ export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boo
 }
 
 /** Returns true if the last row is looked for now. A labeler that never shows it again has pages of another kind. */
-export function looksForTail({ missedLooks }: Place, now: Micros, pauseMs: number): boolean {
-  return missedLooks === null || missedLooks.count < mostMissedLooks || now - missedLooks.at >= pauseMs * 1000;
+export function shouldCheckTail({ missedTailChecks }: ReadProgress, now: Micros, pauseMs: number): boolean {
+  return (
+    missedTailChecks === null || missedTailChecks.count < maxMissedChecks || now - missedTailChecks.at >= pauseMs * 1000
+  );
 }
 
 /** The resume position once the rows of a move are durable. */
-export function positionAfter(place: Place, move: PositionMove): ReadPosition {
-  const { position } = place;
+export function positionAfter(progress: ReadProgress, move: PositionMove): ReadPosition {
+  const { position } = progress;
   switch (move.kind) {
     case 'stay':
       return position;
     case 'frames':
-      return afterFrames(place, move.last);
+      return afterFrames(progress, move.last);
     case 'page':
-      return afterPage(place, move.cursor, move.tail);
+      return afterPage(progress, move.cursor, move.tail);
     case 'unplaced':
       return { ...position, cursor: position.cursor ?? move.start };
     case 'align':
@@ -158,7 +160,7 @@ export function positionAfter(place: Place, move: PositionMove): ReadPosition {
   }
 }
 
-function afterFrames({ position, contiguous }: Place, last: LastFrame | null): ReadPosition {
+function afterFrames({ position, contiguous }: ReadProgress, last: LastFrame | null): ReadPosition {
   if (last === null || (position.seq === null && !contiguous)) return position;
   const moved = { ...position, seq: last.seq, seqTail: last.tail };
   // Where numbers and cursors were seen to be one, they move as one.
@@ -166,7 +168,7 @@ function afterFrames({ position, contiguous }: Place, last: LastFrame | null): R
 }
 
 /** The position after a page. Where the stream gave the same row under that number, numbers and cursors are one. */
-function afterPage({ position, seen, live }: Place, cursor: number, cursorTail: string): ReadPosition {
+function afterPage({ position, seen, live }: ReadProgress, cursor: number, cursorTail: string): ReadPosition {
   const seq = position.seq ?? live?.seq ?? null;
   const seqTail = position.seq === null ? (live?.tail ?? null) : position.seqTail;
   if (seq !== null && seqTail !== null && seq >= cursor && tailOf(seen, cursor) === cursorTail) {

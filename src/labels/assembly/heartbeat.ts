@@ -8,7 +8,7 @@ import { readHold } from '../operator/hold.ts';
 const throughNote = 'observed-through';
 
 /** Writes a heartbeat with the time of the newest rows, so that restored older rows are detected. */
-export async function beat(store: StoreWriter, clock: () => Micros): Promise<void> {
+export async function writeHeartbeat(store: StoreWriter, clock: () => Micros): Promise<void> {
   await store.beat(clock());
   const { observedThrough } = await store.frontier();
   if (observedThrough !== null) await store.putNote(throughNote, String(observedThrough));

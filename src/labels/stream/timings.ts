@@ -1,5 +1,5 @@
 /** Intervals and timeouts of reading sources; all in milliseconds. Tests use shorter ones. */
-export interface Rhythm {
+export interface Timings {
   /** Between polls of a quiet source. */
   readonly pollMs: number;
   /** A stream that was quiet for this long is confirmed by a read of its tail. */
@@ -12,21 +12,21 @@ export interface Rhythm {
   readonly streamRetryMs: number;
   /** First and longest wait after a failure, of an enrolled source. */
   readonly firstRetryMs: number;
-  readonly longestRetryMs: number;
+  readonly maxRetryMs: number;
   /** Between tries of a source that is known but not enrolled. */
   readonly notEnrolledMs: number;
   /** For a request, and for a connection to open. */
   readonly requestMs: number;
   /** Between heartbeats and looks at the disk. */
-  readonly beatMs: number;
+  readonly heartbeatMs: number;
   /** Between runs of the store's upkeep. */
   readonly upkeepMs: number;
   /** A start waits this long for an upstream's time. */
   readonly clockMs: number;
 }
 
-/** The rhythm against the live network. */
-export const liveRhythm: Rhythm = {
+/** The timings against the live network. */
+export const liveTimings: Timings = {
   pollMs: 30_000,
   // Below the coverage tolerance of 10 minutes: a quiet network is confirmed before its silence counts as a gap.
   confirmMs: 540_000,
@@ -34,10 +34,10 @@ export const liveRhythm: Rhythm = {
   resumeMs: 20_000,
   streamRetryMs: 3_600_000,
   firstRetryMs: 2_000,
-  longestRetryMs: 900_000,
+  maxRetryMs: 900_000,
   notEnrolledMs: 86_400_000,
   requestMs: 30_000,
-  beatMs: 10_000,
+  heartbeatMs: 10_000,
   upkeepMs: 300_000,
   clockMs: 5_000,
 };

@@ -9,19 +9,19 @@ import { StoreError } from '../../store/errors.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { ShareKey } from '../shares/shares.ts';
 import type { SourcePart } from '../shares/telemetry.ts';
-import { isPrivileged, standingOf } from '../state/standing.ts';
-import { type Member, standingFacts } from './member.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
+import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { labelerCollection } from './relay-list.ts';
 import { definitionsOf } from './service-events.ts';
 
 /** Dependencies of fetching labelers' metadata; times in milliseconds. */
-export interface ParticularsOptions {
+export interface LabelerMetadataOptions {
   readonly http: HttpClient;
   readonly identities: Pick<IdentityResolver, 'resolve'>;
   /** Asks DNS for the texts of a name; null: no handle is confirmed. */
   readonly resolveTxt: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly store: Pick<StoreWriter, 'putDefinitions'>;
-  readonly member: (did: string) => Member | undefined;
+  readonly labeler: (did: string) => KnownLabeler | undefined;
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
@@ -33,9 +33,9 @@ export interface ParticularsOptions {
   /** And after this long where it could not be asked (1 day). */
   readonly retryMs?: number;
   /** Definitions of one labeler are taken at most this often (10 minutes): records that are rewritten without end were seen. */
-  readonly leastMs?: number;
+  readonly minIntervalMs?: number;
   /** The same for labelers that are neither seeded nor long established: there may be any number of these (1 hour). */
-  readonly newLeastMs?: number;
+  readonly newMinIntervalMs?: number;
   readonly shareOf: (source: string) => ShareKey;
 }
 
@@ -47,12 +47,12 @@ const maxWaitMs = 10_000;
 const maxLogged = 1_000;
 
 /** Fetches labelers' metadata: their label definitions from their own hosts, and the confirmation of their handles. */
-export class Particulars {
-  readonly #options: ParticularsOptions;
+export class LabelerMetadata {
+  readonly #options: LabelerMetadataOptions;
   readonly #refreshMs: number;
   readonly #retryMs: number;
-  readonly #leastMs: number;
-  readonly #newLeastMs: number;
+  readonly #minIntervalMs: number;
+  readonly #newMinIntervalMs: number;
   /** Time of each labeler's next fetch, in milliseconds. */
   readonly #due = new Map<string, number>();
   /** Time at which definitions were last accepted, in milliseconds. */
@@ -62,17 +62,17 @@ export class Particulars {
   /** Labelers whose data caused an error that was logged: once for each. */
   readonly #logged = new Set<string>();
 
-  constructor(options: ParticularsOptions) {
+  constructor(options: LabelerMetadataOptions) {
     this.#options = options;
     const day = 86_400_000;
     this.#refreshMs = options.refreshMs ?? 7 * day;
     this.#retryMs = options.retryMs ?? day;
-    this.#leastMs = options.leastMs ?? 600_000;
-    this.#newLeastMs = options.newLeastMs ?? 6 * this.#leastMs;
+    this.#minIntervalMs = options.minIntervalMs ?? 600_000;
+    this.#newMinIntervalMs = options.newMinIntervalMs ?? 6 * this.#minIntervalMs;
   }
 
   /** A labeler's document was read. */
-  resolved({ did, handle, pds }: Member): void {
+  resolved({ did, handle, pds }: KnownLabeler): void {
     const place = `${handle} ${pds}`;
     if (this.#known.get(did) === place) return;
     this.#known.set(did, place);
@@ -87,9 +87,11 @@ export class Particulars {
 
   /** A labeler wrote its record, with these definitions. Rejects when the store does. */
   async written(did: string, content: string): Promise<void> {
-    if (!this.#options.member(did)) return;
-    const least = isPrivileged(this.#options.shareOf(did).standing) ? this.#leastMs : this.#newLeastMs;
-    const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + least;
+    if (!this.#options.labeler(did)) return;
+    const minInterval = isPrivileged(this.#options.shareOf(did).priority)
+      ? this.#minIntervalMs
+      : this.#newMinIntervalMs;
+    const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + minInterval;
     if (this.#now >= next) await this.#take(did, content);
     // Too often: its host is asked later, for what the record says by then.
     else this.#due.set(did, Math.min(next, this.#due.get(did) ?? next));
@@ -114,8 +116,8 @@ export class Particulars {
   }
 
   #isPrivileged(did: string): boolean {
-    const member = this.#options.member(did);
-    return member !== undefined && isPrivileged(standingOf(standingFacts(member), this.#options.clock()));
+    const labeler = this.#options.labeler(did);
+    return labeler !== undefined && isPrivileged(priorityOf(priorityInput(labeler), this.#options.clock()));
   }
 
   get #now(): number {
@@ -140,33 +142,33 @@ export class Particulars {
   }
 
   async #ask(did: string, signal: AbortSignal): Promise<void> {
-    const member = this.#options.member(did);
-    if (!member) {
+    const labeler = this.#options.labeler(did);
+    if (!labeler) {
       this.#due.delete(did);
       return;
     }
-    const [confirmed, answered] = await Promise.all([this.#confirm(member, signal), this.#fetch(member, signal)]);
+    const [confirmed, answered] = await Promise.all([this.#confirm(labeler, signal), this.#fetch(labeler, signal)]);
     if (signal.aborted) return;
     this.#due.set(did, this.#now + (confirmed && answered ? this.#refreshMs : this.#retryMs));
   }
 
   /** Resolves whether its handle is its own; returns false if that could not be resolved. */
-  async #confirm(member: Member, signal: AbortSignal): Promise<boolean> {
+  async #confirm(labeler: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { identities: identity, resolveTxt } = this.#options;
-    const http = this.#clientFor(member.did);
-    const { handle } = member;
+    const http = this.#clientFor(labeler.did);
+    const { handle } = labeler;
     if (handle === null || resolveTxt === null) return true;
     const resolution = await resolveHandle(handle, { http, identity, resolveTxt }, signal);
     if (resolution.kind === 'failed') return false;
     // It may have another name by now.
-    if (member.handle === handle) {
-      member.handleConfirmed = resolution.kind === 'resolved' && resolution.did === member.did;
+    if (labeler.handle === handle) {
+      labeler.handleConfirmed = resolution.kind === 'resolved' && resolution.did === labeler.did;
     }
     return true;
   }
 
   /** Returns true if its host responded, even without a record. */
-  async #fetch({ did, pds }: Member, signal: AbortSignal): Promise<boolean> {
+  async #fetch({ did, pds }: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { log } = this.#options;
     const http = this.#clientFor(did);
     const timeoutMs = Math.min(this.#options.timeoutMs, maxWaitMs);
@@ -200,7 +202,7 @@ export class Particulars {
     await store.putDefinitions(
       { did, seenAt: clock(), content },
       {
-        isProtected: (other) => isPrivileged(shareOf(other).standing),
+        isProtected: (other) => isPrivileged(shareOf(other).priority),
         groupOf: (other) => shareOf(other).domain,
       },
     );

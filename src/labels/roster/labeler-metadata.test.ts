@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { rosterRow } from '../../../harness/store/roster-row.ts';
 import { Pds } from '../../../sim/identity/pds.ts';
 import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
@@ -9,8 +10,8 @@ import { StoreError } from '../../store/errors.ts';
 import type { Definitions } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
-import { type Member, memberOf } from './member.ts';
-import { Particulars } from './particulars.ts';
+import { type KnownLabeler, labelerFromRow } from './known-labeler.ts';
+import { LabelerMetadata } from './labeler-metadata.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 let pds: Pds;
@@ -37,35 +38,34 @@ afterEach(async () => {
 const record = (value: string) => ({ policies: { labelValues: [value] } });
 const content = (value: string) => JSON.stringify({ labelValues: [value], labelValueDefinitions: [] });
 
-function labeler(over: Partial<Member> = {}): Member {
-  const row = { did, origin: 'seeded', provenance: [], enrolled: true, endpoint: null, state: 'probing' } as const;
-  const member = memberOf({ ...row, stateSince: micros(0), detail: '{}' }, null);
-  return Object.assign(member, { pds: pds.origin, handle: 'mod.example.com', ...over });
+function labelerWith(over: Partial<KnownLabeler> = {}): KnownLabeler {
+  const labeler = labelerFromRow(rosterRow(did, { state: 'probing', resolutionStatus: 'unresolved' }), null);
+  return Object.assign(labeler, { pds: pds.origin, handle: 'mod.example.com', ...over });
 }
 
 /** Asks as if `dns` were what the name says, and the document what the directory has. */
-function ask(member: Member, dns: () => Promise<string[][]>) {
-  const document = { did, handle: member.handle, labelerDeclared: true, labelerEndpoint: null, pds: null };
+function ask(labeler: KnownLabeler, dns: () => Promise<string[][]>) {
+  const document = { did, handle: labeler.handle, labelerDeclared: true, labelerEndpoint: null, pds: null };
   const resolution: Resolution = { kind: 'resolved', document: { ...document, labelKeys: [] } };
-  return askAll(new Map([[did, member]]), { resolveTxt: dns, identities: { resolve: async () => resolution } })
-    .particulars;
+  return askAll(new Map([[did, labeler]]), { resolveTxt: dns, identities: { resolve: async () => resolution } })
+    .metadata;
 }
 
 function askAll(
-  members: ReadonlyMap<string, Member>,
-  over: Partial<ConstructorParameters<typeof Particulars>[0]>,
+  labelers: ReadonlyMap<string, KnownLabeler>,
+  over: Partial<ConstructorParameters<typeof LabelerMetadata>[0]>,
   putDefinitions = async (definitions: Definitions) => {
     kept.push(definitions);
     return true;
   },
 ) {
-  const particulars = new Particulars({
+  const metadata = new LabelerMetadata({
     http,
     identities: { resolve: async () => ({ kind: 'not_found', status: 404 }) },
-    shareOf: (source) => ({ standing: 'seeded', domain: source, source }),
+    shareOf: (source) => ({ priority: 'seeded', domain: source, source }),
     resolveTxt: null,
     store: { putDefinitions },
-    member: (asked) => members.get(asked),
+    labeler: (asked) => labelers.get(asked),
     clock: () => micros(time * 1000),
     // A wait is over at once, so that the next look sees the time that a test set.
     wait: (_, signal) => wait(1, signal),
@@ -74,9 +74,9 @@ function askAll(
     timeoutMs: 20_000,
     ...over,
   });
-  const running = particulars.run(stop.signal);
+  const running = metadata.run(stop.signal);
   running.catch(() => undefined);
-  return { particulars, running };
+  return { metadata, running };
 }
 
 const names = (found: string) => async () => [[`did=${found}`]];
@@ -85,12 +85,12 @@ const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, in
 
 test('definitions come from the labeler’s own host, with their date, and again a week later', async () => {
   pds.records.set(did, record('spam'));
-  const particulars = ask(labeler(), names(did));
-  particulars.resolved(labeler());
+  const metadata = ask(labelerWith(), names(did));
+  metadata.resolved(labelerWith());
   await until(() => kept.length === 1);
   expect(kept).toEqual([{ did, seenAt: micros(time * 1000), content: content('spam') }]);
   // The same document again is no reason to ask.
-  particulars.resolved(labeler());
+  metadata.resolved(labelerWith());
   time += 7 * 86_400_000 - 1;
   await wait(50, stop.signal);
   expect(asked()).toBe(1);
@@ -101,8 +101,8 @@ test('definitions come from the labeler’s own host, with their date, and again
 });
 
 test('a record that is written without end is taken once in ten minutes, and then as it stands', async () => {
-  const particulars = ask(labeler({ handle: null }), names(did));
-  for (let i = 0; i < 500; i++) await particulars.written(did, content(`${i}`));
+  const metadata = ask(labelerWith({ handle: null }), names(did));
+  for (let i = 0; i < 500; i++) await metadata.written(did, content(`${i}`));
   expect(kept.map((one) => one.content)).toEqual([content('0')]);
   pds.records.set(did, record('499'));
   time += 600_000;
@@ -111,7 +111,7 @@ test('a record that is written without end is taken once in ten minutes, and the
 });
 
 test('nobody’s definitions are kept but a known labeler’s', async () => {
-  await ask(labeler(), names(did)).written('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', content('spam'));
+  await ask(labelerWith(), names(did)).written('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', content('spam'));
   expect(kept).toEqual([]);
 });
 
@@ -122,7 +122,7 @@ test.each([
   ['definitions beyond the bound', record('x'.repeat(300_000))],
 ])('%s gives none', async (_, value) => {
   if (value) pds.records.set(did, value);
-  ask(labeler(), names(did)).resolved(labeler());
+  ask(labelerWith(), names(did)).resolved(labelerWith());
   await until(() => asked() === 1);
   await wait(50, stop.signal);
   expect(kept).toEqual([]);
@@ -133,11 +133,11 @@ test.each([
   ['names somebody else', names('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'), false],
   ['cannot be asked', () => Promise.reject(Object.assign(new Error(), { code: 'ESERVFAIL' })), false],
 ])('a name that %s is confirmed: %s', async (_, dns, confirmed) => {
-  const member = labeler();
-  ask(member, dns).resolved(member);
+  const labeler = labelerWith();
+  ask(labeler, dns).resolved(labeler);
   await until(() => asked() === 1);
   await wait(50, stop.signal);
-  expect(member.handleConfirmed).toBe(confirmed);
+  expect(labeler.handleConfirmed).toBe(confirmed);
 });
 
 test('a record nested 5,000 levels deep, or an error that its data causes, stops nothing for the other labelers', async () => {
@@ -147,21 +147,21 @@ test('a record nested 5,000 levels deep, or an error that its data causes, stops
     response.setHeader('content-type', 'application/json').end(`{"uri":"at://x","value":${value}}`);
   });
   await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
-  const deep = labeler({ did: 'did:plc:cccccccccccccccccccccccc', handle: null });
+  const deep = labelerWith({ did: 'did:plc:cccccccccccccccccccccccc', handle: null });
   deep.pds = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
-  const throwing = labeler({ did: 'did:plc:dddddddddddddddddddddddd', handle: null });
+  const throwing = labelerWith({ did: 'did:plc:dddddddddddddddddddddddd', handle: null });
   Object.defineProperty(throwing, 'pds', {
     get: () => {
       throw new RangeError('Maximum call stack size exceeded');
     },
   });
-  const honest = labeler({ handle: null });
+  const honest = labelerWith({ handle: null });
   pds.records.set(did, record('spam'));
-  const members = new Map([deep, throwing, honest].map((member) => [member.did, member]));
+  const labelers = new Map([deep, throwing, honest].map((labeler) => [labeler.did, labeler]));
   const failures: string[] = [];
-  const { running, particulars } = askAll(members, { sourceFailed: (what) => void failures.push(what) });
+  const { running, metadata } = askAll(labelers, { sourceFailed: (what) => void failures.push(what) });
   // In the order in which they are asked: two at a time.
-  for (const member of [deep, labeler({ did: throwing.did }), honest]) particulars.resolved(member);
+  for (const labeler of [deep, labelerWith({ did: throwing.did }), honest]) metadata.resolved(labeler);
   try {
     await until(() => kept.length === 1);
     expect(kept[0]?.did).toBe(did);
@@ -177,7 +177,7 @@ test('a record nested 5,000 levels deep, or an error that its data causes, stops
 test('a store that cannot be trusted ends it', async () => {
   pds.records.set(did, record('spam'));
   const failing = () => Promise.reject(new StoreError('damaged', 'the files are inconsistent'));
-  const { running, particulars } = askAll(new Map([[did, labeler({ handle: null })]]), {}, failing);
-  particulars.resolved(labeler({ handle: null }));
+  const { running, metadata } = askAll(new Map([[did, labelerWith({ handle: null })]]), {}, failing);
+  metadata.resolved(labelerWith({ handle: null }));
   await expect(running).rejects.toThrow('inconsistent');
 });

@@ -1,8 +1,8 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { registrableDomain } from '../../network/guard/registrable-domain.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { trialPeriod } from '../state/reading-state.ts';
-import { isPrivileged, standingOf } from '../state/standing.ts';
-import { isSeeded, type Member, standingFacts } from './member.ts';
+import { isSeeded, type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
 /**
@@ -12,7 +12,7 @@ import { domainOf, isWeb } from './resolution-queue.ts';
 const shares = { did: 1 / 20, endpoint: 1 / 20, pds: 1 / 4 } as const;
 
 /** Labelers that give up their place in a full roster. Of each list the last one is the first to go. */
-export interface Dispensable {
+export interface EvictionCandidates {
   /** Those that never answered in their trial, then those whose document names no labeler. */
   readonly unused: string[];
   /** The newest of groups that hold more than their share. */
@@ -22,50 +22,51 @@ export interface Dispensable {
 }
 
 /** No labeler is dispensable. */
-export const noneDispensable: Dispensable = { unused: [], surplus: [], crowded: new Set() };
+export const noEvictionCandidates: EvictionCandidates = { unused: [], surplus: [], crowded: new Set() };
 
 /** Selects the labelers that lose their place in a full roster. Seeded and established labelers never do. */
-export function dispensable(members: Iterable<Member>, max: number, now: Micros): Dispensable {
+export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number, now: Micros): EvictionCandidates {
   const failed: string[] = [];
   const none: string[] = [];
-  const others: Member[] = [];
-  for (const member of members) {
-    if (!isDispensable(member, now)) continue;
-    if (hasFailed(member, now)) failed.push(member.did);
-    else if (member.finding === 'no_labeler' && member.tracker.tracked.lastAnswered === null) none.push(member.did);
-    else others.push(member);
+  const others: KnownLabeler[] = [];
+  for (const labeler of labelers) {
+    if (!isEvictable(labeler, now)) continue;
+    if (hasFailedTrial(labeler, now)) failed.push(labeler.did);
+    else if (labeler.resolutionStatus === 'no_labeler' && labeler.tracker.tracked.lastAnswered === null)
+      none.push(labeler.did);
+    else others.push(labeler);
   }
   return { unused: [...none.reverse(), ...failed.reverse()], ...surplusOf(others, max) };
 }
 
 /** Returns true if a labeler may lose its place. */
-export function isDispensable(member: Member, now: Micros): boolean {
-  return !isPrivileged(standingOf(standingFacts(member), now));
+export function isEvictable(labeler: KnownLabeler, now: Micros): boolean {
+  return !isPrivileged(priorityOf(priorityInput(labeler), now));
 }
 
 /** Returns true if it was discovered and its trial ended without a response, or without a document. */
-function hasFailed(member: Member, now: Micros): boolean {
-  const { lastAnswered, firstAsked, stateSince } = member.tracker.tracked;
-  return !isSeeded(member) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
+function hasFailedTrial(labeler: KnownLabeler, now: Micros): boolean {
+  const { lastAnswered, firstAsked, stateSince } = labeler.tracker.tracked;
+  return !isSeeded(labeler) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
 }
 
 /** Those beyond the share of a group that they are in, in the order in which they came to be known. */
-function surplusOf(members: readonly Member[], max: number): Pick<Dispensable, 'surplus' | 'crowded'> {
+function surplusOf(labelers: readonly KnownLabeler[], max: number): Pick<EvictionCandidates, 'surplus' | 'crowded'> {
   const counts = new Map<string, number>();
   const surplus: string[] = [];
   const crowded = new Set<string>();
-  for (const member of members) {
-    const groups = groupsOf(member);
+  for (const labeler of labelers) {
+    const groups = groupsOf(labeler);
     for (const { key } of groups) counts.set(key, (counts.get(key) ?? 0) + 1);
-    if (groups.some(({ key, share }) => (counts.get(key) ?? 0) > share * max)) surplus.push(member.did);
-    if (isWeb(member.did) && (counts.get(`did ${domainOf(member.did)}`) ?? 0) >= shares.did * max) {
-      crowded.add(domainOf(member.did));
+    if (groups.some(({ key, share }) => (counts.get(key) ?? 0) > share * max)) surplus.push(labeler.did);
+    if (isWeb(labeler.did) && (counts.get(`did ${domainOf(labeler.did)}`) ?? 0) >= shares.did * max) {
+      crowded.add(domainOf(labeler.did));
     }
   }
   return { surplus, crowded };
 }
 
-function groupsOf({ did, endpoint, pds }: Member): { readonly key: string; readonly share: number }[] {
+function groupsOf({ did, endpoint, pds }: KnownLabeler): { readonly key: string; readonly share: number }[] {
   return [
     ...(isWeb(did) ? [{ key: `did ${domainOf(did)}`, share: shares.did }] : []),
     ...(endpoint === null

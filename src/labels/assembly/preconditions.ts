@@ -1,19 +1,19 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { hour, micros } from '../../store/time.ts';
 import { type Clocks, watchClock } from '../clock/clock-watch.ts';
-import type { Obstacle } from '../ingest/acceptance.ts';
+import type { PreconditionCheck } from '../ingest/acceptance.ts';
 import { type DiskBudget, type DiskLimits, readDisk } from '../shares/disk-budget.ts';
 
 /** Preconditions of acceptance outside the store: a confirmed clock, and enough space on the disk. */
-export interface Obstacles {
+export interface Preconditions {
   /** Looked at before each commit, and with each heartbeat. */
-  look(): Obstacle;
+  look(): PreconditionCheck;
   /** Another number once the clock was set or confirmed: what was judged by it before has to be judged again. */
-  readonly clockEra: number;
+  readonly clockGeneration: number;
   /** Records the time that an upstream reports, in milliseconds. */
-  heardTime(milliseconds: number): void;
+  onUpstreamTime(milliseconds: number): void;
   /** The same from one that we chose ourselves, asked at `askedAt` of the wall clock: see `ClockWatch.told`. */
-  toldTime(milliseconds: number, askedAt: Micros): void;
+  onTrustedTime(milliseconds: number, askedAt: Micros): void;
   /** True if data may be removed by age: the clock is confirmed, and was not set within the last hour. */
   readonly ageKnown: boolean;
   /** True if an upstream confirmed the clock, false if one contradicted it; null before either. */
@@ -25,10 +25,10 @@ export interface Obstacles {
 }
 
 /** Monitors a store's directory and this machine's clocks. Calls `askTime` while the clock is unconfirmed. */
-export function watchObstacles(
+export function watchPreconditions(
   clocks: Clocks,
   { askTime, ...limits }: DiskLimits & { readonly askTime: () => void },
-): Obstacles {
+): Preconditions {
   const watch = watchClock(clocks);
   let steppedAt: number | null = null;
   let disk: DiskBudget = { isLow: false, isTight: false, dailyBytes: limits.maxDailyBytes };
@@ -53,14 +53,14 @@ export function watchObstacles(
       if (!watch.confirmed) askTime();
       return { gap, since, pause: watch.doubtful ? 'clock_doubtful' : disk.isLow ? 'disk_low' : null };
     },
-    get clockEra() {
+    get clockGeneration() {
       return era;
     },
-    heardTime(milliseconds) {
-      hear(() => watch.heard(inMicros(milliseconds)));
+    onUpstreamTime(milliseconds) {
+      hear(() => watch.onUpstreamTime(inMicros(milliseconds)));
     },
-    toldTime(milliseconds, askedAt) {
-      hear(() => watch.told(inMicros(milliseconds), askedAt));
+    onTrustedTime(milliseconds, askedAt) {
+      hear(() => watch.onTrustedTime(inMicros(milliseconds), askedAt));
     },
     get ageKnown() {
       return watch.confirmed && (steppedAt === null || clocks.monotonic() - steppedAt >= hour);

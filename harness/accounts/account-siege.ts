@@ -16,7 +16,7 @@ export const unitEnvironment: Readonly<Record<string, string>> = {
     )?.[1] ?? '',
 };
 
-/** How clients reach the service, and who they are to it. */
+/** Way in which clients reach the service, and the identity that the service sees. */
 export type Way =
   /** Each client has an address of its own on loopback. */
   | { readonly kind: 'direct'; readonly port: number }
@@ -25,7 +25,7 @@ export type Way =
   /** Through nginx or Caddy, each client with an address of its own on loopback. */
   | { readonly kind: 'proxied'; readonly port: number; readonly host: string; readonly tls: boolean };
 
-/** What is asked for. */
+/** Requested accounts. */
 export interface SiegeTargets {
   /** An account with a few rows. */
   readonly plain: string;
@@ -41,7 +41,7 @@ interface Client {
   readonly fields: string;
 }
 
-/** What a hostile client works with. */
+/** Dependencies of a hostile client. */
 interface Attack {
   readonly stopped: AbortSignal;
   readonly targets: SiegeTargets;
@@ -223,9 +223,9 @@ export const hostileKinds = {
   smuggles,
 } satisfies Record<string, Kind>;
 
-/** What became of an honest client's request. */
+/** Result of an honest client's request. */
 export interface HonestAnswer {
-  /** 0: there was no whole answer. */
+  /** 0 without a complete response. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly ms: number;
@@ -233,14 +233,14 @@ export interface HonestAnswer {
   readonly path: string;
 }
 
-/** What came of a siege. */
+/** Result of a siege. */
 export interface SiegeOutcome {
   readonly answers: readonly HonestAnswer[];
   /** The most resident memory that the service and its reading processes had together, in MB. */
   readonly peakMb: number;
 }
 
-/** How large a siege is, and of what. */
+/** Size and kind of a siege. */
 export interface SiegeOptions {
   readonly way: Way;
   readonly targets: SiegeTargets;

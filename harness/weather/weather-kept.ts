@@ -19,12 +19,12 @@ export function readArtifact(folder: string): WeatherSummary {
   return checked.value;
 }
 
-/** What a stopped instrument left in its store. */
+/** Content of a stopped instrument's store. */
 export interface Kept {
   readonly endpoint: string;
   /** The latest `time_us` counted. */
   readonly toUs: number;
-  /** Where the first observed span begins. */
+  /** Start of the first observed span. */
   readonly fromUs: number;
   readonly rows: readonly WindowRow[];
   readonly observedSeconds: number;

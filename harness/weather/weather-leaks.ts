@@ -8,7 +8,7 @@ interface Place {
   readonly text: string;
 }
 
-/** What a run left: its folder, and the lines of its log. */
+/** Directory and log lines of a run. */
 interface Left {
   readonly folder: string;
   readonly lines: readonly string[];

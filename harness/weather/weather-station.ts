@@ -23,13 +23,13 @@ import {
 } from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
 
-/** What the instrument told its operator, in numbers. */
+/** Metrics that the instrument reported. */
 export interface Told {
   readonly outcomes: Record<string, number>;
   readonly causes: string[];
   readonly connections: { live: number; backfill: number };
   gapSeconds: number;
-  /** How far behind the clock the live reader was at the last commit, in seconds. */
+  /** Lag of the live reader behind the clock at the last commit, in seconds. */
   lagSeconds: number;
   /** `time_us` of the last event of the live reader that is committed. */
   committedToUs: number;
@@ -52,12 +52,12 @@ export interface Station {
   end(): Promise<void>;
 }
 
-/** What a station is made of. */
+/** Options of a station. */
 export interface StationOptions {
   readonly sim?: SimOptions;
-  /** How many seconds of the stream pass in a second. */
+  /** Seconds of the stream per second. */
   readonly speed?: number;
-  /** A clock of the test's own, in place of one with a speed; milliseconds. */
+  /** The test's clock, instead of one with a speed; milliseconds. */
   readonly clock?: () => number;
   readonly backfillHours?: number;
   readonly dictionary?: Buffer;
@@ -68,7 +68,7 @@ export interface StationOptions {
   readonly deps?: Partial<WeatherDeps>;
 }
 
-/** When the stations' clocks begin. */
+/** Start of the stations' clocks, in milliseconds since 1970. */
 export const startMs = Date.parse('2026-11-20T11:30:00Z');
 
 /** Starts a simulated host and an instrument that observes it. */

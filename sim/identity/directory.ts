@@ -34,7 +34,7 @@ interface SimulatedDocument {
   readonly service: readonly { readonly id: string; readonly type: string; readonly serviceEndpoint: string }[];
 }
 
-/** Where a directory serves the operations of a DID. */
+/** Path of the operations of a DID, after the DID. */
 const auditLog = '/log/audit';
 
 /**

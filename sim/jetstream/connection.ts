@@ -41,7 +41,7 @@ export interface ConnectionOptions {
   readonly greeting: string | null;
   /** Share of the creates and updates that a replay of old history lacks; 0 to 1. */
   readonly compactedShare: number;
-  /** What the host sends in place of honest frames now; null while it is honest. */
+  /** Returns the false frames that the host sends now; null while it is honest. */
   readonly lie: () => Lie | null;
 }
 
@@ -98,7 +98,7 @@ export class Connection {
     if (options.greeting !== null) this.sendText(options.greeting);
   }
 
-  /** Whether it speaks the method. */
+  /** True if the connection uses the method. */
   get isMethod(): boolean {
     return this.#options.subscription.wire === 'jetstream.subscribeEvents';
   }
@@ -257,7 +257,7 @@ export class Connection {
     return { bytes: Buffer.concat(wanted), frames: wanted.length, delivered: delivered.list };
   }
 
-  /** Whether this wire shows every event there is. */
+  /** Returns true if this wire shows every event. */
   #hidesNothing(): boolean {
     return this.isMethod || !this.#options.source.species.some(({ methodOnly }) => methodOnly);
   }
@@ -266,7 +266,7 @@ export class Connection {
     return this.#options.compactedShare > 0 && timeUs < this.#options.nowUs() - compactedUs;
   }
 
-  /** Whether compaction took an event: the same ones for everybody. Deletes and markers stay. */
+  /** Returns true if compaction removed an event, the same ones for every consumer. Deletes and markers remain. */
   #isGone(seq: number, species: number): boolean {
     const metrics = this.#options.source.species[species]?.metrics ?? [];
     const mayGo = metrics.some((name) => name.endsWith('.create') || name.endsWith('.update'));

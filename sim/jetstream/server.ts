@@ -9,15 +9,15 @@ import { Connection } from './connection.ts';
 import type { HandshakeFaults } from './faults.ts';
 import { type Refusal, readMethod, readSubscription, type Subscription } from './subscription.ts';
 
-/** What both sides may say that the method's frames are. */
+/** Websocket subprotocol of the method's frames. */
 const subprotocol = 'xrpc.v1.json';
-/** How often consumers that have caught up are given what is new, in milliseconds of the wall clock. */
+/** Interval at which consumers without a backlog get new events, in milliseconds of the wall clock. */
 const tickMs = 10;
-/** Consumers may take this long over a goodbye. */
+/** Timeout of a consumer's closing handshake. */
 const goodbyeMs = 500;
-/** How often a host of the method asks whether its consumers are there, in milliseconds. */
+/** Interval between pings of a host of the method, in milliseconds. */
 const pingMs = 30_000;
-/** Cursors from here on are times in microseconds, whatever else cursors are. */
+/** Cursors from this value on are times in microseconds. */
 const firstTimeCursor = 1_000_000_000_000_000;
 
 /** Options of a Jetstream host. */
@@ -28,7 +28,7 @@ export interface JetstreamOptions {
   readonly seqCursors: boolean;
   /** Compression is offered with this dictionary; null for none. */
   readonly zstdDictionary: Buffer | null;
-  /** Whether the method is served beside the legacy wire. */
+  /** True if the method is served in addition to the legacy wire. */
   readonly hasMethod: boolean;
   /** Share of the creates and updates that a replay of old history lacks; 0 to 1. */
   readonly compactedShare: number;
@@ -196,7 +196,7 @@ export class JetstreamServer {
 
   /**
    * The first event for a cursor: from it on, and live where it lies in the future. Before the horizon the legacy wire
-   * moves it up without a word; the method says so, and refuses a number.
+   * raises it without a notice; the method sends a notice, and refuses a number.
    */
   #start({ cursor, wire }: Subscription): Start | Refusal {
     const { source, truth, seqCursors, nowUs } = this.#options;
@@ -226,7 +226,7 @@ export class JetstreamServer {
   }
 }
 
-/** Where a consumer begins, and what it is told first. */
+/** First event of a consumer, and the notice before it. */
 interface Start {
   readonly from: number;
   readonly greeting: string | null;

@@ -1,9 +1,9 @@
 import type { Species } from '../events/metrics.ts';
 import type { Filter, Wire } from '../events/wire.ts';
 
-/** What a consumer asked for. */
+/** Parameters of a consumer. */
 export interface Subscription extends Filter {
-  /** As it stood in the query; null for live. */
+  /** Cursor as in the query; null for live. */
   readonly cursor: number | null;
   /** Frames come as binary messages, each compressed with the host's dictionary. */
   readonly compressed: boolean;
@@ -85,8 +85,8 @@ function collectionsOf(query: URLSearchParams, name: string): string[] | string 
 }
 
 /**
- * Whether a frame passes. On the legacy wire account and identity events, and what is no event at all, always do; the
- * method has a filter of kinds too.
+ * Returns true if a frame passes the filter. On the legacy wire, account and identity events and frames that are not
+ * events always pass; the method also has a filter of kinds.
  */
 export function passes({ wire, kinds: wantedKinds, wantedCollections }: Filter, species: Species): boolean {
   if (species.methodOnly && wire === 'jetstream.legacy') return false;

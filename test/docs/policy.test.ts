@@ -8,6 +8,7 @@ import { root } from '../../harness/process/imports.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { accountExportSchema } from '../../src/contract/account.ts';
 import { contractIds } from '../../src/contract/identifiers.ts';
+import { packageVersion } from '../../src/main/command.ts';
 
 /** Tests that the compatibility policy agrees with the contract on names and fields, and that it is served. */
 
@@ -84,7 +85,7 @@ describe('/policy', () => {
     const response = await fetch(`${program.url}/for-labelers`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const page = await response.text();
-    expect(page).toContain('<code>Almanac/0.1.0 (+ops@example.org)</code>');
+    expect(page).toContain(`<code>Almanac/${packageVersion()} (+ops@example.org)</code>`);
     expect(page).toContain('can be reached at <code>ops@example.org</code>');
     expect(page).not.toMatch(/\{[a-z-]+\}/);
   });

@@ -43,7 +43,7 @@ describe('almanac weather', () => {
     expect([code, stderr]).toEqual([1, [line]]);
   });
 
-  test('goes on against a host that is not there, says so, and publishes an absence', async () => {
+  test('continues without its host, logs the reason, and publishes an absence', async () => {
     const data = folder();
     const jetstream = 'ws://127.0.0.1:1/subscribe';
     const command = startProgramInTest(['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback']);
@@ -71,7 +71,7 @@ describe('almanac weather', () => {
     ['golden_v1.jsonl', 'not a zstd dictionary'],
     ['no-such-file', 'no such file or directory (ENOENT)'],
     ['.', 'not a file of at most 16 MiB'],
-  ])('takes no other file for a dictionary, and says so in one line: %s', async (name, why) => {
+  ])('refuses a file that is not a dictionary, in one line: %s', async (name, why) => {
     const path = join(import.meta.dirname, '..', 'fixtures', 'jetstream', name);
     const { code, stderr } = await runProgram(['weather', '--data', folder(), '--jetstream-dictionary', path]);
     expect(code).toBe(1);

@@ -131,7 +131,7 @@ describe('the method: counts and observed time are what the host delivered', () 
     );
   });
 
-  test('with compressed frames, by the dictionary of the host, kept beside the store', async () => {
+  test('with compressed frames, by the dictionary of the host, stored next to the store', async () => {
     const one = await station({ compress: true, sim: { rate: 20, zstdDictionary: dictionary } });
     await settled(one);
     expect(readFileSync(join(one.folder, dictionaryFile)).equals(dictionary)).toBe(true);

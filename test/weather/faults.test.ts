@@ -214,7 +214,7 @@ const cases: readonly Case[] = [
       const delivered = deliveredMinutes(station.sim, kept).reduce((sum, { events }) => sum + events, 0);
       const counted = kept.rows.reduce((sum, { events }) => sum + events, 0);
       const late = kept.rows.reduce((sum, { lateOrRepeat }) => sum + lateOrRepeat, 0);
-      // By number nothing comes from behind for good: a lower number is all that tells a late event from a repeat.
+      // With numbers, no event before the position counts: a lower number cannot distinguish a late event from a repeat.
       expect(counted + late).toBe(delivered);
       expect(late).toBeGreaterThan(0);
       expect(kept.rows.some(({ flags }) => (flags & windowFlag.possibleLoss) !== 0)).toBe(true);

@@ -90,9 +90,9 @@ describe('a host that sends nothing but what cannot be read', () => {
 
 describe('an observation that has not begun', () => {
   test('is published as absence: no collection, no rate, no count', async () => {
-    const nobody: Sim = createSim();
-    const { jetstream } = await nobody.start();
-    await nobody.stop();
+    const stopped: Sim = createSim();
+    const { jetstream } = await stopped.start();
+    await stopped.stop();
     const one = await station({ backfillHours: 1 });
     await one.weather().stop();
     rmSync(join(one.folder, storeFile));
@@ -121,7 +121,7 @@ describe('a disk without room', () => {
     });
     await more(one);
     full = true;
-    await until('it says so', () => one.told.notWritten > 0);
+    await until('the failure is reported', () => one.told.notWritten > 0);
     const committed = counted(one);
     const kept = one.artifact();
     await until('no connection is left', () => one.sim.truth.deliveries.every(({ closedAtUs }) => closedAtUs !== null));

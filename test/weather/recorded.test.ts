@@ -40,7 +40,7 @@ async function follow(frames: readonly string[], beginMs = startMs): Promise<Sta
 }
 
 const timeOf = (line: string): number => (JSON.parse(line) as { time_us: number }).time_us;
-/** When the frames were recorded: a live host sends none of another day. */
+/** Time of the recording: a live host sends no events of another day. */
 const recordedMs = Math.max(...recorded.map(timeOf)) / 1000;
 
 describe('events as a production host served them', () => {
@@ -69,7 +69,7 @@ describe('what is kept', () => {
     did: 'did:plc:plantedplantedplanted2345',
     web: 'did:web:planted-host.example',
     handle: 'planted-handle.example',
-    text: 'planted-words nobody may keep',
+    text: 'planted-words not to be stored',
     rkey: '3plantedrkey2',
     cid: 'bafyreiplantedplantedplantedplanted',
     nsid: 'example.planted.collection',

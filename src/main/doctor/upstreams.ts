@@ -5,7 +5,7 @@ import { createHttpClient, type HttpClient, type JsonAnswer } from '../../networ
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import { openSocket } from '../../network/websocket/websocket.ts';
 import { describeCode, OperatorError } from '../../ops/errors.ts';
-import { type Endpoint, parseEndpoint, refusalWords, subscribeUrl } from '../../weather/window/endpoint.ts';
+import { describeHandshakeRefusal, type Endpoint, parseEndpoint, subscribeUrl } from '../../weather/window/endpoint.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { describeTried, type HostService, type TriedHost } from './tried-hosts.ts';
 
@@ -220,7 +220,7 @@ async function checkStream(
       return { finding: fail(check, error.message, 'correct the setting'), answers: false };
     if (!(error instanceof ConnectError)) throw error;
     const answers = error.status !== null;
-    const words = endpoint ? refusalWords(endpoint, error.status) : null;
+    const words = endpoint ? describeHandshakeRefusal(endpoint, error.status) : null;
     const remedy = error.kind === 'refused_address' ? 'name a public host' : reachIt;
     const finding =
       words === null

@@ -29,7 +29,7 @@ describe('the earlier label keys of an audit log', () => {
       { key: point.k256, from: us(2), until: us(4) },
     ]);
   });
-  it('are none of a labeler that has one key, or no operation', () => {
+  it('are empty for a labeler with one key, or without operations', () => {
     expect(parseEarlierLabelKeys([operation(1, k256), operation(2, k256)], did)).toEqual([]);
     expect(parseEarlierLabelKeys([], did)).toEqual([]);
   });

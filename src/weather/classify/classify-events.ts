@@ -3,11 +3,11 @@ import { absent, count, EventBody, other } from './event-body.ts';
 import { EventTime } from './event-time.ts';
 import { type Classifier, emptyFacts, type FrameFacts } from './frame-facts.ts';
 import { JsonScan, malformed } from './json-scan.ts';
-import { type Level, members, usualKeys } from './members.ts';
+import { expectedKeys, type Level, members } from './members.ts';
 import { metricIndex } from './metric-names.ts';
 import type { ResyncMemory } from './resync-memory.ts';
 
-/** A create this far behind the first event that was read is a row of a re-sync that began before. Microseconds. */
+/** A create that is older than the first event by this time is a row of an earlier re-sync. Microseconds. */
 const slackUs = 5_000_000;
 
 const quote = 0x22;
@@ -25,9 +25,9 @@ const infoWords = byteWords(['FutureCursor', 'OutdatedCursor']);
 const infoNotices = ['future_cursor', 'outdated_cursor'] as const;
 const errorWords = byteWords(['ConsumerTooSlow']);
 
-/** The values that most frames have, as they are spelled there. */
-const usualFrame = spelling('"message"');
-const usualPayload = spelling(`"${method}#commit"`);
+/** The values of most frames, as Jetstream spells them. */
+const commonFrame = spelling('"message"');
+const commonPayload = spelling(`"${method}#commit"`);
 
 const topKeys = ['$type', 'payload', 'error'];
 const payloadKeys = [
@@ -45,9 +45,9 @@ const payloadKeys = [
 const payloadOrder = ['$type', 'cid', 'collection', 'did', 'operation', 'record', 'rev', 'rkey', 'seq', 'time'];
 
 /**
- * Makes a classifier of the method `subscribeEvents`, with the same promises as that of the legacy wire. An event needs a
- * number and a time; its clock is `witnessedAt`, and `time` where that is missing. Kinds that this program does not know
- * are events when they have both, else they are passed over, as the protocol asks.
+ * Creates a classifier of the method `subscribeEvents`, with the same guarantees as that of the legacy wire. An event
+ * needs a number and a time; its clock is `witnessedAt`, or `time` without it. Unknown kinds are events if they have both;
+ * otherwise they are ignored, as the protocol requires.
  */
 export function createEventsClassifier(memory: ResyncMemory): Classifier {
   const scan = new JsonScan();
@@ -66,7 +66,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   let info = absent;
   let didFrom = 0;
   let didTo = 0;
-  /** About when reading began. */
+  /** Approximate time at which reading began, in microseconds. */
   let firstUs = 0;
   let settled = false;
 
@@ -84,12 +84,12 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
 
   const topLevel: Level = {
     keys: byteWords(topKeys),
-    usual: usualKeys(topKeys, ['$type', 'payload']),
+    expected: expectedKeys(topKeys, ['$type', 'payload']),
     take(key, from) {
       if (key === 0) {
-        if (scan.spells(usualFrame, from)) {
+        if (scan.spells(commonFrame, from)) {
           frame = frameMessage;
-          return from + usualFrame.length;
+          return from + commonFrame.length;
         }
         const end = body.word(from, frameWords);
         frame = body.found;
@@ -106,7 +106,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     },
   };
 
-  /** Past a datetime; `readUs` is then what it says, or 0. */
+  /** Returns the index after a datetime; `readUs` is then its time, or 0. */
   function takeTime(from: number): number {
     readUs = 0;
     if (scan.bytes[from] !== quote) return scan.value(from);
@@ -127,14 +127,14 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
 
   const payloadLevel: Level = {
     keys: byteWords(payloadKeys),
-    usual: usualKeys(payloadKeys, payloadOrder),
+    expected: expectedKeys(payloadKeys, payloadOrder),
     take(key, from) {
       let end: number;
       switch (key) {
         case 0:
-          if (scan.spells(usualPayload, from)) {
+          if (scan.spells(commonPayload, from)) {
             payload = payloadCommit;
-            return from + usualPayload.length;
+            return from + commonPayload.length;
           }
           end = body.word(from, payloadWords);
           payload = body.found;
@@ -203,8 +203,8 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   }
 
   /**
-   * Creates alone may carry old times: every other event shows the clock. The first ones say when reading began; a later one
-   * from before shows that they were wrong.
+   * Only creates may have old times: every other event shows the clock. The first events show when reading began; a later
+   * event with an earlier time shows that they were wrong.
    */
   function learn(us: number, creates: boolean): void {
     if (!settled) firstUs = Math.max(firstUs, us);
@@ -212,7 +212,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     if (!creates) settled = true;
   }
 
-  /** A row is told by `time`, which is that of its `sync`. */
+  /** A row is detected by `time`, which is that of its `sync`. */
   function isRow(): boolean {
     if (!body.creates || timeUs === 0) return false;
     return memory.isRow(scan.bytes, didFrom, didTo, timeUs, timeUs < firstUs - slackUs, witnessedUs > 0);

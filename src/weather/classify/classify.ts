@@ -2,7 +2,7 @@ import { byteWords, spelling } from './byte-words.ts';
 import { absent, count, EventBody } from './event-body.ts';
 import { type Classifier, emptyFacts } from './frame-facts.ts';
 import { JsonScan, malformed } from './json-scan.ts';
-import { type Level, members, usualKeys } from './members.ts';
+import { expectedKeys, type Level, members } from './members.ts';
 import { metricIndex } from './metric-names.ts';
 
 const kindWords = byteWords(['commit', 'account', 'identity', 'sync']);
@@ -11,17 +11,16 @@ const kindAccount = 1;
 const kindIdentity = 2;
 const kindSync = 3;
 
-/** The value that most frames have, as it is spelled there. */
-const usualKind = spelling('"commit"');
+/** The value of most frames, as Jetstream spells it. */
+const commonKind = spelling('"commit"');
 
 const topKeys = ['time_us', 'kind', 'commit', 'account', 'cursor'];
 const commitKeys = ['operation', 'collection', 'record'];
 
 /**
- * Makes a classifier of the legacy wire: total (any bytes have an answer, none throws), pure but for the object it reuses,
- * and in one pass over the bytes. Where the frame is malformed it says `parse_error` exactly when `JSON.parse` of the frame
- * as UTF-8 throws: nothing that a full parse refuses is counted, however far behind the counted parts the fault lies.
- * Of a key that stands twice in one object the last counts, as in `JSON.parse`.
+ * Creates a classifier of the legacy wire. It has a result for any bytes, never throws, reads them in one pass, and has
+ * no state besides the reused result. The result is `parse_error` exactly if `JSON.parse` of the frame as UTF-8 throws, so
+ * nothing that a full parse refuses is counted. Of a repeated key in one object the last counts, as in `JSON.parse`.
  */
 export function createClassifier(): Classifier {
   const scan = new JsonScan();
@@ -35,7 +34,7 @@ export function createClassifier(): Classifier {
 
   const topLevel: Level = {
     keys: byteWords(topKeys),
-    usual: usualKeys(topKeys, ['did', 'time_us', 'kind', 'commit']),
+    expected: expectedKeys(topKeys, ['did', 'time_us', 'kind', 'commit']),
     take(key, from) {
       let end: number;
       switch (key) {
@@ -44,9 +43,9 @@ export function createClassifier(): Classifier {
           timeUs = scan.integer;
           return end;
         case 1:
-          if (scan.spells(usualKind, from)) {
+          if (scan.spells(commonKind, from)) {
             kind = kindCommit;
-            return from + usualKind.length;
+            return from + commonKind.length;
           }
           end = body.word(from, kindWords);
           kind = body.found;
@@ -67,7 +66,7 @@ export function createClassifier(): Classifier {
 
   const commitLevel: Level = {
     keys: byteWords(commitKeys),
-    usual: usualKeys(commitKeys, ['rev', 'operation', 'collection', 'rkey', 'record', 'cid']),
+    expected: expectedKeys(commitKeys, ['rev', 'operation', 'collection', 'rkey', 'record', 'cid']),
     take(key, from) {
       if (key === 0) return body.takeOperation(from);
       return key === 1 ? body.takeCollection(from) : body.takeRecord(from);

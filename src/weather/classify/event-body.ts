@@ -1,7 +1,7 @@
 import { type ByteWords, byteWords, spelling } from './byte-words.ts';
 import type { FrameFacts } from './frame-facts.ts';
 import { type JsonScan, malformed } from './json-scan.ts';
-import { type Level, members, usualKeys } from './members.ts';
+import { expectedKeys, type Level, members } from './members.ts';
 import { metricIndex, operations, trackedCollections, trackedEmbeds, trackedStatuses } from './metric-names.ts';
 
 const operationWords = byteWords(operations);
@@ -13,11 +13,11 @@ const embedWords = byteWords(trackedEmbeds.map(([, type]) => type));
 const embedRecord = trackedEmbeds.findIndex(([alias]) => alias === 'record');
 const embedRecordWithMedia = trackedEmbeds.findIndex(([alias]) => alias === 'recordWithMedia');
 const statusWords = byteWords(trackedStatuses);
-/** Where the shapes of a post begin in `metricNames`, by operation. */
+/** Index of the first shape of a post in `metricNames`, by operation. */
 const shapesOf = [metricIndex['post.create.reply'], metricIndex['post.update.reply']];
 
 /** The value that most commits have, as it is spelled there. */
-const usualOperation = spelling('"create"');
+const commonOperation = spelling('"create"');
 
 /** In place of a word's place: a string that is no known word. */
 export const other = -1;
@@ -54,12 +54,12 @@ export class EventBody {
     this.#scan = scan;
     this.#recordLevel = {
       keys: byteWords(['reply', 'embed']),
-      usual: usualKeys([], ['$type', 'createdAt']),
+      expected: expectedKeys([], ['$type', 'createdAt']),
       take: (key, from) => (key === 0 ? this.#takeReply(from) : this.#takeEmbed(from)),
     };
     this.#embedLevel = {
       keys: byteWords(['$type']),
-      usual: [],
+      expected: [],
       take: (_key, from) => {
         const end = this.word(from, embedWords);
         this.#embed = this.found < 0 ? other : this.found;
@@ -68,12 +68,12 @@ export class EventBody {
     };
     this.#accountLevel = {
       keys: byteWords(['active', 'status']),
-      usual: [],
+      expected: [],
       take: (key, from) => (key === 0 ? this.#takeActive(from) : this.#takeStatus(from)),
     };
   }
 
-  /** Whether an object begins here. */
+  /** Returns true if an object begins here. */
   isObject(from: number): boolean {
     return this.#scan.bytes[from] === openObject;
   }
@@ -101,20 +101,20 @@ export class EventBody {
     this.#status = absent;
   }
 
-  /** Whether the commit creates a record. */
+  /** True if the commit creates a record. */
   get creates(): boolean {
     return this.#operation === created;
   }
 
-  /** Whether nothing of a commit was there. */
+  /** True if the commit had neither an operation nor a collection. */
   get isBare(): boolean {
     return this.#operation === absent && this.#collection === absent;
   }
 
   takeOperation(from: number): number {
-    if (this.#scan.spells(usualOperation, from)) {
+    if (this.#scan.spells(commonOperation, from)) {
       this.#operation = created;
-      return from + usualOperation.length;
+      return from + commonOperation.length;
     }
     const end = this.word(from, operationWords);
     this.#operation = this.found;

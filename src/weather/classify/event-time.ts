@@ -38,14 +38,14 @@ export class EventTime {
   }
 }
 
-/** Two digits as a number; NaN where they are none. */
+/** Returns two digits as a number; NaN if they are not digits. */
 function two(bytes: Uint8Array, at: number): number {
   const tens = (bytes[at] ?? 0) - zero;
   const ones = (bytes[at + 1] ?? 0) - zero;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
-/** Microseconds of `.ddd…` in `[from, to)`; 0 of nothing, -1 where it is none. */
+/** Returns the microseconds of `.ddd…` in `[from, to)`; 0 if it is empty, -1 if it is not a fraction. */
 function fraction(bytes: Uint8Array, from: number, to: number): number {
   if (from === to) return 0;
   if (bytes[from] !== 0x2e || to - from < 2 || to - from > 10) return -1;

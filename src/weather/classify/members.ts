@@ -5,40 +5,40 @@ const quote = 0x22;
 const comma = 0x2c;
 const closeObject = 0x7d;
 
-/** What one level of a frame reads: its keys, and past the value of the key at that place. */
+/** Reader of one level of a frame: `take` reads the value of a key and returns the index after it. */
 export interface Level {
   readonly keys: ByteWords;
-  /** In the order in which they stand; another order, or another key between them, only costs time. */
-  readonly usual: readonly UsualKey[];
+  /** Keys in the order of nearly all frames; another order, or another key between them, only costs time. */
+  readonly expected: readonly ExpectedKey[];
   readonly take: (key: number, from: number) => number;
 }
 
-/** A key as Jetstream writes it, where it nearly always stands: recognised without walking it. */
-interface UsualKey {
+/** A key as Jetstream spells it, detected at its expected index without scanning it. */
+interface ExpectedKey {
   readonly spelling: Spelling;
-  /** Its place among the level's keys, or -1. */
+  /** Its index among the level's keys, or -1. */
   readonly key: number;
 }
 
-/** Keys in their usual order, as places among the keys that are read. */
-export function usualKeys(keys: readonly string[], order: readonly string[]): UsualKey[] {
+/** Returns the expected keys in their order, with their indexes among the keys that are read. */
+export function expectedKeys(keys: readonly string[], order: readonly string[]): ExpectedKey[] {
   return order.map((name) => ({ spelling: spelling(`"${name}":`), key: keys.indexOf(name) }));
 }
 
-/** Past the object that begins at `from`; `malformed` where it is none. */
+/** Returns the index after the object that begins at `from`; `malformed` if there is no valid object. */
 export function members(scan: JsonScan, from: number, level: Level): number {
   let i = scan.space(from + 1);
   if (scan.bytes[i] === closeObject) return i + 1;
-  /** How many of the usual keys were met. */
+  /** Number of expected keys that were found. */
   let met = 0;
   for (;;) {
     let key: number;
     let value: number;
-    const usual = level.usual[met];
-    if (usual !== undefined && scan.spells(usual.spelling, i)) {
+    const expected = level.expected[met];
+    if (expected !== undefined && scan.spells(expected.spelling, i)) {
       met += 1;
-      key = usual.key;
-      value = scan.space(i + usual.spelling.length);
+      key = expected.key;
+      value = scan.space(i + expected.spelling.length);
     } else {
       if (scan.bytes[i] !== quote) return malformed;
       const keyEnd = scan.string(i + 1);

@@ -1,9 +1,9 @@
-/** Most pairs of account and time that are remembered; the oldest go first. */
-const mostPairs = 32_768;
+/** Maximum number of remembered pairs of account and time; the oldest are dropped first. */
+const maxPairs = 32_768;
 
 /**
- * Tells the rows that repeat a repository after a `sync` from acts. Nothing marks them; they carry the account and the
- * time of the `sync`. Of a pair only a salted hash is kept, in memory: no account can be read from it, and none is stored.
+ * Distinguishes rows that repeat a repository after a `sync` from acts. Nothing marks them; they have the account and
+ * the time of the `sync`. Only a salted hash of each pair is kept, in memory: it reveals no account, and none is stored.
  */
 export class ResyncMemory {
   readonly #pairs = new Set<number>();
@@ -14,15 +14,15 @@ export class ResyncMemory {
     this.#salt = salt;
   }
 
-  /** A `sync` of the account in `[from, to)`. */
+  /** Remembers a `sync` of the account in `[from, to)`. */
   sync(bytes: Uint8Array, from: number, to: number, timeUs: number): void {
     this.#add(this.#pair(bytes, from, to, timeUs));
   }
 
   /**
-   * Whether a create is a row of a re-sync. Its `sync` may not have been read: `old` says that the time lies before the
-   * first event of this reader. Since hosts write `witnessedAt`, no other create carries an old time. Hosts before that let
-   * operators import old times: there the first create of a pair counts, and those that follow it do not.
+   * Returns true if a create is a row of a re-sync. Its `sync` may not have been read: `old` is true if the time is before
+   * the first event of this reader. On hosts that send `witnessedAt`, no other create has an old time. Older hosts let
+   * operators import old times: there the first create of a pair counts, and later ones do not.
    */
   isRow(bytes: Uint8Array, from: number, to: number, timeUs: number, old: boolean, witnessed: boolean): boolean {
     if (this.#pairs.size === 0 && !old) return false;
@@ -35,7 +35,7 @@ export class ResyncMemory {
 
   #add(pair: number): void {
     this.#pairs.add(pair);
-    if (this.#pairs.size <= mostPairs) return;
+    if (this.#pairs.size <= maxPairs) return;
     for (const oldest of this.#pairs) {
       this.#pairs.delete(oldest);
       return;

@@ -7,7 +7,7 @@ import { windowFlag, windowUs } from '../window/window.ts';
 /** Hosts were documented to compact their history this often; a shorter interval cannot be seen from here. */
 const compactionHours = 4;
 
-/** What limits the counts of the window, each with its number; nothing where there is no such limit. */
+/** Returns the limitations of the window's counts, each with its number. */
 export function weatherCaveats(minutes: readonly Minute[]): string[] {
   return [compaction(minutes), resync(minutes), leftOut(minutes)].filter((caveat) => caveat !== null);
 }
@@ -46,7 +46,7 @@ function resync(minutes: readonly Minute[]): string | null {
   const rows = sum(minutes, (minute) => minute.resync);
   if (rows === 0) return null;
   return (
-    `${rows} rows that repeat records after a repository was synchronised anew are not counted: they are no acts. They are ` +
+    `${rows} rows that repeat records after a repository was synchronised again are not counted: they are no acts. They are ` +
     'known by their account and time alone.'
   );
 }

@@ -53,8 +53,8 @@ const words: Readonly<Record<ConditionState, { label: string; headline: string; 
   },
 };
 
-/** The conditions in the words of the artifact. */
-export function conditionWords({
+/** Describes the conditions as the artifact does. */
+export function describeConditions({
   state,
   confidence,
   asOfUs,

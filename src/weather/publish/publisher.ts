@@ -6,7 +6,7 @@ import { errorFields, type Log } from '../../ops/log.ts';
 import type { WeatherTelemetry } from '../stream/telemetry.ts';
 
 /** Minimum interval between artifacts while many windows close at once, in milliseconds. */
-const leastMs = 1000;
+const minIntervalMs = 1000;
 
 /** Options of the publisher. */
 export interface PublisherOptions {
@@ -64,7 +64,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       soonTimer ??= setTimeout(() => {
         soonTimer = null;
         void now();
-      }, leastMs);
+      }, minIntervalMs);
     },
     start: () => {
       timer = setInterval(() => void now(), publishMs);

@@ -14,7 +14,7 @@ import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { windowSeconds, windowUs } from '../window/window.ts';
 import { silenceCaveats, weatherCaveats } from './caveats.ts';
-import { conditionWords } from './condition-words.ts';
+import { describeConditions } from './condition-words.ts';
 import type { ConditionReading } from './conditions.ts';
 
 /** A reading older than three windows is stale. */
@@ -64,7 +64,7 @@ export function summarise(input: SummaryInput): WeatherSummary {
       observed_windows: observedWindows,
       unobserved_windows: minutes.length - observedWindows,
     },
-    conditions: conditionWords(conditions),
+    conditions: describeConditions(conditions),
     ...(conditions.shortOfDays === null
       ? {}
       : { baseline: { observed_days: conditions.shortOfDays, required_days: minDays } }),

@@ -7,21 +7,21 @@ import { windowUs } from '../window/window.ts';
 /** A window without an event of a collection is evidence when at least this much of it was observed. */
 const watchedUs = 59_000_000;
 /** Fewer windows than this are never a silence. */
-const leastWindows = 3;
+const minWindows = 3;
 /** A collection whose p05 is at least this many events a minute is frequent. */
 export const frequentRate = 10;
 /** A frequent collection is silent once this many of its events are missing. */
 const missingEvents = 50;
 /** Any other is silent after this many times its longest pause on earlier days, and after no fewer windows. */
 const pauseFactor = 6;
-const leastPauseWindows = 10;
+const minPauseWindows = 10;
 /** Without a baseline the last hour decides about a frequent collection. */
 const hourWindows = 60;
-const leastHourWindows = 45;
+const minHourWindows = 45;
 /** And at least half a day, with wider margins, about any other: a rare collection may just have ended a bulk operation. */
-const leastDayWindows = 720;
+const minDayWindows = 720;
 const dayPauseFactor = 6;
-const leastDayPauseWindows = 240;
+const minDayPauseWindows = 240;
 
 /** Usual counts a minute of every collection, by the places of `collectionNames`; null without a baseline. */
 export interface UsualCounts {
@@ -133,7 +133,7 @@ function isSilent(search: Search, run: Run): boolean {
   const { usual, place } = search;
   const { windows } = run;
   const newest = windows.at(-1);
-  if (!newest || windows.length < leastWindows) return false;
+  if (!newest || windows.length < minWindows) return false;
   const usually = usual.hour(newest.startUs).p05[place] ?? null;
   if (usually !== null && usually >= frequentRate) {
     const missing = summed(run, 'missing', (minute) => {
@@ -144,7 +144,7 @@ function isSilent(search: Search, run: Run): boolean {
   }
   const pause = usual.pause(place, newest.startUs);
   if (pause === null) return usually === null && isSilentWithoutBaseline(search, run);
-  const least = Math.max(leastPauseWindows, pauseFactor * Math.max(pause, run.longest));
+  const least = Math.max(minPauseWindows, pauseFactor * Math.max(pause, run.longest));
   if (windows.length < least) return false;
   return summed(run, 'weight', (minute) => levelOf(minute, place, usual.hour(minute.startUs).p50)) >= least;
 }
@@ -153,13 +153,13 @@ function isSilentWithoutBaseline(search: Search, run: Run): boolean {
   const { place } = search;
   run.lastHour ??= lastHourOf(search, run);
   const { windows, p05, p50 } = run.lastHour;
-  if (windows < leastHourWindows) return false;
+  if (windows < minHourWindows) return false;
   const level = (minute: Minute): number => levelOf(minute, place, p50);
   if (p05 >= frequentRate && run.windows.length >= dayPauseFactor * run.longest) {
     return summed(run, 'missing', (minute) => p05 * level(minute)) >= missingEvents;
   }
-  const least = Math.max(leastDayPauseWindows, dayPauseFactor * run.longest);
-  if (run.before < leastDayWindows || run.windows.length < least) return false;
+  const least = Math.max(minDayPauseWindows, dayPauseFactor * run.longest);
+  if (run.before < minDayWindows || run.windows.length < least) return false;
   return summed(run, 'weight', level) >= least;
 }
 

@@ -8,7 +8,7 @@ import type { WindowStore } from '../window/window-store.ts';
 import type { Usual, UsualCounts } from './silence.ts';
 
 /** A day counts for the pauses if at least this many of its windows have events. */
-const leastWindows = windowsPerDay / 2;
+const minWindows = windowsPerDay / 2;
 
 /** The usual counts of an hour, from the same hour of earlier days; a minute within a collection's silence says nothing of it. */
 export function usualCounts(days: readonly (readonly Minute[])[], silences: readonly Silence[]): UsualCounts {
@@ -38,7 +38,7 @@ export function usualPause(
     const known = longest.get(day) ?? { windows: 0, pause: 0 };
     longest.set(day, { windows: known.windows + 1, pause: Math.max(known.pause, pause) });
   }
-  const days = [...longest.values()].filter(({ windows }) => windows >= leastWindows);
+  const days = [...longest.values()].filter(({ windows }) => windows >= minWindows);
   if (days.length < minDays) return null;
   return Math.max(...days.map((day) => day.pause));
 }

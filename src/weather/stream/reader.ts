@@ -5,7 +5,7 @@ import { ConnectError } from '../../network/websocket/connect-error.ts';
 import type { GuardedSocket, SocketOptions } from '../../network/websocket/websocket.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Classifier, Notice } from '../classify/frame-facts.ts';
-import { type Endpoint, methodProtocol, refusalWords, subscribeUrl } from '../window/endpoint.ts';
+import { describeHandshakeRefusal, type Endpoint, methodProtocol, subscribeUrl } from '../window/endpoint.ts';
 import type { Track } from '../window/track.ts';
 import { decompressor, dictionaryNumber } from './compression.ts';
 import type { Dictionaries } from './dictionary.ts';
@@ -117,7 +117,7 @@ async function connection(
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const refused = error.kind === 'handshake_status' && !error.retryable;
-    const why = refusalWords(endpoint, error.status) ?? error.message;
+    const why = describeHandshakeRefusal(endpoint, error.status) ?? error.message;
     return { name: error.kind, answered: false, refused, error: error.error, why };
   }
   telemetry.connected(role);

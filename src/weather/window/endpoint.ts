@@ -4,19 +4,19 @@ import type { AddressPolicy } from '../../network/guard/address-policy.ts';
 import { type Admission, admitSocketUrl } from '../../network/guard/outbound-url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 
-/** Jetstream's present method, and where a host serves it. */
+/** Paths of Jetstream's present method and of the legacy wire. */
 const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
 const dictionaryPath = '/xrpc/network.bsky.jetstream.getZstdDictionary';
 const legacyPath = '/subscribe';
-/** What the method's frames are, as a websocket names it. */
+/** Websocket subprotocol of the method's frames. */
 export const methodProtocol = 'xrpc.v1.json';
 
-/** A host that is observed over one wire: the path decides which. */
+/** An observed host and its wire, which the path determines. */
 export interface Endpoint {
   readonly wire: Wire;
-  /** As it is connected to. */
+  /** URL of the connection. */
   readonly url: URL;
-  /** As it is named in the store, the artifact and the log: without credentials or query. */
+  /** Name in the store, the artifact and the log: without credentials or query. */
   readonly name: string;
   /** A literal loopback address: the simulated network. */
   readonly simulated: boolean;
@@ -41,7 +41,7 @@ function describeRefusal({ kind, why, url }: Exclude<Admission, { kind: 'admitte
   return `--jetstream ${publicUrl(url)}: ${reason}`;
 }
 
-/** Reads the addresses of one host or two. Throws OperatorError for others. */
+/** Parses the URLs of one host or two. Throws OperatorError for any other number. */
 export function parseEndpoints(texts: readonly string[], policy: AddressPolicy): Endpoint[] {
   const endpoints = texts.map((text) => parseEndpoint(text, policy));
   const [first, second, ...more] = endpoints;
@@ -54,15 +54,15 @@ export function parseEndpoints(texts: readonly string[], policy: AddressPolicy):
   return endpoints;
 }
 
-/** What one connection asks for. */
+/** Parameters of one connection. */
 export interface Subscription {
-  /** Null for what comes now. */
+  /** Null to begin at the present. */
   readonly cursor: number | null;
-  /** Number of the zstd dictionary that frames are compressed with; null for frames as they are. */
+  /** Number of the zstd dictionary of compressed frames; null for uncompressed frames. */
   readonly dictionary: number | null;
 }
 
-/** The address of one connection: from the cursor on, or from now where there is none. */
+/** Returns the URL of one connection. */
 export function subscribeUrl({ url, wire }: Endpoint, { cursor, dictionary }: Subscription): string {
   const target = new URL(url);
   target.searchParams.delete('cursor');
@@ -73,7 +73,7 @@ export function subscribeUrl({ url, wire }: Endpoint, { cursor, dictionary }: Su
   return target.href;
 }
 
-/** Where a host of the method gives its dictionary. */
+/** Returns the URL of the dictionary of a host of the method. */
 export function dictionaryUrl({ url }: Endpoint): URL {
   const target = new URL(url);
   target.protocol = url.protocol === 'ws:' ? 'http:' : 'https:';
@@ -82,7 +82,7 @@ export function dictionaryUrl({ url }: Endpoint): URL {
   return target;
 }
 
-/** The legacy address of the same host: what a store may hold from before the method was spoken. */
+/** Returns the legacy endpoint of the same host, which an older store may contain. */
 export function legacyEndpoint(endpoint: Endpoint): Endpoint {
   const url = new URL(endpoint.url);
   url.pathname = url.pathname.replace(methodPath, legacyPath);
@@ -90,8 +90,8 @@ export function legacyEndpoint(endpoint: Endpoint): Endpoint {
   return { ...endpoint, wire: 'jetstream.legacy', url, name: publicUrl(url) };
 }
 
-/** What a refusal means for the operator, where the status says it; null where it does not. */
-export function refusalWords({ wire, name, url }: Endpoint, status: number | null): string | null {
+/** Describes a refused handshake for the operator; null if the status has no specific meaning. */
+export function describeHandshakeRefusal({ wire, name, url }: Endpoint, status: number | null): string | null {
   if (wire !== 'jetstream.subscribeEvents' || status !== 404) return null;
   const legacy = `${url.protocol}//${url.host}${legacyPath}`;
   return `${name} answers 404: the host does not serve this method; if it speaks the legacy wire, name it as ${legacy}`;

@@ -5,7 +5,7 @@ import { lossFlags, windowFlag, windowUs } from './window.ts';
 /** A minute of the history is compared with others when at least this much of it was watched. */
 const eligibleUs = 59_000_000;
 /** Most of a minute's events that may have been left out of its counts for it to be compared. */
-const mostUncounted = 0.01;
+const maxUncounted = 0.01;
 
 /** One closed window as it is read, whether or not it was watched. */
 export interface Minute {
@@ -59,7 +59,7 @@ export function minutes(
       eligible:
         observedUs >= eligibleUs &&
         (flags & windowFlag.compacted) === 0 &&
-        lateOrRepeat + malformed <= events * mostUncounted,
+        lateOrRepeat + malformed <= events * maxUncounted,
     };
   });
 }

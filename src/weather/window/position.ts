@@ -14,11 +14,11 @@ export interface Position {
 /** In place of a number of events at a value: all of them are another reader's. */
 export const allAtValue = 2 ** 31;
 
-/** Numbers from here on are times in microseconds to every host: no host numbers its events so. */
+/** Every host treats larger cursors as times in microseconds, so no event has such a number. */
 const firstTimeCursor = 1_000_000_000_000_000;
-/** A number may jump by this much at once: hosts leave numbers out after a crash, on compaction, and for hidden rows. */
+/** Maximum jump of a number: hosts omit numbers after a crash, on compaction, and for hidden rows. */
 const jumpAtOnce = 10_000_000;
-/** And by this much for each second of the stream's clock: far more than any network has events. */
+/** Additional jump per second of the stream's clock: far more than the events of any network. */
 const jumpPerSecond = 100_000;
 /** An event this far past the last one of a backfill is not part of it, whatever its number. Microseconds. */
 const endToleranceUs = 5_000_000;
@@ -35,16 +35,16 @@ export interface End {
 }
 
 /**
- * `counted`: it is new. `skipped`: the host was asked for it, and it is counted already. `late_or_repeat`: it came
- * from behind the position unasked; counting it might count it twice. `beyond_end`: another reader's. `implausible`: its
- * number cannot follow on the position, and does not become the position. `renumbered`: the host counts anew.
+ * `counted`: it is new. `skipped`: the host was asked for it, and it is already counted. `late_or_repeat`: it is before
+ * the position and was not requested; counting it might count it twice. `beyond_end`: another reader counts it.
+ * `implausible`: its number cannot follow the position, and does not become the position. `renumbered`: the host numbers its events from another start.
  */
 export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible' | 'renumbered';
 
 /**
  * Decides for each event of a connection whether it is new, and moves the position. Hosts resume inclusively, may
- * replay from long before the cursor, clamp it, ignore it, or repeat themselves; no event is told from another but
- * by where it stands.
+ * replay from long before the cursor, clamp it, ignore it, or repeat themselves; only its position distinguishes an
+ * event.
  */
 export class Progress {
   #has = false;
@@ -140,7 +140,7 @@ export class Progress {
     this.#missed = false;
   }
 
-  /** What came last does not follow on what came before it. */
+  /** The last event does not continue the earlier ones. */
   breakOff(): void {
     this.continuous = false;
   }
@@ -183,7 +183,7 @@ export class Progress {
     return this.#ahead(seq, timeUs, key);
   }
 
-  /** Asked for a number, a host sent a smaller one of a later time: it counts anew since then. */
+  /** Returns true if a host sent a smaller number than the requested one with a later time: its numbers started again. */
   #isRenumbered(seq: number | null, timeUs: number): boolean {
     return this.#state === 'resuming' && this.#bySeq && seq !== null && seq < this.#asked && timeUs > this.#timeUs;
   }

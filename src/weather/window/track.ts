@@ -13,16 +13,16 @@ const replayedUs = 120_000_000;
 const liveUs = 2_000_000;
 /** Hosts may compact their history when it is this old. */
 const compactedUs = 4 * 3_600_000_000;
-/** An event further behind than this flags the window at the position, not its own. */
+/** An event older than this flags the window at the position, not its own. */
 const farBehindUs = 3_600_000_000;
-/** Breaks of the watch that are kept in one window; after them, the rest of it is not claimed as watched. */
+/** Maximum number of interruptions in one window; after them, the rest of it does not count as observed. */
 const maxBreaksPerWindow = 16;
-/** So many open windows or spans are committed at once, without waiting for the next commit. */
+/** Number of open windows or spans at which they are committed immediately. */
 const maxOpen = { windows: 1024, spans: 4096 };
 
 /**
- * What became of a frame. `skipped` were counted before the cursor; `future` and `past` carry no usable time,
- * `implausible` no usable number. `resync` are rows that repeat a repository; `notice`, words of the host itself.
+ * Outcomes of a frame. `skipped` were counted before the cursor; `future` and `past` have no usable time, `implausible` no
+ * usable number. `resync` are rows that repeat a repository; `notice`, notices of the host.
  */
 export const frameOutcomes = [
   'counted',
@@ -216,7 +216,7 @@ export class Track {
     if (notice === 'future_cursor' && this.#progress.resuming) this.#renumbered();
   }
 
-  /** The host's numbers are others than those of the position. A backfill cannot go on; live reading begins anew. */
+  /** The host's numbers differ from those of the position. A backfill cannot continue; live reading begins again. */
   #renumbered(): void {
     if (this.#standstill === null) this.#done = true;
     else this.#giveUp(0);

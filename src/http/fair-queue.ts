@@ -55,7 +55,7 @@ export class FairQueue {
   /** The same clients by their recent use. */
   readonly #bands: readonly Map<string, WaitingClient>[] = Array.from({ length: bands }, () => new Map());
   #size = 0;
-  /** What turns used since the client that has waited longest had one: each counts one, and what it used. */
+  /** Sum of the use of turns since the client that has waited longest had one; each turn counts one more. */
   #spent = 0;
 
   constructor({ maxWaiting, monotonic, oldestEvery }: FairQueueOptions) {

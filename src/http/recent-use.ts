@@ -12,7 +12,7 @@ interface Use {
   atMs: number;
 }
 
-/** What clients used of something shared, halved every ten seconds. It is kept only in memory, for less than two minutes of use. */
+/** Recent use of something shared, by client: halved every ten seconds, kept only in memory, and forgotten within two minutes. */
 export class RecentUse {
   readonly #monotonic: () => number;
   /** In the order in which clients were last charged. */

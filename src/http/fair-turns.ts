@@ -19,7 +19,7 @@ const piecesPerTurn = 8;
 const maxAcceptTurns = 4;
 
 /** One piece of work of so many is that of the network that has waited longest. */
-const oldestEvery = 4;
+const oldestEvery = 16;
 /** Charge for a piece of work, also one that is withdrawn: opening and closing connections uses the event loop too. */
 const pieceCost = 1;
 

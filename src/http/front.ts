@@ -144,13 +144,13 @@ class FrontConnection {
     socket.on('data', this.#onData);
     socket.on('error', destroyed);
     socket.once('end', () => {
-      // A client that closes its side before its request was parsed wants no response.
+      // A client that closes its side before its request was parsed expects no response.
       if (this.#held !== null || this.#feed === null) socket.destroy();
     });
     socket.once('close', () => this.#release());
   }
 
-  /** Reads the connection, in the turn of its client where the connection tells which one that is. */
+  /** Reads the connection, in the turn of its client if that is known. */
   begin(client: NetworkTier | null): void {
     if (client === null) {
       this.#read();

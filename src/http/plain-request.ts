@@ -4,7 +4,7 @@ import type { ReadRequest } from './read-request.ts';
 const longest = 8 * 1024;
 
 /** More fields are the full parser's business: it counts them. */
-const mostFields = 100;
+const maxFields = 100;
 
 const target = /^\/[\x21-\x7e]*$/;
 const headerBlock = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+$/;
@@ -36,7 +36,7 @@ function readFields(wanted: string, block: string): ReadRequest | null {
   let ifNoneMatch: string | undefined;
   let acceptEncoding: string | undefined;
   for (let at = 0; at < block.length; ) {
-    if (++fields > mostFields) return null;
+    if (++fields > maxFields) return null;
     const end = block.indexOf('\r\n', at);
     const colon = block.indexOf(':', at);
     const name = block.slice(at, colon).toLowerCase();

@@ -12,7 +12,7 @@ interface Use {
   atMs: number;
 }
 
-/** Recent use of a shared resource by client, halved every ten seconds. It is kept in memory only. */
+/** Recent use of something shared, by client: halved every ten seconds, kept only in memory, and forgotten within two minutes. */
 export class RecentUse {
   readonly #monotonic: () => number;
   /** In the order in which clients were last charged. */

@@ -57,7 +57,7 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   else sendPieces(response, reply.body);
 }
 
-/** Sends a body no faster than the client takes it, so that a client which takes nothing can be told from a slow one. */
+/** Sends a body no faster than the client takes it, so that a client which takes nothing differs from a slow one. */
 function sendPieces(response: ServerResponse, body: Buffer): void {
   let at = 0;
   const more = (): void => {

@@ -9,12 +9,12 @@ export function endOfHead(bytes: Buffer): number {
   return strict < 0 ? -1 : strict + 3;
 }
 
-/** Returns true if received bytes hold more than `most` blank lines, each of which may end a request. */
-export function holdsMoreHeads(bytes: Buffer, most: number): boolean {
+/** Returns true if received bytes hold more than `max` blank lines, each of which may end a request. */
+export function holdsMoreHeads(bytes: Buffer, max: number): boolean {
   let heads = 0;
   for (let at = bytes.indexOf('\n\r\n'); at >= 0; at = bytes.indexOf('\n\r\n', at + 3)) {
     heads += 1;
-    if (heads > most) return true;
+    if (heads > max) return true;
   }
   return false;
 }

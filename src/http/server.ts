@@ -36,7 +36,7 @@ export type HttpServerOptions = Answering & {
   readonly common: HeaderList;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Told of an error that no client is told of. */
+  /** Called with an error that clients are not shown. */
   readonly failed: (error: unknown) => void;
   /** Tells each request's client to the answering side; nothing looks at addresses without it. */
   readonly clientOf?: ClientOf;
@@ -61,7 +61,7 @@ export interface HttpServer {
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { common, clock, failed, clientOf, proxies = 0, onCut = () => undefined } = options;
   const asked = { ...defaultConnectionBounds, ...options.connections };
-  // The lane does not know clients and does not wait: a server that does takes the full parser for every request.
+  // The fast path does not know clients and does not wait: a server that does takes the full parser for every request.
   const hasLane = !clientOf && 'answer' in options;
   const bounds = hasLane ? asked : belowDescriptors(asked);
   const table = new ConnectionTable(bounds, onCut);
@@ -266,7 +266,7 @@ const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EP
 /** Returns false for requests that the parser accepts but HTTP does not allow. */
 function wellFormed(message: IncomingMessage): boolean {
   const coding = message.headers['transfer-encoding'];
-  // A body whose end cannot be told (RFC 9112, section 6.3), and a request without a version.
+  // A body without a definite end (RFC 9112, section 6.3), and a request without a version.
   if (coding !== undefined && !/(?:^|,)[ \t]*chunked$/i.test(coding)) return false;
   return message.httpVersionMajor === 1 && namesHost(message);
 }

@@ -12,8 +12,8 @@ import { dayPath, storePaths } from '../src/store/sqlite/base/files.ts';
 import { migrate } from '../src/store/sqlite/base/migrate.ts';
 import { encodeRow, type Intern } from '../src/store/sqlite/base/row.ts';
 import { packStamps, type Stamp } from '../src/store/sqlite/base/stamps.ts';
-import { storeGroups } from '../src/store/sqlite/groups/busy.ts';
-import { keepChecksums } from '../src/store/sqlite/groups/keep-checksums.ts';
+import { keepChecksums } from '../src/store/sqlite/blocks/keep-checksums.ts';
+import { storeSealedDayCounts } from '../src/store/sqlite/hot/hot-counts.ts';
 import { metaNames, rowColumns, sealedDayMigrations } from '../src/store/sqlite/schema/day-schema.ts';
 import { keepFilter } from '../src/store/sqlite/schema/subject-filter.ts';
 import { stateChanges } from '../src/store/sqlite/state/state-write.ts';
@@ -82,7 +82,7 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
       of.push({ offset: id % minute, removed: label.neg === true });
     }
     writeCounters(db, stamps);
-    storeGroups(db);
+    storeSealedDayCounts(db);
     keepFilter(db);
     const setMeta = db.prepare('INSERT INTO meta(name, value) VALUES (?, ?)');
     const end = dayStart(plan.day) + (plan.offsets.at(-1) ?? 0);

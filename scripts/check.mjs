@@ -14,12 +14,17 @@ const steps = [
   ['OpenAPI lint', 'redocly', ['lint', 'assets/openapi.json', 'assets/account-openapi.json']],
 ];
 
+const failed = [];
 for (const [name, command, args] of steps) {
   process.stdout.write(`check: ${name}\n`);
   const done = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
   if (done.status !== 0) {
+    failed.push(name);
     process.stderr.write(`check: ${name} failed (${command} ${args.join(' ')})\n`);
-    process.exit(1);
   }
+}
+if (failed.length > 0) {
+  process.stderr.write(`check: failed: ${failed.join(', ')}\n`);
+  process.exit(1);
 }
 process.stdout.write('check: all good\n');

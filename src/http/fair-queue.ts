@@ -55,7 +55,7 @@ export class FairQueue {
   /** The same clients by their recent use. */
   readonly #bands: readonly Map<string, WaitingClient>[] = Array.from({ length: bands }, () => new Map());
   #size = 0;
-  /** What turns used since the client that has waited longest had one: each counts one, and what it used. */
+  /** Use by turns since the client that had waited longest had one: one for each turn, and the charged amounts. */
   #spent = 0;
 
   constructor({ maxWaiting, monotonic, oldestEvery }: FairQueueOptions) {

@@ -5,7 +5,8 @@
  *  1. Open. `epoch()` gives the start of the observation; `heartbeat()` and `frontier()` show when the last run ended.
  *     The instrument records the time since then as a gap (`recordGap`) before it accepts anything.
  *  2. Read a source from its `positions()`. Admit or refuse each label (`unfit` in label.ts detects those that the
- *     store cannot hold). `append` the admitted labels together with the counts of refused ones and the new position.
+ *     store cannot hold). `append` the admitted labels together with the counts of refused ones, the refused rows to
+ *     remember, and the new position.
  *     Record a gap that a new position implies (a reset) BEFORE appending the position: a crash between the two then
  *     overstates the gap and never hides it.
  *  3. On an error with `retry`: stop reading, keep the batch, try again later, and record the gap (on a full disk, as
@@ -34,16 +35,16 @@ import type { Purge, PurgeWriter } from './removals.ts';
 import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
 
-/** Reasons why a label was not stored. Only the store detects `duplicate`. */
+/** Reasons why a label was not stored, in the order in which they are checked. Only the store detects `duplicate`. */
 export const refusalReasons = [
   'foreign_src',
   'malformed',
-  'space_uri',
   'oversized',
+  'space_uri',
   'undated',
+  'future',
   'pre_epoch',
   'late',
-  'future',
   'duplicate',
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];

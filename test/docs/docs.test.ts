@@ -19,6 +19,7 @@ import { pauseReasons } from '../../src/labels/ingest/acceptance.ts';
 import { checkExitCodes } from '../../src/main/check/check.ts';
 import { commands } from '../../src/main/commands.ts';
 import { exportExitCodes } from '../../src/main/export/export.ts';
+import { refusalReasons } from '../../src/store/port.ts';
 
 /** Tests the documentation in both directions: everything named exists, and everything that exists is named. */
 
@@ -186,6 +187,10 @@ describe('docs/operations.md', () => {
         .map(([reason]) => reason)
         .sort(),
     ).toEqual([...pauseReasons].sort());
+  });
+
+  it('lists the reasons for refusing a label in the order in which they are checked', () => {
+    expect(firstCells(page('docs/labels.md'), '## What is accepted')).toEqual([...refusalReasons]);
   });
 
   it('links only to existing pages and headings', () => {

@@ -102,6 +102,16 @@ describe('the rooms', () => {
     expect([...needs.keys()].filter((folder) => reachedFrom(folder).has(folder))).toEqual([]);
   });
 
+  it('import the counts of hot accounts only from their face', () => {
+    const folder = 'src/store/sqlite/hot/';
+    const importing = files
+      .filter((file) => !file.startsWith(folder))
+      .filter((file) =>
+        [...(graph.get(file) ?? [])].some((to) => to.startsWith(folder) && !to.endsWith('/hot-counts.ts')),
+      );
+    expect(importing).toEqual([]);
+  });
+
   it('and the scripts do not import tests: shared code is in harness/', () => {
     const importing = ['src', 'sim', 'scripts', 'bench', 'harness']
       .flatMap((folder) => sourceFiles(folder))

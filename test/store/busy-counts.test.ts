@@ -11,7 +11,7 @@ import type { Batch } from '../../src/store/port.ts';
 import { storePaths } from '../../src/store/sqlite/base/files.ts';
 import { type SubjectKey, subjectDid, subjectKey } from '../../src/store/sqlite/base/row.ts';
 import { DayReader } from '../../src/store/sqlite/day/day-reader.ts';
-import { accountGroups } from '../../src/store/sqlite/read/account-groups.ts';
+import { accountGroups } from '../../src/store/sqlite/hot/account-groups.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { hotRows } from '../../src/store/sqlite/schema/day-schema.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
@@ -147,9 +147,9 @@ it('rows accepted between reading stored counts and reading the rows after the e
   await store.append(batchOf(account, 0, 100));
   const file = new DayReader(join(storePaths(folder).days, openDay), 20_000, 'open');
   try {
-    const look = file.storedGroups.bind(file);
+    const look = file.hotCounts.groupsOf.bind(file.hotCounts);
     const coming: Promise<unknown>[] = [];
-    vi.spyOn(file, 'storedGroups').mockImplementation((key) => {
+    vi.spyOn(file.hotCounts, 'groupsOf').mockImplementation((key) => {
       const groups = look(key);
       coming.push(store.append(batchOf(account, 1_000, 100)));
       return groups;

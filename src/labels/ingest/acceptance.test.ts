@@ -39,16 +39,17 @@ function pausedAcceptance(change: Partial<AcceptanceOptions> = {}): PageAcceptan
   });
 }
 
-test('a page larger than a batch is split, and only the last part has its positions and refusals', () => {
+test('a page larger than a batch is split, and only the last part has its positions, refusals and refused rows', () => {
   const label = { src: 'did:plc:a', uri: 'did:plc:b', val: 'spam', cts: '' };
   const observations = Array.from({ length: 2 * maxBatchRows + 1 }, () => ({ label, signature: 'unsigned' as const }));
   const positions = [{ source: 'did:plc:a', endpoint: 'e', value: '9' }];
   const refusals = [{ source: 'did:plc:a', reason: 'late' as const, count: 3 }];
-  const parts = split({ ...page, observations, positions, refusals });
-  expect(parts.map((part) => [part.observations.length, part.positions, part.refusals])).toEqual([
-    [maxBatchRows, [], []],
-    [maxBatchRows, [], []],
-    [1, positions, refusals],
+  const refusedRows = [{ source: 'did:plc:a', bucket: 3, rows: 'packed' }];
+  const parts = split({ ...page, observations, positions, refusals, refusedRows });
+  expect(parts.map((part) => [part.observations.length, part.positions, part.refusals, part.refusedRows])).toEqual([
+    [maxBatchRows, [], [], []],
+    [maxBatchRows, [], [], []],
+    [1, positions, refusals, refusedRows],
   ]);
 });
 

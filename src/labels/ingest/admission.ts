@@ -37,15 +37,15 @@ export interface AdmissionRules {
 
 /**
  * Judges one decoded label of a frame (CBOR) or a page (JSON). Never throws. If several reasons for a refusal apply, the
- * first of these counts: shape, author, subject, size, date.
+ * first in the order of `refusalReasons` counts; form and size are checked together.
  */
 export function admit(value: unknown, { source, epoch, now }: AdmissionRules): Admission {
   if (!isObject(value) || typeof value.src !== 'string') return refused('malformed');
   if (value.src !== source) return refused(isDid(value.src) ? 'foreign_src' : 'malformed');
   const label = readLabel(value);
   if (typeof label === 'string') return refused(label);
-  if (isSpaceUri(label.uri)) return refused('space_uri');
   if (labelBytes(label) > maxAdmittedBytes) return refused('oversized');
+  if (isSpaceUri(label.uri)) return refused('space_uri');
   const authored = parseAuthored(label.cts);
   if (authored === null) return refused('undated');
   if (authored > now + maxAhead) return refused('future');

@@ -87,8 +87,17 @@ async function withStableClock(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Refusals of labels that have a date. Malformed or foreign labels are no evidence of the source's dates. */
-const misdated: ReadonlySet<AdmissionReason> = new Set(['future', 'pre_epoch', 'late']);
+/** Evidence that a refused label gives of its source's dates; null for a label that is malformed or not its own. */
+const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null>> = {
+  foreign_src: null,
+  malformed: null,
+  oversized: null,
+  space_uri: null,
+  undated: 'undated',
+  future: 'dated',
+  pre_epoch: 'dated',
+  late: 'dated',
+};
 
 async function takeOne(
   source: Source,
@@ -107,8 +116,8 @@ async function takeOne(
   const refused = ports.acceptance.refused.take(did, clock(), { transport, startsOver, again });
   const dates = { dated: 0, undated: 0 };
   const observations = await observe(source, ports, rows, signal, (reason, row) => {
-    if (reason === 'undated') dates.undated += 1;
-    else if (misdated.has(reason)) dates.dated += 1;
+    const evidence = datesOfReason[reason];
+    if (evidence !== null) dates[evidence] += 1;
     if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));

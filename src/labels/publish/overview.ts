@@ -3,7 +3,7 @@ import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { LabelerCount } from '../../store/account-counts.ts';
 import { clip, gappedTime } from '../../store/gaps.ts';
-import type { RefusalCount, StoredGap, StoreReader } from '../../store/port.ts';
+import type { RefusalCount, RefusalReason, StoredGap, StoreReader } from '../../store/port.ts';
 import { removalSentence } from '../../store/removals.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
 import { maxKnown } from '../roster/roster.ts';
@@ -225,11 +225,11 @@ function rosterCaveats({ sources, waiting, dropped, denied }: OverviewInputs): s
 
 /** States how many rows were refused for other reasons than their date; `accepted` is the number of stored rows. */
 function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): string[] {
-  const sum = (isOf: (reason: string) => boolean): number =>
-    refusals.reduce((total, { reason, count }) => total + (isOf(reason) ? count : 0), 0);
+  const sum = (caveat: 'form' | 'space'): number =>
+    refusals.reduce((total, { reason, count }) => total + (caveatOfReason[reason] === caveat ? count : 0), 0);
   const rows = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'} of the window`;
   const was = (count: number): string => (count === 1 ? 'was' : 'were');
-  const [odd, inSpaces] = [sum((reason) => shapeless.has(reason)), sum((reason) => reason === 'space_uri')];
+  const [odd, inSpaces] = [sum('form'), sum('space')];
   const caveats: string[] = [];
   if (odd > 0) caveats.push(`${rows(odd)} ${was(odd)} refused for form, size or foreign author, of ${accepted + odd}.`);
   if (inSpaces > 0)
@@ -257,7 +257,18 @@ function are(some: number): string {
   return some === 1 ? 'is' : 'are';
 }
 
-const shapeless: ReadonlySet<string> = new Set(['malformed', 'oversized', 'foreign_src']);
+/** Caveat that counts the refusals of a reason; null for those that the coverage of the sources counts, and for repeats. */
+const caveatOfReason: Readonly<Record<RefusalReason, 'form' | 'space' | null>> = {
+  foreign_src: 'form',
+  malformed: 'form',
+  oversized: 'form',
+  space_uri: 'space',
+  undated: null,
+  future: null,
+  pre_epoch: null,
+  late: null,
+  duplicate: null,
+};
 
 function total(counts: readonly LabelerCount[]): number {
   return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);

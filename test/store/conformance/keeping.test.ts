@@ -191,6 +191,13 @@ describe.each(kinds)('retention over $name', (kind) => {
         ...{ failingSince: later(noon, 5), completeThrough: later(noon, 6), dated: true, undated: true },
       };
       await on.store.putRoster([enrolled]);
+      // A failed change leaves no trace in what the writer remembers.
+      const tooLong = rosterRow(other, { state: 'x'.repeat(8_193) });
+      const changed = { ...enrolled, provenance: ['seeds'] };
+      await expect(on.store.putRoster([changed, tooLong])).rejects.toMatchObject({ code: 'invalid_query' });
+      await on.store.putRoster([changed]);
+      expect(await on.store.roster()).toContainEqual(changed);
+      await on.store.putRoster([enrolled]);
       await on.reopen();
       expect(await on.store.roster()).toEqual(
         [{ ...row, did: other }, enrolled].sort((a, b) => (a.did < b.did ? -1 : 1)),

@@ -4,10 +4,10 @@ import { type StoredRow, type SubjectKey, sameKey } from '../base/row.ts';
 import { CheckedBlocks } from '../blocks/checked-blocks.ts';
 import type { Cell } from '../blocks/checksum.ts';
 import type { Names } from '../blocks/names.ts';
-import { filterSql, targetSql, targetSqlOf } from '../groups/busy.ts';
-import { packedSql } from '../groups/packed-rows.ts';
+import { packedRowSql } from '../hot/hot-counts.ts';
 import type { DayFile } from '../schema/day-file.ts';
 import { rowColumns } from '../schema/day-schema.ts';
+import { filterSql, targetSql, targetSqlOf } from '../schema/row-sql.ts';
 
 /** Range of an account's rows: those with `start <= id < end`, at most `limit`. */
 export interface RowRange {
@@ -49,9 +49,9 @@ export class AccountRows {
     return this.#select<StoredRow>(this.#columns, range, order, sql, parameters);
   }
 
-  /** Returns one number for each row, oldest first (`packedSql`). */
+  /** Returns one number for each row, oldest first (`packedRowSql`). */
   packed(range: RowRange): number[] {
-    return this.#select<[number]>(packedSql(this.#targetSql()), range, 'oldest').map(([packed]) => packed);
+    return this.#select<[number]>(packedRowSql(this.#targetSql()), range, 'oldest').map(([packed]) => packed);
   }
 
   /** Returns the stamps of rows, oldest first. */

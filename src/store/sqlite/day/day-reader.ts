@@ -19,17 +19,16 @@ import {
 } from '../base/row.ts';
 import { unpackStamps } from '../base/stamps.ts';
 import { storeError } from '../base/store-error.ts';
+import { type ChecksumProblem, checkDay } from '../blocks/check-day.ts';
+import { CheckedGroups } from '../blocks/group-sums.ts';
 import { Names } from '../blocks/names.ts';
-import { bySubject, countedSql, groupsSeed, type HotSubject, hotSubjectsSql, maxGroups } from '../groups/busy.ts';
-import { type ChecksumProblem, checkDay } from '../groups/check-day.ts';
-import type { Group, Tally } from '../groups/group.ts';
-import { CheckedGroups } from '../groups/group-sums.ts';
-import { unpackGroups } from '../groups/packed-groups.ts';
+import { type CountedDay, StoredCounts } from '../hot/hot-counts.ts';
 import { DayFile } from '../schema/day-file.ts';
 import { checkedFrom, metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from '../schema/day-schema.ts';
 import { isEarlierRefusedRows } from '../schema/refused-schema.ts';
 import { mayHold, subjectsSql } from '../schema/subject-filter.ts';
 import { AccountRows } from './account-rows.ts';
+import type { AddCount } from './add-count.ts';
 import { refusedRowsIn } from './refused-table.ts';
 import { assertVersion, openSealed } from './sealed-day.ts';
 
@@ -41,15 +40,13 @@ type Order = AccountQuery['order'];
 let opened = 0;
 
 /** Queries of one day's file, of either form. */
-export class DayReader {
+export class DayReader implements CountedDay {
   readonly day: number;
   readonly form: DayForm;
   readonly path: string;
   /** Different for every opened file: results cached for one are not valid for another. */
   readonly serial = ++opened;
-  #storesCounts: boolean;
-  /** True if each subject's counts are stored together: in a sealed file, unless an older version wrote it. */
-  readonly #packsGroups: boolean;
+  readonly hotCounts: StoredCounts;
   readonly #inode: number | null;
   readonly #file: DayFile;
   readonly #names: Names;
@@ -73,8 +70,7 @@ export class DayReader {
       assertKnown(db, form === 'sealed' ? sealedDayMigrations : openDayMigrations);
       const version = schemaVersion(db);
       if (form === 'sealed') assertVersion(this.#file, version);
-      this.#storesCounts = version >= keepsBusyFrom[form];
-      this.#packsGroups = form === 'sealed' && version >= 4;
+      this.hotCounts = new StoredCounts(this.#file, form, version);
       this.keepsFilter = form === 'sealed' && version >= 3;
       const isChecked = form === 'sealed' && version >= checkedFrom;
       this.#groups = isChecked ? new CheckedGroups(this.#file, day) : null;
@@ -104,13 +100,6 @@ export class DayReader {
 
   close(): void {
     this.#file.db.close();
-  }
-
-  /** True if the file stores counts of hot subjects; one of an older version does so once a writer reopens it. */
-  get storesCounts(): boolean {
-    if (!this.#storesCounts && this.form === 'open')
-      this.#storesCounts = schemaVersion(this.#file.db) >= keepsBusyFrom.open;
-    return this.#storesCounts;
   }
 
   /** Runs several queries on one state of the file; synchronous, so that no transaction stays open across ticks. */
@@ -157,59 +146,9 @@ export class DayReader {
     }
   }
 
-  /** Returns an account's rows with `start <= id < end`, up to a limit, as one number each (`packedSql`). */
+  /** Returns an account's rows with `start <= id < end`, up to a limit, as one number each (`packedRowSql`). */
   packedRows(key: SubjectKey, start: number, end: number, limit: number): number[] {
     return this.#rows.packed({ key, start, end, limit });
-  }
-
-  /**
-   * Returns the stored groups of an account; if there are more than `maxGroups`, only enough of them to show that.
-   * Empty if the file stores none. Those of an open day reflect its current rows.
-   */
-  storedGroups(key: SubjectKey): readonly Group[] {
-    if (!this.storesCounts) return [];
-    if (!this.#packsGroups) {
-      const sql = 'SELECT source, val, target, applied, removed FROM busy WHERE subject = ? LIMIT ?';
-      return this.#all<Group>(sql, [key, maxGroups + 1]);
-    }
-    const [found] = this.#all<[Buffer]>('SELECT packed FROM busy_groups WHERE subject = ?', [key]);
-    return found ? unpackGroups(found[0], this.path, this.#seedOf(key)) : [];
-  }
-
-  /** Returns some subjects with stored groups, but not very many of them: the last ones in order. */
-  hotSubjects(limit: number): SubjectKey[] {
-    if (!this.storesCounts) return [];
-    const few = this.#packsGroups
-      ? `busy_groups WHERE length(packed) <= ${fewGroups * packedGroupBytes}`
-      : `busy GROUP BY subject HAVING count(*) <= ${fewGroups}`;
-    const sql = `SELECT subject FROM ${few} ORDER BY subject DESC LIMIT ?`;
-    return this.#all<[SubjectKey]>(sql, [limit]).map(([subject]) => subject);
-  }
-
-  /** Yields every subject with stored groups, in order. */
-  *storedHotSubjects(): Generator<HotSubject> {
-    if (!this.#packsGroups) {
-      const sql =
-        'SELECT subject, source, val, target, applied, removed FROM busy ORDER BY subject, source, val, target';
-      yield* bySubject(this.#iterate<[SubjectKey, ...Group]>(sql, []));
-      return;
-    }
-    const packed = this.#iterate<[SubjectKey, Buffer]>('SELECT subject, packed FROM busy_groups ORDER BY subject', []);
-    for (const [subject, groups] of packed) {
-      yield { subject, groups: unpackGroups(groups, this.path, this.#seedOf(subject)) };
-    }
-  }
-
-  /** Yields the subjects whose groups a sealed file must store, computed from its rows, in the same order. */
-  *computedHotSubjects(): Generator<HotSubject> {
-    for (const counted of bySubject(this.#iterate<[SubjectKey, ...Group]>(hotSubjectsSql, []))) {
-      if (!this.#packsGroups || counted.groups.length <= maxGroups) yield counted;
-    }
-  }
-
-  /** Computes the groups of one subject from its rows, in the order of the stored ones. */
-  countedGroups(key: SubjectKey): Group[] {
-    return this.#all<Group>(countedSql, [key]);
   }
 
   /** Reads an account's first rows with `start <= id < end`; returns their number and the stamp of the last. */
@@ -220,12 +159,11 @@ export class DayReader {
     return last === undefined ? null : { rows: stamps.length, last };
   }
 
-  /** Adds the counters of whole hours or minutes, `from` inclusive, `to` exclusive, to a tally. */
-  counters(bucket: 'hour' | 'minute', from: number, to: number, tally: Tally): void {
+  /** Adds the counters of whole hours or minutes, `from` inclusive, `to` exclusive, through `add`. */
+  counters(bucket: 'hour' | 'minute', from: number, to: number, add: AddCount): void {
     if (this.#groups) {
       const counted = this.#groups.range<readonly [number, number, number]>(`counter_${bucket}`, from, to);
-      for (const [at, [source, applied, removed]] of counted)
-        tally(this.nameOf('source', source), at, applied, removed);
+      for (const [at, [source, applied, removed]] of counted) add(this.nameOf('source', source), at, applied, removed);
       return;
     }
     const rows = this.#all<[string, number, number, number]>(
@@ -233,11 +171,11 @@ export class DayReader {
        WHERE c.${bucket} >= ? AND c.${bucket} < ?`,
       [from, to],
     );
-    for (const [labeler, at, applied, removed] of rows) tally(labeler, at, applied, removed);
+    for (const [labeler, at, applied, removed] of rows) add(labeler, at, applied, removed);
   }
 
-  /** Adds the counts of rows with `start <= id < end`, all within one minute, to a tally. */
-  edge(start: number, end: number, tally: Tally): void {
+  /** Adds the counts of rows with `start <= id < end`, all within one minute, through `add`. */
+  edge(start: number, end: number, add: AddCount): void {
     const of = Math.floor(start / minute);
     if (this.form === 'open') {
       const rows = this.#all<[string, number, number]>(
@@ -245,7 +183,7 @@ export class DayReader {
          FROM observation WHERE id >= ? AND id < ? GROUP BY source) o JOIN source ON source.id = o.source`,
         [start, end],
       );
-      for (const [labeler, n, removed] of rows) tally(labeler, of, n - removed, removed);
+      for (const [labeler, n, removed] of rows) add(labeler, of, n - removed, removed);
       return;
     }
     for (const [labeler, stamps] of this.#stampsOf(of)) {
@@ -256,7 +194,7 @@ export class DayReader {
         if (at >= start && at < end) counts[removed ? 1 : 0] = (counts[removed ? 1 : 0] ?? 0) + 1;
       }
       const [applied = 0, removed = 0] = counts;
-      if (applied + removed > 0) tally(labeler, of, applied, removed);
+      if (applied + removed > 0) add(labeler, of, applied, removed);
     }
   }
 
@@ -362,10 +300,6 @@ export class DayReader {
   /** Returns the text of a number in this file. */
   readonly nameOf: NameOf = (table, id) => this.#names.textOf(table, id);
 
-  #seedOf(subject: SubjectKey): number {
-    return this.isChecked ? groupsSeed(subject) : 0;
-  }
-
   #column(sql: string, parameters: readonly unknown[]): number[] {
     return this.#file.column(sql, parameters);
   }
@@ -382,10 +316,3 @@ export class DayReader {
 function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
-
-/** Version of each form from which on counts of subjects with many rows are stored. */
-const keepsBusyFrom: Readonly<Record<DayForm, number>> = { sealed: 2, open: 3 };
-/** Number of groups of a subject that can be read quickly. */
-const fewGroups = 1_000;
-/** Approximate size of a packed group in bytes. */
-const packedGroupBytes = 5;

@@ -5,7 +5,7 @@ import type { Faults } from '../base/faults.ts';
 import { migrate } from '../base/migrate.ts';
 import type { Intern, NameTable } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
-import { HotSubjectCounter } from '../groups/busy-counter.ts';
+import { OpenDayCounter } from '../hot/hot-counts.ts';
 import { metaNames, openDayMigrations } from '../schema/day-schema.ts';
 import { assertLogRoom } from '../schema/log-room.ts';
 import { RememberedNames } from '../schema/remembered-names.ts';
@@ -89,7 +89,7 @@ export class DayWriter {
     const writePositions = positionWriter(db);
     const writeRefusedRows = refusedRowsWriter(db);
     const writeEnd = endWriter(db);
-    const hotSubjects = new HotSubjectCounter(db);
+    const hotSubjects = new OpenDayCounter(db);
     return db.transaction((commit: Commit): void => {
       const { rows, minutes } = writeRows(commit.rows);
       faults?.('append.rows');

@@ -2,8 +2,8 @@ import type { LabelerCount } from '../../account-counts.ts';
 import { StoreError } from '../../errors.ts';
 import type { BucketCount, RefusalCount, StoreReader } from '../../port.ts';
 import { day as dayLength, dayStart, hour, type Interval, micros, minute } from '../../time.ts';
+import type { AddCount } from '../day/add-count.ts';
 import type { DayReader } from '../day/day-reader.ts';
-import type { Tally } from '../groups/group.ts';
 import { assertInterval } from './account-read.ts';
 import type { Days } from './days.ts';
 
@@ -31,7 +31,7 @@ export class Counts {
   byLabeler(interval: Interval): LabelerCount[] {
     assertInterval(interval);
     const sums = new Map<string, { applied: number; removed: number }>();
-    const add: Tally = (labeler, _bucket, applied, removed) => {
+    const add: AddCount = (labeler, _bucket, applied, removed) => {
       const sum = sums.get(labeler) ?? { applied: 0, removed: 0 };
       sum.applied += applied;
       sum.removed += removed;
@@ -112,24 +112,24 @@ export class Counts {
 }
 
 /** Counts part of a day: whole hours, the whole minutes around them, and the rows of the minutes at the edges. */
-function countPart(day: DayReader, start: number, end: number, tally: Tally): void {
+function countPart(day: DayReader, start: number, end: number, add: AddCount): void {
   const firstMinute = Math.ceil(start / minute);
   const lastMinute = Math.floor(end / minute);
   if (firstMinute > lastMinute) {
-    day.edge(start, end, tally);
+    day.edge(start, end, add);
     return;
   }
-  if (start < firstMinute * minute) day.edge(start, firstMinute * minute, tally);
-  if (lastMinute * minute < end) day.edge(lastMinute * minute, end, tally);
+  if (start < firstMinute * minute) day.edge(start, firstMinute * minute, add);
+  if (lastMinute * minute < end) day.edge(lastMinute * minute, end, add);
   const firstHour = Math.ceil(firstMinute / 60);
   const lastHour = Math.floor(lastMinute / 60);
   if (firstHour >= lastHour) {
-    day.counters('minute', firstMinute, lastMinute, tally);
+    day.counters('minute', firstMinute, lastMinute, add);
     return;
   }
-  day.counters('minute', firstMinute, firstHour * 60, tally);
-  day.counters('hour', firstHour, lastHour, tally);
-  day.counters('minute', lastHour * 60, lastMinute, tally);
+  day.counters('minute', firstMinute, firstHour * 60, add);
+  day.counters('hour', firstHour, lastHour, add);
+  day.counters('minute', lastHour * 60, lastMinute, add);
 }
 
 function compare(a: string, b: string): number {

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { StoreError } from '../../errors.ts';
-import type { StoreReader } from '../../port.ts';
+import type { DayReport, StoreReader } from '../../port.ts';
 import { dayName, dayStart, micros } from '../../time.ts';
 import { openReadonly, type Sqlite } from '../base/connection.ts';
 import { type StorePaths, storePaths } from '../base/files.ts';
 import { assertKnown, schemaVersion } from '../base/migrate.ts';
 import { subjectDid } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
+import { AccountTallies } from '../hot/hot-counts.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertOneGeneration, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
 import { stateQueries } from '../state/state-read.ts';
 import { accountIntervals, assertInterval, readAccount } from './account-read.ts';
-import { AccountTallies } from './account-tally.ts';
 import { Counts } from './counts.ts';
 import { Days } from './days.ts';
 import { assertNoLostTail } from './lost-tail.ts';
@@ -56,14 +56,11 @@ function openState(paths: StorePaths): Sqlite {
   }
 }
 
-function readerOf(
-  folder: string,
-  state: ReturnType<typeof stateQueries>,
-  days: Days,
-  counts: Counts,
-  release: () => void,
-): StoreReader {
-  const tallies = new AccountTallies(days);
+type StateQueries = ReturnType<typeof stateQueries>;
+/** Runs a query; rejects with the port's errors. */
+type Query = <T>(work: () => T) => Promise<Awaited<T>>;
+
+function readerOf(folder: string, state: StateQueries, days: Days, counts: Counts, release: () => void): StoreReader {
   let closed = false;
 
   /** Runs a query: rejects after `close`, translates errors to the port's, and never throws synchronously. */
@@ -77,24 +74,21 @@ function readerOf(
   }
 
   return {
+    ...stateReads(query, state),
+    ...dayReads(query, state, days, counts),
+    ...accountReads(query, days),
+    close: () => {
+      if (!closed) release();
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Reads of the state file. */
+function stateReads(query: Query, state: StateQueries) {
+  return {
     epoch: () => query(() => state.epoch()),
-    frontier: () =>
-      query(() => {
-        const { generationId } = state.epoch();
-        const floor = state.floor();
-        const { last, through } = days.newest()?.ends() ?? { last: null, through: null };
-        const end = micros(Math.max(floor, (last ?? -1) + 1));
-        return { generationId, floor, end, observedThrough: through, revision: state.revision() };
-      }),
-    readAccount: (asked) => query(() => readAccount(days, asked)),
-    accountIntervals: (asked) => query(() => accountIntervals(days, asked)),
-    tallyAccount: (asked) => query(() => tallies.of(asked)),
-    busyAccounts: (limit) => query(() => days.newestSealed()?.hotSubjects(limit).map(subjectDid) ?? []),
-    countsByLabeler: (interval) => query(() => counts.byLabeler(interval)),
-    countsOverTime: (asked) => query(() => counts.overTime(asked)),
-    labelersActive: (interval) => query(() => counts.byLabeler(interval).length),
-    refusals: (interval) => query(() => counts.refusals(interval)),
-    positions: () => query(() => days.newest()?.positions() ?? []),
     gaps: ({ source, ...interval }) =>
       query(() => {
         assertInterval(interval);
@@ -111,26 +105,57 @@ function readerOf(
     keys: (did) => query(() => state.keys(did)),
     definitions: (did) => query(() => state.definitions(did)),
     note: (name) => query(() => state.note(name)),
+  } satisfies Partial<StoreReader>;
+}
+
+/** Reads of whole days. */
+function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts) {
+  return {
+    frontier: () =>
+      query(() => {
+        const { generationId } = state.epoch();
+        const floor = state.floor();
+        const { last, through } = days.newest()?.ends() ?? { last: null, through: null };
+        const end = micros(Math.max(floor, (last ?? -1) + 1));
+        return { generationId, floor, end, observedThrough: through, revision: state.revision() };
+      }),
+    countsByLabeler: (interval) => query(() => counts.byLabeler(interval)),
+    countsOverTime: (asked) => query(() => counts.overTime(asked)),
+    labelersActive: (interval) => query(() => counts.byLabeler(interval).length),
+    refusals: (interval) => query(() => counts.refusals(interval)),
+    positions: () => query(() => days.newest()?.positions() ?? []),
     async *verify() {
       const { generationId } = await query(() => state.epoch());
       for (const { day } of await query(() => days.all())) {
-        const report = await query(() => {
-          const end = dayStart(day + 1);
-          const floor = state.floor();
-          // A day that was dropped meanwhile is outside the window, not damaged.
-          if (end <= floor) return null;
-          return days.over({ start: micros(Math.max(dayStart(day), floor)), end }, ({ days: [reader] }) => {
-            if (!reader) throw new StoreError('damaged', `the file of ${dayName(day)} does not exist`);
-            return verifyDay(reader, generationId);
-          });
-        });
+        const report = await query(() => reportOf(day, generationId, state, days));
         if (report) yield report;
       }
     },
-    close: () => {
-      if (!closed) release();
-      closed = true;
-      return Promise.resolve();
-    },
-  };
+  } satisfies Partial<StoreReader>;
+}
+
+/** Verifies one day. Returns null if the day was dropped meanwhile: it is outside the window, not damaged. */
+function reportOf(day: number, generationId: string, state: StateQueries, days: Days): DayReport | null {
+  const end = dayStart(day + 1);
+  const floor = state.floor();
+  if (end <= floor) return null;
+  return days.over({ start: micros(Math.max(dayStart(day), floor)), end }, ({ days: [reader] }) => {
+    if (!reader) throw new StoreError('damaged', `the file of ${dayName(day)} does not exist`);
+    return verifyDay(reader, generationId);
+  });
+}
+
+/** Reads of an account's rows and counts. */
+function accountReads(query: Query, days: Days) {
+  const tallies = new AccountTallies(days);
+  return {
+    readAccount: (asked) => query(() => readAccount(days, asked)),
+    accountIntervals: (asked) => query(() => accountIntervals(days, asked)),
+    tallyAccount: (asked) =>
+      query(() => {
+        assertInterval(asked);
+        return tallies.of(asked);
+      }),
+    busyAccounts: (limit) => query(() => days.newestSealed()?.hotCounts.subjects(limit).map(subjectDid) ?? []),
+  } satisfies Partial<StoreReader>;
 }

@@ -2,10 +2,8 @@ import { StoreError } from '../../errors.ts';
 import { identityOf } from '../../identity.ts';
 import type { DayReport } from '../../port.ts';
 import { dayName, dayOf, minute } from '../../time.ts';
-import { decodeRow, type SubjectKey, sameKey, subjectDid } from '../base/row.ts';
+import { decodeRow, type SubjectKey } from '../base/row.ts';
 import type { DayReader } from '../day/day-reader.ts';
-import { maxGroups } from '../groups/busy.ts';
-import type { Group } from '../groups/group.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { filterBlocks } from '../schema/subject-filter.ts';
 
@@ -57,10 +55,9 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   }
   compareCounters(day, 'minute', minutes, report);
   compareCounters(day, 'hour', hours, report);
-  if (day.form === 'open') compareBusySoFar(day, report);
-  else {
-    compareStamps(day, minutes, report);
-    compareStoredCounts(day, report);
+  if (day.form === 'sealed') compareStamps(day, minutes, report);
+  for (const problem of day.hotCounts.problems()) report(problem);
+  if (day.form === 'sealed') {
     compareFilter(day, report);
     if (day.meta(metaNames.rows) !== rows) report(`the file states ${day.meta(metaNames.rows)} rows, but has ${rows}`);
   }
@@ -101,41 +98,6 @@ function compareCounters(
   for (const [key, [a, r]] of left) report(`${bucket} ${key}: not counted, rows say ${a}+${r}`);
 }
 
-/** Checks that a sealed day's stored counts match its rows, for every subject with many rows and for no other. */
-function compareStoredCounts(day: DayReader, report: (problem: string) => void): void {
-  if (!day.storesCounts) return;
-  const kept = day.storedHotSubjects();
-  try {
-    for (const { subject, groups } of day.computedHotSubjects()) {
-      const found = kept.next();
-      if (found.done || !sameKey(found.value.subject, subject) || !sameGroups(found.value.groups, groups)) {
-        report(`the counts of ${subjectDid(subject)} do not match its rows`);
-        return;
-      }
-    }
-    if (!kept.next().done) report('counts are stored for a subject with too few rows');
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    report(error.message);
-  } finally {
-    // An unfinished query would block the file's next one.
-    kept.return(undefined);
-  }
-}
-
-/**
- * Checks that an open day's stored counts of each subject match all of its rows; the day need not store every
- * subject's.
- */
-function compareBusySoFar(day: DayReader, report: (problem: string) => void): void {
-  if (!day.storesCounts) return;
-  for (const { subject, groups } of day.storedHotSubjects()) {
-    if (!sameGroups(groups, day.countedGroups(subject).slice(0, maxGroups + 1))) {
-      report(`the counts of ${subjectDid(subject)} do not match its rows`);
-    }
-  }
-}
-
 /** Checks that a sealed day's filter matches its subjects, bit by bit. */
 function compareFilter(day: DayReader, report: (problem: string) => void): void {
   if (!day.keepsFilter) return;
@@ -146,10 +108,6 @@ function compareFilter(day: DayReader, report: (problem: string) => void): void 
   if (kept.length !== expected.length || !expected.every((block, i) => kept[i]?.equals(block))) {
     report('its subject filter does not match its rows');
   }
-}
-
-function sameGroups(a: readonly Group[], b: readonly Group[]): boolean {
-  return a.length === b.length && a.every((group, i) => group.every((value, column) => value === b[i]?.[column]));
 }
 
 /** Checks that a sealed day's stamps match the rows of each minute. */

@@ -7,11 +7,11 @@ import { type OnFile, silent } from '../base/file-event.ts';
 import { type DayForm, dayPath, storePaths } from '../base/files.ts';
 import { takeWriterLock } from '../base/lock.ts';
 import { migrate, schemaVersion } from '../base/migrate.ts';
-import { removalFlag } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { targetSql } from '../groups/busy.ts';
+import { recountOpenDay } from '../hot/hot-counts.ts';
 import { verifyDay } from '../read/verify.ts';
+import { countsSql } from '../schema/row-sql.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertSound, assertStateFile } from '../state/lost-state.ts';
 import { stateChanges } from '../state/state-write.ts';
@@ -100,20 +100,15 @@ function reportOf(path: string, day: number, form: DayForm, generation: string) 
 function recount(path: string): void {
   const db = openWritable(path, 32 * 1024 * 1024);
   try {
-    const counts = `sum(flags & ${removalFlag} = 0), sum(flags & ${removalFlag} <> 0)`;
     db.transaction(() => {
       db.exec(`
         DELETE FROM counter_minute;
         INSERT INTO counter_minute(minute, source, applied, removed)
-          SELECT id / 60000000, source, ${counts} FROM observation GROUP BY 1, 2;
+          SELECT id / 60000000, source, ${countsSql} FROM observation GROUP BY 1, 2;
         DELETE FROM counter_hour;
         INSERT INTO counter_hour(hour, source, applied, removed)
-          SELECT minute / 60, source, sum(applied), sum(removed) FROM counter_minute GROUP BY 1, 2;
-        CREATE TEMP TABLE kept AS SELECT DISTINCT subject FROM busy;
-        DELETE FROM busy;
-        INSERT INTO busy SELECT subject, source, val, ${targetSql} AS target, ${counts} FROM observation
-          WHERE subject IN (SELECT subject FROM kept) GROUP BY subject, source, val, target;
-        DROP TABLE kept;`);
+          SELECT minute / 60, source, sum(applied), sum(removed) FROM counter_minute GROUP BY 1, 2;`);
+      recountOpenDay(db);
     }).immediate();
   } catch (error) {
     throw storeError(error, path);

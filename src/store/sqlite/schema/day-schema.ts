@@ -5,7 +5,7 @@ import { refusedRowsTable } from './refused-schema.ts';
  * A day's file contains all data of that day: rows, counters, refusals, and the positions as of its last commit. Both
  * forms have the same tables, except for `observation`:
  *   - open: in order of acceptance, with the identity of each row and an index by subject; `busy` counts all rows of
- *     the subjects for which its writer counted `hotRows` (`busy-counter.ts`), which may not be every such subject;
+ *     the subjects for which its writer counted `hotRows` (`hot/hot-counts.ts`), which may not be every such subject;
  *     `refused_rows` has the refused rows that the instrument remembers (`refused-schema.ts`);
  *   - sealed: clustered by (subject, id), so that an account's rows are adjacent, without identities: a day is sealed
  *     only when it can no longer receive duplicates. `counter_minute.stamps` then contains the rows' acceptance times,

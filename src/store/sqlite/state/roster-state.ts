@@ -74,25 +74,45 @@ export function rosterChanges(db: Sqlite) {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const drop = db.prepare('DELETE FROM labeler WHERE did = ?');
-  // Leaves an unchanged row as it is: most rows of a labeler that is stored again have the same provenance.
-  const putProvenance = db.prepare(
-    `INSERT INTO labeler_provenance(did, ordinal, provenance) VALUES (?, ?, ?)
-     ON CONFLICT DO UPDATE SET provenance = excluded.provenance WHERE provenance <> excluded.provenance`,
-  );
-  const dropProvenance = db.prepare('DELETE FROM labeler_provenance WHERE did = ? AND ordinal >= ?');
+  const putProvenance = db.prepare('INSERT INTO labeler_provenance(did, ordinal, provenance) VALUES (?, ?, ?)');
+  const dropProvenance = db.prepare('DELETE FROM labeler_provenance WHERE did = ?');
+  /** The provenance of the rows that this writer stored: it rarely changes, and the rest of a row often does. */
+  const stored = new Map<string, readonly string[]>();
+
+  function replaceProvenance(did: string, provenance: readonly string[]): void {
+    const known = stored.get(did);
+    if (known?.length === provenance.length && known.every((one, i) => one === provenance[i])) return;
+    dropProvenance.run(did);
+    for (const [ordinal, one] of provenance.entries()) putProvenance.run(did, ordinal, one);
+    stored.set(did, provenance);
+  }
+
+  /** Runs a change in a transaction; a failed one may have changed `stored`. */
+  function change<Rows>(apply: (rows: Rows) => void): (rows: Rows) => void {
+    const transaction = db.transaction(apply);
+    return (rows) => {
+      try {
+        transaction.immediate(rows);
+      } catch (error) {
+        stored.clear();
+        throw error;
+      }
+    };
+  }
+
   return {
-    dropRoster: db.transaction((dids: readonly string[]): void => {
+    dropRoster: change((dids: readonly string[]): void => {
       for (const did of dids) {
         drop.run(did);
-        dropProvenance.run(did, 0);
+        dropProvenance.run(did);
+        stored.delete(did);
       }
     }),
-    putRoster: db.transaction((rows: readonly RosterRow[]): void => {
+    putRoster: change((rows: readonly RosterRow[]): void => {
       for (const row of rows) {
         assertBounds(row);
         put.run(...valuesOf(row));
-        dropProvenance.run(row.did, row.provenance.length);
-        for (const [ordinal, provenance] of row.provenance.entries()) putProvenance.run(row.did, ordinal, provenance);
+        replaceProvenance(row.did, row.provenance);
       }
     }),
   };

@@ -3,9 +3,10 @@ import { openWritable, pageBytes, type Sqlite, setPragma } from '../base/connect
 import type { Faults } from '../base/faults.ts';
 import { removalFlag, type SubjectKey, subjectName } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
-import { targetSql } from '../groups/busy.ts';
+import { openDaySubtraction } from '../hot/hot-counts.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { assertLogRoom } from '../schema/log-room.ts';
+import { targetSql } from '../schema/row-sql.ts';
 
 /** Rows removed per commit: with their index pages, they fit the smallest log limit. */
 const rowsAtOnce = 500;
@@ -143,13 +144,7 @@ export class OpenDayPurge {
         `DELETE FROM counter_${bucket} WHERE ${bucket} = ? AND source = ? AND applied = 0 AND removed = 0`,
       ),
     }));
-    // A file of an older version stores no counts of subjects.
-    const keeps = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'busy'").get() !== undefined;
-    const of = 'subject = ? AND source = ? AND val = ? AND target = ?';
-    const lowerKept = keeps
-      ? db.prepare(`UPDATE busy SET applied = applied - ?, removed = removed - ? WHERE ${of}`)
-      : null;
-    const dropKept = keeps ? db.prepare(`DELETE FROM busy WHERE ${of} AND applied = 0 AND removed = 0`) : null;
+    const subtract = openDaySubtraction(db);
     const count = db.prepare(
       'INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
     );
@@ -162,11 +157,10 @@ export class OpenDayPurge {
           drop.run(bucket, source);
         }
       }
-      const kept = new Map(rows.map((row) => [groupName(row), row]));
+      const byGroup = new Map(rows.map((row) => [groupName(row), row]));
       for (const [name, [applied, removed]] of sums(rows, groupName)) {
-        const [, subject, val, target] = kept.get(name) ?? [];
-        lowerKept?.run(applied, removed, subject, source, val, target);
-        dropKept?.run(subject, source, val, target);
+        const row = byGroup.get(name);
+        if (row) subtract({ subject: row[1], source, val: row[2], target: row[3], applied, removed });
       }
       count.run(metaNames.purged, rows.length);
       faults?.('purge.removed');

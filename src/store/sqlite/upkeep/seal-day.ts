@@ -5,8 +5,8 @@ import { flush } from '../base/flush.ts';
 import { removalFlag, type SubjectKey } from '../base/row.ts';
 import { packStamps, type Stamp } from '../base/stamps.ts';
 import { storeError } from '../base/store-error.ts';
-import { storeGroups } from '../groups/busy.ts';
-import { keepChecksums } from '../groups/keep-checksums.ts';
+import { keepChecksums } from '../blocks/keep-checksums.ts';
+import { storeSealedDayCounts } from '../hot/hot-counts.ts';
 import { metaNames, rowColumns, sharedTables } from '../schema/day-schema.ts';
 import { createGrowingDay, prepareGrowingDay } from '../schema/growing-day.ts';
 import { keepFilter } from '../schema/subject-filter.ts';
@@ -45,7 +45,7 @@ export function sealDay(open: string, growing: string, day: number): number {
 /** Computes the derived data of a sealed day once it has all rows. */
 export function completeSealedDay(db: Sqlite, rows: number): void {
   if (db.prepare('SELECT 1 FROM main.meta WHERE name = ?').get(metaNames.purged) !== undefined) dropUnusedNames(db);
-  storeGroups(db);
+  storeSealedDayCounts(db);
   keepFilter(db);
   db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.rows, rows);
 }

@@ -14,7 +14,7 @@ import { storeError } from '../base/store-error.ts';
 import { openSqliteReader } from '../read/reader.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertSound, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
-import { stateChanges } from '../state/state-write.ts';
+import { type StateChanges, stateChanges } from '../state/state-write.ts';
 import { maintainDays } from '../upkeep/maintenance.ts';
 import { purgeNextDay } from '../upkeep/purge.ts';
 import { recoverDays } from '../upkeep/recover.ts';
@@ -122,26 +122,18 @@ function writerOf(
   folder: string,
   reader: ReturnType<typeof openSqliteReader>,
   acceptance: Acceptance,
-  state: ReturnType<typeof stateChanges>,
+  state: StateChanges,
   ends: Ends,
 ): SqliteWriter {
   const stopping = new AbortController();
-  let upkeep: ReturnType<StoreWriter['maintain']> | null = null;
-  let purging: ReturnType<StoreWriter['purge']> | null = null;
+  const dayWork = new DayWork();
   let closing: Promise<void> | null = null;
-  /** Serializes work on whole days: a day that is being sealed is not purged at the same time. */
-  let dayWork: Promise<unknown> = Promise.resolve();
 
-  function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
-    const done = dayWork.then(work);
-    dayWork = done.catch(() => undefined);
-    return done;
-  }
-
-  async function change<T>(work: () => T): Promise<T> {
+  /** Runs a change: rejects after `close`, translates errors to the port's, and never throws synchronously. */
+  async function change<T>(work: () => T): Promise<Awaited<T>> {
     if (closing) throw new StoreError('closed', 'the store was closed');
     try {
-      return work();
+      return await work();
     } catch (error) {
       throw storeError(error, folder);
     }
@@ -150,22 +142,38 @@ function writerOf(
   async function close(): Promise<void> {
     stopping.abort();
     // An incomplete seal or purge is started again by the next run.
-    await dayWork;
+    await dayWork.ended();
     await reader.close();
     acceptance.close();
     ends.release();
   }
 
+  const upkeep = dayWork.joined((at: Micros) => ends.maintain(at, acceptance.last, stopping.signal));
+  const purging = dayWork.joined((at: Micros) => ends.purge(at, stopping.signal));
   return {
     ...reader,
+    ...stateChangesOf(change, state),
     append: (batch) => change(() => acceptance.append(batch)),
     refusedRows: () => change(() => acceptance.refusedRows()),
+    maintain: (at) => change(() => upkeep(at)),
+    purge: (at) => change(() => purging(at)),
+    limitPages: (pages) => acceptance.limitPages(pages),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** Changes of the state file as the port has them; a transaction takes the write lock before it reads. */
+function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state: StateChanges) {
+  return {
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
     withdrawGap: (gap) => change(() => state.withdrawGap.immediate(gap)),
     changeGaps: (changes) => change(() => state.changeGaps.immediate(changes)),
     beat: (at) => change(() => state.beat(at)),
-    dropRoster: (dids) => change(() => state.dropRoster.immediate(dids)),
-    putRoster: (rows) => change(() => state.putRoster.immediate(rows)),
+    dropRoster: (dids) => change(() => state.dropRoster(dids)),
+    putRoster: (rows) => change(() => state.putRoster(rows)),
     putKey: (key) => change(() => state.putKey.immediate(key)),
     putDefinitions: (definitions, shares) => change(() => state.putDefinitions(definitions, shares)),
     dailyBytes: (day) => change(() => state.dailyBytes(day)),
@@ -173,33 +181,33 @@ function writerOf(
     directoryPosition: (host) => change(() => state.directoryPosition(host)),
     putDirectoryPosition: (position) => change(() => state.putDirectoryPosition.immediate(position)),
     putNote: (name, text) => change(() => state.putNote(name, text)),
-    maintain: async (at) => {
-      if (closing) throw new StoreError('closed', 'the store was closed');
-      upkeep ??= oneAtATime(() => ends.maintain(at, acceptance.last, stopping.signal)).finally(() => {
-        upkeep = null;
-      });
-      try {
-        return await upkeep;
-      } catch (error) {
-        throw storeError(error, folder);
-      }
-    },
     requestPurge: (request) => change(() => state.requestPurge.immediate(request)),
-    purge: async (at) => {
-      if (closing) throw new StoreError('closed', 'the store was closed');
-      purging ??= oneAtATime(() => ends.purge(at, stopping.signal)).finally(() => {
-        purging = null;
+  } satisfies Partial<StoreWriter>;
+}
+
+/** Serializes work on whole days: a day that is being sealed is not purged at the same time. */
+class DayWork {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Resolves once the work that was started has ended. */
+  async ended(): Promise<void> {
+    await this.#last;
+  }
+
+  /** Returns a function that starts the work after other work, or joins its run in progress. */
+  joined<T>(work: (at: Micros) => Promise<T>): (at: Micros) => Promise<T> {
+    let running: Promise<T> | null = null;
+    return (at) => {
+      running ??= this.#afterOthers(() => work(at)).finally(() => {
+        running = null;
       });
-      try {
-        return await purging;
-      } catch (error) {
-        throw storeError(error, folder);
-      }
-    },
-    limitPages: (pages) => acceptance.limitPages(pages),
-    close: () => {
-      closing ??= close();
-      return closing;
-    },
-  };
+      return running;
+    };
+  }
+
+  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
 }

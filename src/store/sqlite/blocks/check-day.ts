@@ -1,8 +1,8 @@
 import { StoreError } from '../../errors.ts';
-import { type BlockPart, partSql } from '../blocks/block-parts.ts';
-import { type Key, smallestKey } from '../blocks/blocks.ts';
-import { CheckedBlocks } from '../blocks/checked-blocks.ts';
 import type { DayFile } from '../schema/day-file.ts';
+import { type BlockPart, partSql } from './block-parts.ts';
+import { type Key, smallestKey } from './blocks.ts';
+import { CheckedBlocks } from './checked-blocks.ts';
 import { CheckedGroups, type GroupPart, groupParts } from './group-sums.ts';
 
 /** A part of a sealed day that differs from its checksum. */

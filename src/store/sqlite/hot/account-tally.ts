@@ -1,13 +1,11 @@
 import type { AccountDay, AccountTally } from '../../account-counts.ts';
 import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
-import { dayOf, dayStart, micros } from '../../time.ts';
+import { dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import { type SubjectKey, subjectKey } from '../base/row.ts';
-import type { DayReader } from '../day/day-reader.ts';
-import type { Group } from '../groups/group.ts';
 import { accountGroups } from './account-groups.ts';
-import { assertInterval } from './account-read.ts';
-import type { Days, Look } from './days.ts';
+import type { CountedDay } from './counted-day.ts';
+import type { Group } from './group.ts';
 import { TallySums } from './tally-sums.ts';
 
 /** Cached result for a run of days. */
@@ -21,22 +19,26 @@ const maxRuns = 32;
 /** Maximum number of names in a cached run; with `maxRuns` it bounds the memory. */
 const maxNames = 10_000;
 
+/** The days of an interval, each opened once for one query. */
+interface CountedDays {
+  over<T>(interval: Interval, work: (look: { readonly days: readonly CountedDay[] }) => T): T;
+}
+
 /** Counts accounts' rows, and caches the results of sealed days for hot accounts: those days never change. */
 export class AccountTallies {
-  readonly #days: Days;
+  readonly #days: CountedDays;
   readonly #runs = new Map<string, Run>();
 
-  constructor(days: Days) {
+  constructor(days: CountedDays) {
     this.#days = days;
   }
 
   /** Counts an account's rows in an interval: from stored counts if there are any, otherwise within the budget. */
   of(query: Parameters<StoreReader['tallyAccount']>[0]): AccountTally {
-    assertInterval(query);
     const { account, filter = {}, budget, start, end } = query;
     if (!Number.isInteger(budget) || budget < 1) throw new StoreError('invalid_query', 'budget must be at least 1');
-    return this.#days.over(query, (look) => {
-      const counting = new Counting(look, { key: subjectKey(account), filter, start, end, budget });
+    return this.#days.over(query, ({ days }) => {
+      const counting = new Counting(days, { key: subjectKey(account), filter, start, end, budget });
       const sealed = counting.sealedRun();
       const found: AccountDay[] = [];
       const sums = new TallySums(filter);
@@ -88,14 +90,14 @@ interface Counted {
 
 /** One count over the days, newest first, within one budget. */
 class Counting {
-  readonly #files: ReadonlyMap<number, DayReader>;
+  readonly #files: ReadonlyMap<number, CountedDay>;
   readonly #of: Counted;
   #left: number;
   /** True if a sealed day's stored groups were used: it is a hot account. */
   busy = false;
 
-  constructor(look: Look, of: Counted) {
-    this.#files = new Map(look.days.map((file) => [file.day, file]));
+  constructor(days: readonly CountedDay[], of: Counted) {
+    this.#files = new Map(days.map((file) => [file.day, file]));
     this.#of = of;
     this.#left = of.budget;
   }
@@ -124,7 +126,7 @@ class Counting {
   /**
    * Returns the account's groups of part of a day; null if this requires reading more rows than the budget has left.
    */
-  #groups(file: DayReader, start: number, end: number): readonly Group[] | null {
+  #groups(file: CountedDay, start: number, end: number): readonly Group[] | null {
     const found = accountGroups(file, this.#of.key, { start, end }, this.#left);
     if (!found) return null;
     this.#left -= found.looked;

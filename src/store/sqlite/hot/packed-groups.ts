@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { StoreError } from '../../errors.ts';
+import type { SubjectKey } from '../base/row.ts';
 import type { Group } from './group.ts';
 
 /**
@@ -52,4 +53,9 @@ export function unpackGroups(packed: Buffer, path: string, seed = 0): Group[] {
     groups.push([source, Math.floor(about / targets), about % targets, next(), next()]);
   }
   return groups;
+}
+
+/** Returns the seed for the checksum of a subject's packed groups, so that another subject's groups do not match. */
+export function groupsSeed(subject: SubjectKey): number {
+  return crc32(subject, typeof subject === 'string' ? 1 : 2);
 }

@@ -1,7 +1,7 @@
 import type { Sqlite } from '../base/connection.ts';
-import { keyIn, partSql, rowPart } from '../blocks/block-parts.ts';
-import { type Block, blocksOf, edgeOf } from '../blocks/blocks.ts';
-import type { Cell } from '../blocks/checksum.ts';
+import { keyIn, partSql, rowPart } from './block-parts.ts';
+import { type Block, blocksOf, edgeOf } from './blocks.ts';
+import type { Cell } from './checksum.ts';
 import { sumsOfDay } from './group-sums.ts';
 
 /** Kinds of text that a day stores once; each is a separate part. */

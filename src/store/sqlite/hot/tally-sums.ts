@@ -1,8 +1,8 @@
 import { targetKinds } from '../../../contract/vocabulary.ts';
 import { type AccountTally, type DayCounts, maxTallyValues } from '../../account-counts.ts';
 import type { AccountFilter } from '../../port.ts';
-import type { DayReader } from '../day/day-reader.ts';
-import type { Group } from '../groups/group.ts';
+import type { CountedDay } from './counted-day.ts';
+import type { Group } from './group.ts';
 
 interface Sum {
   applied: number;
@@ -31,7 +31,7 @@ export class TallySums {
   }
 
   /** Adds a day's groups and returns that day's counts. */
-  add(groups: readonly Group[], file: DayReader | undefined): DayCounts {
+  add(groups: readonly Group[], file: CountedDay | undefined): DayCounts {
     const { removed: only } = this.#filter;
     const day = { rows: 0, account: zero(), post: zero(), record: zero() };
     if (!file) return day;
@@ -54,7 +54,7 @@ export class TallySums {
   }
 
   /** Returns a test whether a group of a file matches the filter, ignoring the action. */
-  #condition(file: DayReader): (group: Group) => boolean {
+  #condition(file: CountedDay): (group: Group) => boolean {
     const { labeler, value, target } = this.#filter;
     if (labeler === undefined && value === undefined && target === undefined) return () => true;
     return ([source, val, about]) =>

@@ -3,7 +3,8 @@ import { maxBatchRows } from '../../port.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { type StoredRow, type SubjectKey, subjectName } from '../base/row.ts';
 import { hotRows } from '../schema/day-schema.ts';
-import { countsSql, maxGroups, targetSql } from './busy.ts';
+import { countsSql, targetSql } from '../schema/row-sql.ts';
+import { maxGroups } from './group.ts';
 
 /**
  * One-byte counters that subjects share by their hash: a counter is never less than the number of a subject's rows
@@ -25,7 +26,7 @@ const maxRefused = 10_000;
  * Maintains the counts of subjects with many rows while a day is written. Stored counts of a subject include all of its
  * rows. A subject without stored counts may still have many rows, because counting starts when the writer starts.
  */
-export class HotSubjectCounter {
+export class OpenDayCounter {
   readonly #noticed = Buffer.alloc(counters);
   readonly #kept: (subject: SubjectKey) => boolean;
   readonly #refused = new Set<string>();

@@ -1,6 +1,6 @@
-import { altered, sumOf } from '../blocks/blocks.ts';
-import type { Cell } from '../blocks/checksum.ts';
 import type { DayFile } from '../schema/day-file.ts';
+import { altered, sumOf } from './blocks.ts';
+import type { Cell } from './checksum.ts';
 
 /**
  * Rows of a sealed day that share one checksum: those of an hour, of a minute, or of a whole small table. The first

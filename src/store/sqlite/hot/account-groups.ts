@@ -1,10 +1,9 @@
 import { StoreError } from '../../errors.ts';
 import { dayStart } from '../../time.ts';
 import type { SubjectKey } from '../base/row.ts';
-import type { DayReader } from '../day/day-reader.ts';
-import { maxGroups } from '../groups/busy.ts';
-import type { Group } from '../groups/group.ts';
-import { groupsOfPacked } from '../groups/packed-rows.ts';
+import type { CountedDay } from './counted-day.ts';
+import { type Group, maxGroups } from './group.ts';
+import { groupsOfPacked } from './packed-rows.ts';
 
 /** Counts of an account's rows in a day's file. */
 export interface AccountGroups {
@@ -25,7 +24,7 @@ const none: AccountGroups = { groups: [], looked: 0, kept: false };
 /**
  * Returns counts of an account's rows with `start <= id < end`; null if this requires reading more than `most` rows.
  */
-export function accountGroups(file: DayReader, key: SubjectKey, part: Part, most: number): AccountGroups | null {
+export function accountGroups(file: CountedDay, key: SubjectKey, part: Part, most: number): AccountGroups | null {
   if (!file.mayHold(key)) return none;
   // Stored counts are tried before the rows: they are in one or two pages, which are soon cached.
   const kept = part.start <= dayStart(file.day);
@@ -44,13 +43,13 @@ interface Part {
   readonly end: number;
 }
 
-function keptGroups(file: DayReader, key: SubjectKey): AccountGroups | null {
-  const groups = file.storedGroups(key);
+function keptGroups(file: CountedDay, key: SubjectKey): AccountGroups | null {
+  const groups = file.hotCounts.groupsOf(key);
   return groups.length > 0 && groups.length <= maxGroups ? { groups, looked: 0, kept: true } : null;
 }
 
 /** Returns the stored counts of an open day minus the rows accepted at or after the end. */
-function keptUntil(file: DayReader, key: SubjectKey, end: number, most: number): AccountGroups | null {
+function keptUntil(file: CountedDay, key: SubjectKey, end: number, most: number): AccountGroups | null {
   const all = keptGroups(file, key);
   if (!all) return null;
   const limit = Math.min(most, maxSubtracted);
@@ -59,7 +58,7 @@ function keptUntil(file: DayReader, key: SubjectKey, end: number, most: number):
   return { ...all, groups: without(all.groups, groupsOfPacked(behind), file.path), looked: behind.length };
 }
 
-function countedGroups(file: DayReader, key: SubjectKey, { start, end }: Part, most: number): AccountGroups | null {
+function countedGroups(file: CountedDay, key: SubjectKey, { start, end }: Part, most: number): AccountGroups | null {
   const rows = file.packedRows(key, start, end, most + 1);
   return rows.length > most ? null : { groups: groupsOfPacked(rows), looked: rows.length, kept: false };
 }

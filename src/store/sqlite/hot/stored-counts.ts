@@ -1,0 +1,131 @@
+import { StoreError } from '../../errors.ts';
+import type { DayForm } from '../base/files.ts';
+import { schemaVersion } from '../base/migrate.ts';
+import { type SubjectKey, sameKey, subjectDid } from '../base/row.ts';
+import type { DayFile } from '../schema/day-file.ts';
+import { checkedFrom } from '../schema/day-schema.ts';
+import { type Group, type HotSubject, maxGroups } from './group.ts';
+import { bySubject, countedSql, hotSubjectsSql } from './group-sql.ts';
+import { groupsSeed, unpackGroups } from './packed-groups.ts';
+
+/** Version of each form from which on it stores counts. */
+const storedFrom: Readonly<Record<DayForm, number>> = { sealed: 2, open: 3 };
+/** Version of a sealed day from which on each subject's counts are in one place. */
+const packedFrom = 4;
+/** Number of groups of a subject that can be read quickly. */
+const fewGroups = 1_000;
+/** Approximate size of a packed group in bytes. */
+const packedGroupBytes = 5;
+
+/** Reads the counts that a day's file stores, of either form. */
+export class StoredCounts {
+  readonly #file: DayFile;
+  readonly #form: DayForm;
+  readonly #isPacked: boolean;
+  readonly #isChecked: boolean;
+  #isStored: boolean;
+
+  constructor(file: DayFile, form: DayForm, version: number) {
+    this.#file = file;
+    this.#form = form;
+    this.#isPacked = form === 'sealed' && version >= packedFrom;
+    this.#isChecked = form === 'sealed' && version >= checkedFrom;
+    this.#isStored = version >= storedFrom[form];
+  }
+
+  /** True if the file stores counts; one of an earlier version does so once a writer reopens it. */
+  get isStored(): boolean {
+    if (!this.#isStored && this.#form === 'open') this.#isStored = schemaVersion(this.#file.db) >= storedFrom.open;
+    return this.#isStored;
+  }
+
+  /**
+   * Returns the stored groups of an account; if there are more than `maxGroups`, only enough of them to show that.
+   * Empty if the file stores none. Those of an open day reflect its current rows.
+   */
+  groupsOf(key: SubjectKey): readonly Group[] {
+    if (!this.isStored) return [];
+    if (!this.#isPacked) {
+      const sql = 'SELECT source, val, target, applied, removed FROM busy WHERE subject = ? LIMIT ?';
+      return this.#file.all<Group>(sql, [key, maxGroups + 1]);
+    }
+    const [found] = this.#file.all<[Buffer]>('SELECT packed FROM busy_groups WHERE subject = ?', [key]);
+    return found ? this.#unpacked(key, found[0]) : [];
+  }
+
+  /** Returns some subjects with stored groups, but not very many of them: the last ones in order. */
+  subjects(limit: number): SubjectKey[] {
+    if (!this.isStored) return [];
+    const few = this.#isPacked
+      ? `busy_groups WHERE length(packed) <= ${fewGroups * packedGroupBytes}`
+      : `busy GROUP BY subject HAVING count(*) <= ${fewGroups}`;
+    const sql = `SELECT subject FROM ${few} ORDER BY subject DESC LIMIT ?`;
+    return this.#file.all<[SubjectKey]>(sql, [limit]).map(([subject]) => subject);
+  }
+
+  /** Yields differences between the stored counts and the file's rows. */
+  *problems(): Generator<string> {
+    if (!this.isStored) return;
+    if (this.#form === 'sealed') {
+      const problem = this.#sealedProblem();
+      if (problem !== null) yield problem;
+      return;
+    }
+    // An open day need not store the counts of every hot subject.
+    for (const { subject, groups } of this.#stored()) {
+      const counted = this.#file.all<Group>(countedSql, [subject]).slice(0, maxGroups + 1);
+      if (!sameGroups(groups, counted)) yield mismatch(subject);
+    }
+  }
+
+  /** Compares the stored counts of a sealed day: every hot subject must have them, and no other. */
+  #sealedProblem(): string | null {
+    const stored = this.#stored();
+    try {
+      for (const { subject, groups } of this.#computed()) {
+        const { done, value } = stored.next();
+        if (done || !sameKey(value.subject, subject) || !sameGroups(value.groups, groups)) return mismatch(subject);
+      }
+      return stored.next().done ? null : 'counts are stored for a subject with too few rows';
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return error.message;
+    } finally {
+      // An unfinished query would block the file's next one.
+      stored.return(undefined);
+    }
+  }
+
+  /** Yields every subject with stored groups, in order. */
+  *#stored(): Generator<HotSubject> {
+    if (!this.#isPacked) {
+      const sql =
+        'SELECT subject, source, val, target, applied, removed FROM busy ORDER BY subject, source, val, target';
+      yield* bySubject(this.#file.iterate<[SubjectKey, ...Group]>(sql, []));
+      return;
+    }
+    const sql = 'SELECT subject, packed FROM busy_groups ORDER BY subject';
+    for (const [subject, packed] of this.#file.iterate<[SubjectKey, Buffer]>(sql, [])) {
+      yield { subject, groups: this.#unpacked(subject, packed) };
+    }
+  }
+
+  /** Yields the subjects whose groups a sealed file must store, computed from its rows, in the same order. */
+  *#computed(): Generator<HotSubject> {
+    for (const counted of bySubject(this.#file.iterate<[SubjectKey, ...Group]>(hotSubjectsSql, []))) {
+      if (!this.#isPacked || counted.groups.length <= maxGroups) yield counted;
+    }
+  }
+
+  #unpacked(subject: SubjectKey, packed: Buffer): Group[] {
+    return unpackGroups(packed, this.#file.path, this.#isChecked ? groupsSeed(subject) : 0);
+  }
+}
+
+function mismatch(subject: SubjectKey): string {
+  return `the counts of ${subjectDid(subject)} do not match its rows`;
+}
+
+function sameGroups(a: readonly Group[], b: readonly Group[]): boolean {
+  return a.length === b.length && a.every((group, i) => group.every((value, column) => value === b[i]?.[column]));
+}

@@ -46,7 +46,7 @@ async function observedSinceItsCopy() {
   sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   const start = async (folder?: string): Promise<LabelStation> => {
     const started = await startStation({ seeds: [labeler.did], plc }, { ...clocks, ...(folder ? { folder } : {}) });
     station = started;

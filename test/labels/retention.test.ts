@@ -30,7 +30,7 @@ test('a clock that is set ahead removes no day within an hour, nor before an ups
   sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   const timings = { ...quickTimings, heartbeatMs: 20, upkeepMs: 20 };
   const observed = await startStation({ seeds: [labeler.did], plc, timings }, { wall, monotonic });
   station = observed;

@@ -35,7 +35,7 @@ function reading(answer: (cursor: number, limit: number, asked: number) => JsonA
     getJson: (url, { admit }) => {
       const { searchParams } = new URL(url);
       asked += 1;
-      if (asked > 100) throw new Error('asked without end');
+      if (asked > 100) throw new Error('too many requests');
       const given = answer(Number(searchParams.get('cursor')), Number(searchParams.get('limit')), asked);
       return given.kind !== 'json' || admit === undefined
         ? Promise.resolve(given)
@@ -117,20 +117,20 @@ describe('the last row that was read', () => {
     return found;
   }
 
-  test('allows later rows to be stored if it is present', async () => {
+  test('a present last row allows later rows to be stored', async () => {
     const { source, gaps, round } = remembering(page([row(900), ...rows(0, 3)], '103'));
     expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
     expect([source.position.cursor, gaps]).toEqual([103, []]);
   });
 
-  test('delays later rows if its look-up fails temporarily', async () => {
+  test('a failed look-up of the last row delays later rows', async () => {
     const unavailable = { kind: 'status', status: 503, retryAfterMs: null, error: null } as const;
     const { source, stored, gaps, round } = remembering(page(rows(0, 3), '103'), unavailable);
     expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
     expect([source.position.cursor, stored.size, gaps]).toEqual([100, 0, []]);
   });
 
-  test('causes a gap and a reset if another row has its number', async () => {
+  test('another row with the number of the last row causes a gap and a reset', async () => {
     const { source, stored, gaps, round } = remembering(page([row(901)], '100'));
     expect(await round()).toEqual({ kind: 'reset' });
     expect([source.position, stored.size]).toEqual([noPosition, 0]);

@@ -20,7 +20,7 @@ function documented(): string[][] {
   return rows.slice(heading + 2, end).map((cells) => cells.slice(1, -1));
 }
 
-test('the table of the documentation has these rows, in this order, and no others', () => {
+test('the table in docs/labels.md has exactly the rows of gapRules, in order', () => {
   const rows = gapRules.map(({ event, when, change, reason, from, until }) => [
     ...[event, when.text, `${change} ${reason}`, from.text, until.text],
   ]);

@@ -36,7 +36,7 @@ beforeEach(async () => {
   const { plc, relays } = await sim.start();
   network = { plc: plc ?? '', relays };
   const [only] = sim.labelers.list;
-  if (!only) throw new Error('a labeler was asked for');
+  if (!only) throw new Error('the simulation has no labeler');
   labeler = only;
   const started = await startStation({ seeds: [labeler.did], ...network }, { wall, monotonic });
   station = started;

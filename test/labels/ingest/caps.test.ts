@@ -34,7 +34,7 @@ async function observe(labelers: number, settings: Partial<LabelsSettings>) {
 /** These labelers, in order. */
 function pair(list: readonly Labeler[]): [Labeler, Labeler] {
   const [a, b] = list;
-  if (!a || !b) throw new Error('two labelers were asked for');
+  if (!a || !b) throw new Error('the simulation has fewer than two labelers');
   return [a, b];
 }
 

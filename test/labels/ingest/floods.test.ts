@@ -39,7 +39,7 @@ afterEach(async () => {
 async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
   const { plc, relays, seeds } = await sim.start();
   const [only] = sim.labelers.list;
-  if (!only) throw new Error('a labeler was asked for');
+  if (!only) throw new Error('the simulation has no labeler');
   honest = only;
   const labels = spawnLabels([
     ...['--store', `sqlite:${folder}/store`, '--artifacts', `${folder}/artifacts`, '--publish-seconds', '1'],

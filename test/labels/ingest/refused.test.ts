@@ -42,7 +42,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   const { faults } = labeler;
   let emitted = 0;
   const start = async (folder?: string): Promise<LabelStation> => {
@@ -83,7 +83,7 @@ test('refused rows beyond the bound of the memory are counted, and do not stop t
   stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   const observed = await startStation({ seeds: [labeler.did], plc });
   stage.station = observed;
   const { store } = observed;

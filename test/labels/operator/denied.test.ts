@@ -19,7 +19,7 @@ async function observe(labelers = 3) {
   const { plc, relays } = await stage.sim.start();
   const { list } = stage.sim.labelers;
   const [hostile, honest] = list;
-  if (!hostile || !honest) throw new Error('two labelers were asked for');
+  if (!hostile || !honest) throw new Error('the simulation has fewer than two labelers');
   const given = { seeds: [hostile.did], plc: plc ?? '', relays };
   const station = await startStation(given);
   stage.station = station;

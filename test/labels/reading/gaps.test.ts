@@ -16,7 +16,7 @@ async function observeOne(shape: ReturnType<NonNullable<SimOptions['shapeLabeler
   stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   const started = await startStation({ seeds: [labeler.did], plc });
   stage.station = started;
   await until('established', async () => (await started.overview()).coverage.sources.established === 1);
@@ -147,7 +147,7 @@ describe.each(software)('reading continues after a gap, with %s', (kind) => {
       stage.sim = made;
       const { plc } = await made.start();
       const [labeler] = made.labelers.list;
-      if (!labeler) throw new Error('a labeler was asked for');
+      if (!labeler) throw new Error('the simulation has no labeler');
       labeler.faults.emit(20);
       // The labels are authored within our epoch, and before they are requested.
       made.labelers.directory.set(labeler.did, 'no_service');

@@ -105,7 +105,7 @@ function reasons({ gaps, withdrawn }: LabelReader): readonly string[] {
 const afterwards: Row = { n: 10, label: row(10) };
 
 describe('an emptied database is a reset, and reading continues', () => {
-  test('when a poll finds it empty', async () => {
+  test('a poll that finds an emptied database detects the reset at once', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [];
@@ -116,7 +116,7 @@ describe('an emptied database is a reset, and reading continues', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('when a poll finds the next rows', async () => {
+  test('a poll that finds the rows after an emptied database detects the reset', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [afterwards];
@@ -125,7 +125,7 @@ describe('an emptied database is a reset, and reading continues', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('when a poll finds as many rows again, which are read from the first', async () => {
+  test('a poll detects a reset database with as many rows, which are read from the first', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [11, 12, 13, 14, 15, 16].map((n) => ({ n: n - 10, label: row(n) }));
@@ -133,7 +133,7 @@ describe('an emptied database is a reset, and reading continues', () => {
     expect(reasons(observed)).toEqual(['cursor_reset']);
   });
 
-  test('when the first poll after a restart finds it', async () => {
+  test('the first poll after a restart detects an emptied database', async () => {
     const labeler = new Labeler();
     const before = await read(labeler, 'poll');
     labeler.rows = [afterwards];
@@ -188,7 +188,7 @@ describe('a replaced last row is not a gap', () => {
     ];
   }
 
-  test('when a poll finds the replacement', async () => {
+  test('a poll that finds a replaced last row records no gap', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     replaceLast(labeler);
@@ -197,7 +197,7 @@ describe('a replaced last row is not a gap', () => {
     expect(observed.quirks).not.toContain('tail_missing');
   });
 
-  test('when the first poll after a restart finds the replacement', async () => {
+  test('the first poll after a restart that finds a replaced last row records no gap', async () => {
     const labeler = new Labeler();
     const before = await read(labeler, 'poll');
     replaceLast(labeler);
@@ -206,7 +206,7 @@ describe('a replaced last row is not a gap', () => {
     expect(reasons(observed)).toEqual([]);
   });
 
-  test('when a resumed stream sends the replacement next', async () => {
+  test('a resumed stream that sends the replacement of its last row next records no gap', async () => {
     const labeler = new Labeler();
     const before = await read(labeler, 'stream');
     replaceLast(labeler);

@@ -29,7 +29,7 @@ test.each([
     stage.sim = made;
     const { plc } = await made.start();
     const [labeler] = made.labelers.list;
-    if (!labeler || plc === null) throw new Error('a labeler was asked for');
+    if (!labeler || plc === null) throw new Error('the simulation has no labeler');
     const start = async (seeds: readonly string[], folder?: string): Promise<LabelStation> => {
       const started = await startStation({ seeds, plc }, { wall, monotonic, ...(folder ? { folder } : {}) });
       stage.station = started;

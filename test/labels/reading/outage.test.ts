@@ -32,7 +32,7 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   const observed = await startStation({ seeds: [labeler.did], plc }, { wall, monotonic });
   stage.station = observed;
   const { startedAt } = await observed.store.epoch();

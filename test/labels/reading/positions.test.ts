@@ -18,7 +18,7 @@ test('the cursor "0" of an empty page is not used as a position, so no page is r
   stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   const observed = await startStation({ seeds: [labeler.did], plc });
   stage.station = observed;
   const { store, quirks } = observed;
@@ -47,7 +47,7 @@ test('the first read of a labeler with huge labels uses smaller pages', async ()
   stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   made.labelers.directory.set(labeler.did, 'no_service');
   const observed = await startStation({ seeds: [labeler.did], plc });
   stage.station = observed;
@@ -71,7 +71,7 @@ test('only the positions of a labeler’s newest endpoints are kept', async () =
   stage.sim = made;
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('a labeler was asked for');
+  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   const { did } = labeler;
   const first = await startStation({ seeds: [did], plc });
   stage.station = first;

@@ -32,7 +32,7 @@ const rows = (count: number, ageMs = 1_000) =>
   Array.from({ length: count }, (_, i) => ({ n: i + 1, label: row(i + 1, (count - i) * ageMs) }));
 
 describe('the fill-in before a first connection', () => {
-  test('does not delay live frames, even if the stream was quiet before', async () => {
+  test('the fill-in does not delay live frames, even if the stream was quiet before', async () => {
     const filled = Promise.withResolvers<undefined>();
     const quiet = Promise.withResolvers<undefined>();
     const past = rows(3);
@@ -59,7 +59,7 @@ describe('the fill-in before a first connection', () => {
     expect(observed.connections).toBe(1);
   });
 
-  test('is completed by later connections if the first one ends before it', async () => {
+  test('the fill-in is completed by later connections if the first one ends before it', async () => {
     const [old, last] = [row(1, 3_600_000), row(2)];
     const ended = Promise.withResolvers<undefined>();
     const observed = await made({
@@ -85,7 +85,7 @@ describe('the fill-in before a first connection', () => {
     );
   });
 
-  test('resumes after a page, a failure and a restart', async () => {
+  test('the fill-in resumes after a page, a failure and a restart', async () => {
     const all = rows(900, 60_000);
     const looked = Promise.withResolvers<undefined>();
     let asked = 0;
@@ -259,7 +259,7 @@ describe('a poll without a free slot', () => {
     for (let n = 0; n < 20; n++) stream.raw(Buffer.from('no frame'));
   };
 
-  test('does not change the state of its source, even if the stream is rejected, and is retried soon', async () => {
+  test('a poll without a slot does not change the state of its source, even if the stream is rejected, and is retried soon', async () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
@@ -283,7 +283,7 @@ describe('a poll without a free slot', () => {
     ]);
   });
 
-  test('does not begin a trial', async () => {
+  test('a poll without a slot does not begin a trial', async () => {
     let polls = 0;
     const paused = Promise.withResolvers<undefined>();
     const observed = await made({
@@ -307,7 +307,7 @@ describe('a poll without a free slot', () => {
     expect(observed.source.tracker.tracked).toEqual(before);
   });
 
-  test('causes no gap while the stream is live: the fill-in continues once there is a slot', async () => {
+  test('a poll without a slot causes no gap while the stream is live: the fill-in continues once there is a slot', async () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,

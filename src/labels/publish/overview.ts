@@ -1,11 +1,11 @@
 import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
-import type { LabelerCount } from '../../store/account-counts.ts';
 import { clip, gappedTime } from '../../store/gaps.ts';
 import type { RefusalCount, StoredGap, StoreReader } from '../../store/port.ts';
 import { removalSentence } from '../../store/removals.ts';
-import { day, type Interval, micros } from '../../store/time.ts';
+import { day, type Interval, micros, minute } from '../../store/time.ts';
+import { type LabelerEvents, repeatsCaveat, repeatsOf, withoutBursts } from '../repeats/counted.ts';
 import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 
@@ -56,14 +56,26 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
   ]);
   const since = (days: number) => ({ start: micros(Math.max(floor, now - days * day)), end: now });
   const counted = since(windowDays);
-  const [inWindow, inWeek, inDay, refusals, gaps] = await Promise.all([
-    store.countsByLabeler(counted),
-    store.countsByLabeler(since(7)),
-    store.countsByLabeler(since(1)),
+  const [refusals, gaps, positions, purges] = await Promise.all([
     store.refusals(counted),
     store.gaps(window),
+    store.positions(),
+    store.purges(),
   ]);
-  const removed = removalSentence(await store.purges());
+  const repeats = repeatsOf(positions, purges);
+  const countsOf = async (interval: Interval) =>
+    withoutBursts(await store.countsByLabeler(interval), repeats, {
+      ...interval,
+      // Repeats have a minute; of the first one, everything was accepted after the floor.
+      start: interval.start === floor ? micros(floor - (floor % minute)) : interval.start,
+    });
+  const [{ counts: inWindow, ...bursts }, { counts: inWeek }, { counts: inDay }] = await Promise.all([
+    countsOf(counted),
+    countsOf(since(7)),
+    countsOf(since(1)),
+  ]);
+  const removed = removalSentence(purges);
+  const notCounted = repeatsCaveat(bursts);
   const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
   const listed = gapsOf(gaps, inputs, inWindow);
   const facts = {
@@ -93,23 +105,23 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     top_labelers_7d: inWeek
       .filter(({ labeler }) => !unranked.has(labeler))
       .slice(0, maxTopLabelers)
-      .map((count) => ({ labeler_did: count.labeler, count: count.applied + count.removed })),
+      .map(({ labeler, events }) => ({ labeler_did: labeler, count: events })),
     does_not_measure: doesNotMeasure,
     caveats: [
       ...caveatsOf(inputs, inWindow, refusals, unranked.size),
-      ...(removed === null ? [] : [removed]),
+      ...[notCounted, removed].filter((caveat) => caveat !== null),
       gapCaveat(listed, labelersOf(inputs, inWindow), window),
     ],
   };
 }
 
 /** The labelers that the window's facts rest on: those enrolled, and those whose events it counts. */
-function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerCount[]): ReadonlySet<string> {
+function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvents[]): ReadonlySet<string> {
   return new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
 }
 
 /** The gaps of every labeler that the window's facts rest on. */
-function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: readonly LabelerCount[]): StoredGap[] {
+function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: readonly LabelerEvents[]): StoredGap[] {
   const counted = labelersOf(inputs, inWindow);
   return [...gaps, ...inputs.departures].filter(({ source }) => source === null || counted.has(source));
 }
@@ -150,7 +162,7 @@ export function caveatsOf(
     capped,
     dailyRows,
   }: OverviewInputs,
-  inWindow: readonly LabelerCount[],
+  inWindow: readonly LabelerEvents[],
   refusals: readonly RefusalCount[],
   unranked: number,
 ): string[] {
@@ -240,6 +252,6 @@ function are(some: number): string {
 
 const shapeless: ReadonlySet<string> = new Set(['malformed', 'oversized', 'foreign_src']);
 
-function total(counts: readonly LabelerCount[]): number {
-  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+function total(counts: readonly LabelerEvents[]): number {
+  return counts.reduce((sum, { events }) => sum + events, 0);
 }

@@ -5,7 +5,14 @@ import { clip, gappedTime } from '../../store/gaps.ts';
 import type { RefusalCount, StoredGap, StoreReader } from '../../store/port.ts';
 import { removalSentence } from '../../store/removals.ts';
 import { day, type Interval, micros, minute } from '../../store/time.ts';
-import { type LabelerEvents, repeatsCaveat, repeatsOf, withoutBursts } from '../repeats/counted.ts';
+import {
+  type Counted,
+  type LabelerEvents,
+  type RepeatsByLabeler,
+  repeatsCaveat,
+  repeatsOf,
+  withoutBursts,
+} from '../repeats/counted.ts';
 import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 
@@ -63,17 +70,8 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     store.purges(),
   ]);
   const repeats = repeatsOf(positions, purges);
-  const countsOf = async (interval: Interval) =>
-    withoutBursts(await store.countsByLabeler(interval), repeats, {
-      ...interval,
-      // Repeats have a minute; of the first one, everything was accepted after the floor.
-      start: interval.start === floor ? micros(floor - (floor % minute)) : interval.start,
-    });
-  const [{ counts: inWindow, ...bursts }, { counts: inWeek }, { counts: inDay }] = await Promise.all([
-    countsOf(counted),
-    countsOf(since(7)),
-    countsOf(since(1)),
-  ]);
+  const { counted: windowCounts, inWeek, inDay } = await readCounts({ store, repeats, floor }, counted, since);
+  const { counts: inWindow, ...bursts } = windowCounts;
   const removed = removalSentence(purges);
   const notCounted = repeatsCaveat(bursts);
   const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
@@ -113,6 +111,34 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
       gapCaveat(listed, labelersOf(inputs, inWindow), window),
     ],
   };
+}
+
+/** Reads the counts of the window, of seven days and of one, without bursts of repeats. */
+async function readCounts(
+  {
+    store,
+    repeats,
+    floor,
+  }: { readonly store: StoreReader; readonly repeats: RepeatsByLabeler; readonly floor: Micros },
+  counted: Interval,
+  since: (days: number) => Interval,
+): Promise<{
+  readonly counted: Counted;
+  readonly inWeek: readonly LabelerEvents[];
+  readonly inDay: readonly LabelerEvents[];
+}> {
+  const countsOf = async (interval: Interval) =>
+    withoutBursts(await store.countsByLabeler(interval), repeats, {
+      ...interval,
+      // Repeats have a minute; of the first one, everything was accepted after the floor.
+      start: interval.start === floor ? micros(floor - (floor % minute)) : interval.start,
+    });
+  const [inWindow, { counts: inWeek }, { counts: inDay }] = await Promise.all([
+    countsOf(counted),
+    countsOf(since(7)),
+    countsOf(since(1)),
+  ]);
+  return { counted: inWindow, inWeek, inDay };
 }
 
 /** The labelers that the window's facts rest on: those enrolled, and those whose events it counts. */
